@@ -87,7 +87,7 @@ def counted_operations(
     *,
     longest: bool = False,
 ) -> list[Cost]:
-    """What each of the calls executes. They may name `in` and `out[0]` .. `out[2]`, arrays of `size` numbers.
+    """What each of the calls executes. They may name `in` and `out[0]` .. `out[5]`, arrays of `size` numbers.
 
     files: the text of the headers and C files by name; all are written into `folder`. longest: of the C for
     registers of several widths that for the longest.
@@ -97,7 +97,7 @@ def counted_operations(
     report = 'printf("%ld %ld %ld %ld %ld %ld %ld\\n", n[0], n[1], n[2], n[3], n[4], n[5], n[6]);'
     body = "\n".join(f"for (int k = 0; k < 7; ++k) n[k] = 0;\n{call};\n{report}" for call in calls)
     (folder / "main.cpp").write_text(
-        f'#include "{header}"\nlong n[7];\nint main() {{\nstatic counted in[{size}], out[3][{size}];\n'
+        f'#include "{header}"\nlong n[7];\nint main() {{\nstatic counted in[{size}], out[6][{size}];\n'
         f"for (int k = 0; k < {size}; ++k) in[k] = 0.1 + 0.01 * k;\n{body}\n}}\n"
     )
     sources = sorted(name for name in files if name.endswith(".c"))

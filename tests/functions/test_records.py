@@ -55,13 +55,12 @@ KEYING: dict[str, set[str]] = {
     "analysis/model_summary.py": {"q", "v"},
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
-    "planning/paths/bodies.py": {"v", "w"},
     "report/studies/sensitivity_claims.py": {"q"},
     "verification/expected.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
-components of motions, signs of joints by entry of q and of v, motions that loops of second derivatives read,
-the errors of differences by the configuration, and where the contacts' matrix is conditioned.
+components of motions, signs of joints by entry of q and of v, the errors of differences by the configuration,
+and where the contacts' matrix is conditioned.
 """
 
 

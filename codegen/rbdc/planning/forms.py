@@ -11,7 +11,7 @@ from functools import cached_property
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.record import Function
-from rbdc.ir.cost import cost
+from rbdc.ir.cost import cost, summed
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.model.contacts import total_rows
@@ -30,8 +30,7 @@ from rbdc.planning.columns import System, column_cost
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.rolled import MAXIMUM_BODIES
 from rbdc.planning.loops.rolled import rolled as rolled_loops
-from rbdc.planning.paths.bodies import path_bodies
-from rbdc.planning.paths.layout import body_names, layout, paths_cost
+from rbdc.planning.paths.loops import path_loops
 from rbdc.planning.plans import UNTOLD, Choice, Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
@@ -120,10 +119,9 @@ def paths(subject: Subject) -> Plan | None:
     if start is None:
         return None
     uses = tuple(_called(subject, name) for name in function.uses)
-    made = layout(model, function.declaration.scalar)
-    bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
-    content = Paths(model, tuple(start), tuple(bodies), uses)
-    return Plan(function, PATHS, content, paths_cost(content, function.declaration))
+    nest = path_loops(model, function.declaration, solved=bool(uses))
+    total = summed([nest.cost(), cost(start[0]), *(use.cost for use in uses)])
+    return Plan(function, PATHS, Paths(model, tuple(start), nest, uses), total)
 
 
 def _called(subject: Subject, name: str) -> Plan:

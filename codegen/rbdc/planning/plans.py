@@ -11,7 +11,6 @@ from typing import TypeAlias
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
-from rbdc.ir.lanes import LaneProgram
 from rbdc.ir.loops import LoopNest
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
@@ -49,17 +48,13 @@ class Paths:
     """Second derivatives as loops over the degrees of freedom on each path of the tree.
 
     programs: the straight-line code that the loops start from; of two the first goes without the optional
-    input. bodies: of the loops, `operators` first, which all share. uses: functions that this one calls.
+    input. uses: functions that this one calls before.
     """
 
     model: Problem
     programs: tuple[Program, ...]
-    bodies: tuple[LaneProgram, ...]
+    nest: LoopNest
     uses: tuple[Plan, ...] = ()
-
-    def operations(self, name: str) -> int:
-        """Operations of a body, 0 of one that the function does without."""
-        return sum(body.cost.operations for body in self.bodies if body.program.name == name)
 
 
 @dataclass(frozen=True)

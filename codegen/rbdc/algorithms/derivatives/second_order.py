@@ -26,7 +26,7 @@ the paper are, for a direction j above i,
 where u8 and u11 have no linear parts that matter. Every entry of a tensor has a deepest index d. For x, y
 at or above it, all that follows are products of s_x with what belongs to d and y, or, where the row is d
 itself, of u8, u9 and u11 with what belongs to y. `rnea_second_derivatives` writes them out,
-`path_quantities` gives what the rolled form (`templates/paths_inverse.c.jinja`) takes from there.
+`path_quantities` gives what loops (`rbdc.planning.paths.inverse`) take from there.
 
 All is in the frame of the root body where the tree hangs on one free body, in that of the world
 otherwise.
@@ -102,7 +102,7 @@ class Tree:
 def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Quantities from which the rolled form starts, a column for each degree of freedom: s, psidot, psiddot,
+    """Quantities from which loops start, a column for each degree of freedom: s, psidot, psiddot,
     sigma (6 each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
     """
     tree = _tree(model, q, v, a, fext, trace)

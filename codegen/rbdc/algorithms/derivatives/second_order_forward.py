@@ -4,8 +4,8 @@ zeros left out.
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R),   dM^-1/dq = -M^-1 dM/dq M^-1
 
 For models of a few degrees of freedom, whose tensors are straight-line code;
-`templates/paths_forward.c.jinja` takes the same from sums over paths and subtrees, without the tensors
-of inverse dynamics.
+`rbdc.planning.paths.forward` takes the same from sums over paths and subtrees, without the tensors of inverse
+dynamics.
 """
 
 from __future__ import annotations

@@ -134,8 +134,12 @@ def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[Part]:
         yield _function_part([about, head], [], [_INDENT + line for line in lines])
 
 
-def nest_parts(robot: str, declaration: FunctionDeclaration, nest: LoopNest) -> list[Part]:
-    """The tables of a nest, its routines, and the function."""
+def nest_parts(
+    robot: str, declaration: FunctionDeclaration, nest: LoopNest, before: Sequence[str] = (), ending: str = ""
+) -> list[Part]:
+    """The tables of a nest, its routines, and the function. before: lines before its statements, which read
+    what these do not; ending: of its name.
+    """
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
     parts = [*(_table_part(table, scalar) for table in nest.tables), *_puts(nest, scalar)]
@@ -147,8 +151,8 @@ def nest_parts(robot: str, declaration: FunctionDeclaration, nest: LoopNest) -> 
     writer = LoopWriter(robot, arrays)
     lines = writer.body(nest.statements)
     unread = [f"{_INDENT}(void){p.name};" for p in declaration.inputs if p.name not in writer.read]
-    opening = [declaration.prototype(robot)]
-    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*unread, *lines])]
+    opening = [declaration.prototype(robot, ending)]
+    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*(before or unread), *lines])]
 
 
 def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> Part:

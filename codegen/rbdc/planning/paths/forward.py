@@ -1,0 +1,355 @@
+"""The tensors of forward dynamics in O(n^3), from sums over paths and subtrees, without those of inverse
+dynamics (see rbdc.algorithms.derivatives.second_order_forward).
+
+X = [M^-1 | ddq_dq | ddq_dv] by rows. For each joint Y = sum of s X of what is above it, and H = sum of (f, n)
+X of what it carries, with the rows of M^-1 those of L and b. For each degree of freedom and every row of M^-1
+there are weights -Y, -Q2, -Q1, and for every column of X terms that they are multiplied with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rbdc.algorithms.derivatives.second_order import Operators
+from rbdc.algorithms.dynamics.coriolis import Direction
+from rbdc.ir.indices import Entry, Index, Multiple, Sum
+from rbdc.ir.loops import Call, Loop, Place, Statement, Switch
+from rbdc.planning.paths.layout import Layout
+from rbdc.planning.paths.products import DEEP, R, TiledProduct, product
+from rbdc.planning.paths.steps import PathStep, Text, once, operators_of, over
+from rbdc.planning.paths.tables import ABOVE, COUNT, DEPTH, FIRST, B, D, E, Joint, K, PathTables, X, blocks_of
+from rbdc.spatial import Force, Motion, Scalar, Vector3
+
+TERMS = DEPTH
+"""Rows of weights: -Y (6), -Q2 (6), -Q1 (3); of terms as many."""
+FQ, FV = 27, 33
+"""Rows of operators where fq and fv begin."""
+
+
+def arrays(made: Layout) -> dict[str, int]:
+    """The arrays of the loops below."""
+    n, columns = made.size, made.columns
+    sizes = {
+        "x": 3 * columns * n,
+        "sums": (12 * 3 + 9) * columns * len(made.joints),
+        "turned": 12 * made.lanes,
+    }
+    sizes |= {"weights": made.widest * TERMS * columns, "r_of": made.widest * 3 * columns, "own": TERMS}
+    return sizes | {"terms": 3 * TERMS * columns + made.lanes}
+
+
+class Accelerations:
+    """The loops that fill qq, vv, qv by (acceleration, q, v) and qt by (acceleration, q, torque)."""
+
+    def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
+        self.path, self.made = path, path.made
+        self.qq, self.vv, self.qv, self.qt = outputs
+        self.n, self.columns = self.made.size, self.made.columns
+        self.row = 3 * self.columns  # of X, and of what has its columns
+
+    def statements(self) -> Iterator[Statement]:
+        """All of them."""
+        made, joints = self.made, len(self.made.joints)
+        yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv] by rows")
+        yield Loop("e", 0, joints, tuple(self._down()), "H, L and b, from the leaves up", backward=True)
+        yield Loop("e", 0, joints, tuple(self._up()), "Y, from the root down")
+        yield self._listed("rooted", self._rooted(), about="M does not depend on the q of roots")
+        yield self._listed(
+            "lower_of", *self._by_joint(), about="by the q of each joint, and what is above it"
+        )
+        about = "qq so far holds one of two terms of each entry: m += m^T"
+        yield Loop("r", 0, self.n, (self._symmetrised(),), about)
+        if made.free:
+            yield Loop("r", 0, self.n, (self._step(self._root_pair),), "two directions of the free root")
+        if made.same:
+            yield self._listed("apart_of", self._same_joint(), about="two directions of one joint")
+
+    def _step(self, text: Text) -> Statement:
+        return once(self.made, text)
+
+    def _listed(self, table: str, *body: Statement, about: str) -> Loop:
+        return Loop("e", 0, len(self.path.columns[table]), body, about)
+
+    def _across(self, text: Text, begin: int, end: Index) -> Loop:
+        """A loop over whole vectors."""
+        return Loop("k", begin, end, (self._step(text),), step=self.made.lanes)
+
+    def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
+        """Rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L (6) and b
+        (3).
+        """
+        pitch, size = self.row if row < 12 else self.columns, (12 * 3 + 9) * self.columns
+        return Place("sums", ((joint, size), (at, 1)), row * self.row, pitch=pitch)
+
+    def _sums_of(self, m: PathStep, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
+        """Y and the others of a joint, of L and b so many."""
+        y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
+        return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
+
+    def _x(self) -> Iterator[Statement]:
+        def copy(m: PathStep, at: Index, count: int | None) -> None:
+            values = m.vectors(1, Place("inverse", ((D, self.n), (at, 1))))
+            m.put(values, Place("x", ((D, self.row), (at, 1)), count=count))
+
+        def zeros(m: PathStep) -> None:
+            m.store([0.0] * (self.columns - self.n), Place("x", ((D, self.row),), self.n))
+
+        yield from over(self.made, self.n, copy)
+        if self.columns > self.n:
+            yield self._step(zeros)
+        y, rows = self.path.tree_rows(D)
+        row, matrix = Place("inverse", ((D, self.n), (y, 1))), Place("sides", ((y, 2 * self.columns),))
+        yield from product(
+            self.made, row, matrix, Place("x", ((D, self.row),), self.columns), 2 * self.columns, rows
+        )
+
+    def _down(self) -> Iterator[Statement]:
+        joint, above = Joint(E), Entry("joint_above", E)
+
+        def own(dof: Index, *, adds: bool) -> tuple[Statement, ...]:
+            def text(m: PathStep, rows: int) -> None:
+                op, (x,) = (
+                    m.numbers(rows, m.rows("op", dof)),
+                    m.vectors(1, Place("x", ((dof, self.row), (K, 1)))),
+                )
+                m.put([value * x for value in op[:6]], self._sums(E, 6), adds=adds)
+                if rows > 6:
+                    m.put([value * x for value in op[6:]], self._sums(E, 12), adds=adds)
+
+            whole = self._across(lambda m: text(m, 15), 0, self.columns)
+            return whole, self._across(lambda m: text(m, 6), self.columns, self.row)
+
+        def merged(*, adds: bool) -> tuple[Statement, ...]:
+            def text(m: PathStep) -> None:
+                m.put(m.vectors(1, self._sums(E, 6)), self._sums(above, 6), adds=adds)
+
+            return (self._across(text, 0, 6 * self.row + 9 * self.columns),)
+
+        leaf = ("others are there", own(joint.dof, adds=True)), ("a leaf", own(joint.dof, adds=False))
+        yield Switch(Entry("is_leaf", E), leaf)
+        if self.made.pairs:
+            yield joint.loop(*own(D, adds=True), further=1)
+        cases = (
+            ("a root", ()),
+            ("the first there", merged(adds=False)),
+            ("others are there", merged(adds=True)),
+        )
+        yield Switch(Entry("merge_of", E), cases)
+
+    def _up(self) -> Iterator[Statement]:
+        above = Entry("joint_above", E)
+
+        def moved(m: PathStep, dof: Index, *, first: bool) -> None:
+            (x,) = m.vectors(1, Place("x", ((dof, self.row), (K, 1))))
+            values = [value * x for value in m.direction(dof).s.scalars()]
+            if first:
+                values = [a + b for a, b in zip(m.vectors(6, self._sums(above, 0)), values, strict=True)]
+            m.put(values, self._sums(E, 0), adds=not first)
+
+        def step(dof: Index, *, first: bool) -> Loop:
+            return self._across(lambda m: moved(m, dof, first=first), 0, self.row)
+
+        root = self._across(lambda m: m.put([0.0] * 6, self._sums(E, 0)), 0, self.row)
+        more = [Joint(above).loop(step(D, first=False), further=1)] if self.made.pairs else []
+        lower = (step(Joint(above).dof, first=True), *more)
+        yield Switch(Entry("is_root", E), (("below another joint", lower), ("a root", (root,))))
+
+    def _rooted(self) -> Statement:
+        dof = Entry("rooted", E)
+
+        def zeros(m: PathStep, at: Index, count: int | None) -> None:
+            for array in (self.qq, self.qv, self.qt):
+                m.put([0.0], Place(array, ((R, self.n**2), (dof, self.n), (at, 1)), count=count))
+
+        return Loop("r", 0, self.n, tuple(over(self.made, self.n, zeros)))
+
+    def _by_joint(self) -> Iterator[Statement]:
+        joint = Entry("lower_of", E)
+        yield Joint(joint).loop(self._weigh(joint), *self._multiply(joint), *self._products())
+        yield Joint(joint).loop(*self._velocities())  # adds to products of all directions of the joint
+
+    def _weights(self, at: Index, array: str = "weights", rows: int = TERMS) -> Place:
+        """Weights of the direction d of its joint."""
+        nth = ((Entry("nth_of", D), rows * self.columns),) if self.made.several else ()
+        return Place(array, (*nth, (at, 1)), pitch=self.columns)
+
+    def _weigh(self, joint: Index) -> Loop:
+        """For a degree of freedom, of every row of M^-1: -Y, -Q2, -Q1; and R."""
+
+        def text(m: PathStep) -> None:
+            d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
+            m.give(
+                self._weights(R),
+                ("-Y", "y", (-y).scalars()),
+                ("-Q2 = -s x* H", "q2", (-sums.a0(d.s)).scalars()),
+                ("-Q1 = 2 f x u + L w + n x w of psidot - w x b", "q1", (-sums.u8(d)).scalars()),
+            )
+            rates = ("R = 2 f x u + L w + n x w", "r", sums.u11(d.s).scalars())
+            m.give(self._weights(R, "r_of", 3), rates)
+
+        return Loop("r", 0, self.columns, (self._step(text),), step=self.made.lanes)
+
+    def _multiply(self, joint: Index) -> Iterator[Statement]:
+        """Terms that the weights of degree of freedom d are multiplied with: for each column of X A1 Y + s x*
+        H, Y and nothing; by q of what is above A3 psidot + A1 psiddot, psiddot, w(psidot); by v A3 s + A1
+        sigma, sigma, w; by q and v of what is below s x* fq and s x* fv. Of the only direction of a joint
+        half of what it has by its own q twice, for qq is symmetrised.
+        """
+        by_q, by_v, own = self.columns, 2 * self.columns, Joint(joint)
+
+        def place(at: Index, offset: int, count: Index | None = None) -> Place:
+            return Place("terms", ((at, 1),), offset, pitch=self.row, count=count)
+
+        def columns(m: PathStep) -> None:
+            y, sums = self._sums_of(m, joint, K, 0)
+            turned = m.operators(D).a1(y) + m.direction(D).s.cross_force(sums.i_s)
+            m.put([*turned.scalars(), *y.scalars(), *[0.0] * 3], place(K, 0))
+
+        def above(m: PathStep, at: Index, count: Index) -> None:
+            o, k = m.operators(D), m.direction(at, wide=True)
+            moved = (o.a3(k.s) + o.a1(k.sigma)).scalars()
+            m.put(_by_q(o, k), place(at, by_q, count), adds=True)
+            m.put([*moved, *k.sigma.scalars(), *k.s.angular.scalars()], place(at, by_v, count), adds=True)
+
+        def roots(m: PathStep) -> None:
+            for begin, count in self.made.root_parts:
+                above(m, begin, count)
+
+        def below(force: int, offset: int, start: Index) -> Loop:
+            def text(m: PathStep) -> None:
+                turned = m.direction(D).s.cross_force(Force.of(m.vectors(6, m.rows("op", K, force))))
+                m.put(turned.scalars(), place(K, offset, Sum(own.end, Multiple(-1, K))), adds=True)
+
+            return Loop("k", start, own.end, (self._step(text),), step=self.made.lanes)
+
+        def twice(m: PathStep) -> None:
+            m.store([0.5 * x for x in _by_own(m.operators(D), m.direction(D))], place(D, by_q), adds=True)
+
+        yield self._across(columns, 0, self.row)
+        if self.made.free:
+            yield self._step(roots)
+        yield blocks_of(self._step(lambda m: above(m, FIRST, ABOVE)), stop="above_end")
+        yield below(FV, by_v, own.dof)
+        once_more = (self._step(twice),)
+        cases = ("several", ()), ("one direction", once_more)
+        yield from (Switch(Entry("is_single", joint), cases),) if self.made.several else once_more
+        yield below(FQ, by_q, own.after)
+
+    def _products(self) -> Iterator[Statement]:
+        tiles = self.path.tiles
+        own = Multiple(2 * tiles, D)
+        products = (
+            (self.qt, 0, 0, 2 * tiles * self.n),
+            (self.qq, self.made.root, 1, own),
+            (self.qv, 0, 2, Sum(own, tiles)),
+        )
+        for array, begin, block, deep in products:
+            routine = TiledProduct(self.made, begin, (self.columns, self.row)).routine()
+            weights = Place("weights", self._weights(0).strides[:-1])
+            places = {"to": Place(array, ((D, self.n),)), "weights": weights}
+            yield Call(
+                routine, {**places, "terms": Place("terms", offset=block * self.columns)}, {DEEP.name: deep}
+            )
+
+    def _velocities(self) -> Iterator[Statement]:
+        """By two velocities, B(I, s) s against Y and w against R, and by q above and the v of d, B(I, s)
+        psidot and w(psidot) likewise: for every row of M^-1.
+        """
+
+        def turned(m: PathStep, at: Index) -> None:
+            o, k = m.operators(D), m.direction(at, wide=True)
+            vv, qv = (o.b_s(x).scalars() for x in (k.s, k.psi_rate))
+            m.give(Place("turned"), ("B(I, s) s", "vv", vv), ("B(I, s) psidot", "qv", qv))
+
+        def row(m: PathStep, at: Index, count: Index, *, moving: bool) -> None:
+            f, k = m.vectors(12, Place("turned")), m.direction(at, wide=True)
+            y, r = (
+                Motion.of(m.numbers(6, self._weights(R))),
+                Vector3.of(m.numbers(3, self._weights(R, "r_of", 3))),
+            )
+            column = Place("", ((R, self.n**2), (at, self.n), (D, 1)), apart=self.n, count=count)
+            vv, qv = (
+                y.dot(Force.of(f[:6])) + r.dot(k.s.angular),
+                y.dot(Force.of(f[6:])) + r.dot(k.psi_rate.angular),
+            )
+            m.put([vv], Place(self.vv, ((R, self.n**2), (D, self.n), (at, 1)), count=count))
+            m.put([vv], replace(column, array=self.vv))
+            if moving:
+                m.put([qv], replace(column, array=self.qv), adds=True)
+
+        def rows(at: Index, count: Index, *, moving: bool) -> Statement:
+            return Loop("r", 0, self.n, (self._step(lambda m: row(m, at, count, moving=moving)),))
+
+        moves = rows(FIRST, COUNT, moving=True)
+        if self.made.free:  # of the root only what turns it, for w of the others is zero
+            yield self._step(lambda m: turned(m, 3))
+            yield rows(3, 3, moving=False)
+        else:
+            cases = (
+                ("of a root, whose psidot is zero", (rows(FIRST, COUNT, moving=False),)),
+                ("of others", (moves,)),
+            )
+            moves = Switch(Entry("moving_of", B), cases)
+        yield blocks_of(self._step(lambda m: turned(m, FIRST)), moves)
+
+    def _symmetrised(self) -> Statement:
+        """By q of a free root and of another joint qq is zero."""
+        n, root = self.n, self.made.root
+
+        def entry(m: PathStep) -> None:
+            places = [Place(self.qq, ((R, n * n), (one, n), (other, 1))) for one, other in ((D, X), (X, D))]
+            (one,), (other,) = (m.numbers(1, place) for place in places)
+            for place in places:
+                m.store([one + other], place)
+
+        def zeros(m: PathStep) -> None:
+            m.store([0.0] * root, Place(self.qq, ((R, n * n), (D, n))))
+
+        cleared = [self._step(zeros)] if root else []
+        return Loop("d", root, n, (*cleared, Loop("x", root, Sum(D, 1), (self._step(entry),))))
+
+    def _root_pair(self, m: PathStep) -> None:
+        """Two directions of the free root, whose motions are the unit vectors: by its velocities
+        A1 = [0, -[f]; [f], L] of the sums, by its q psiddot x f.
+        """
+        h, others = m.numbers(6, self._sums(0, 6, R)), m.numbers(6, self._sums(0, 12, R))
+        sums = operators_of([*h, *others])
+        for d in range(6):
+            unit = Motion.of([float(k == d) for k in range(6)])
+            m.store(sums.a1(unit).scalars(), Place(self.vv, ((R, self.n**2),), d * self.n))
+        for k in range(3, 6):
+            turned = m.direction(k).psi_second.linear.cross(sums.i_s.linear)
+            m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
+
+    def _same_joint(self) -> Statement:
+        """Entries of two directions d and x of one joint, beyond what the products give."""
+        joint, count = Entry("apart_of", E), Sum(self.n, Multiple(-1, R))
+
+        def own(m: PathStep) -> None:
+            m.store(_by_own(m.operators(D), m.direction(X)), Place("own"))
+
+        def row(m: PathStep) -> None:
+            terms, weights = m.numbers(TERMS, Place("own")), m.vectors(TERMS, self._weights(R))
+            first, *others = (term * weight for term, weight in zip(terms, weights, strict=True))
+            s, s_x, inertia = m.direction(D).s, m.direction(X).s, m.subtree(D).inertia
+            y, sums = self._sums_of(m, joint, R, 6)
+            both = s.cross_force(inertia @ s_x) + s_x.cross_force(inertia @ s)
+            place = Place("", ((R, self.n**2), (D, self.n), (X, 1)), apart=self.n**2, count=count)
+            m.put([sum(others, first)], replace(place, array=self.qq), adds=True)
+            m.put([s_x.dot(sums.a1(s)) - y.dot(both)], replace(place, array=self.vv))
+
+        rows = Loop("r", 0, self.columns, (self._step(row),), step=self.made.lanes)
+        return Joint(joint).loop(self._weigh(joint), Joint(joint).loop(self._step(own), rows, variable="x"))
+
+
+def _by_q(o: Operators, k: Direction) -> list[Scalar]:
+    """Factors of weights by q: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
+    force = o.a3(k.psi_rate) + o.a1(k.psi_second)
+    return [*force.scalars(), *k.psi_second.scalars(), *k.psi_rate.angular.scalars()]
+
+
+def _by_own(o: Operators, k: Direction) -> list[Scalar]:
+    """Factors of weights by q of a direction of the own joint, s x* fq added."""
+    by_q = _by_q(o, k)
+    return [*(Force.of(by_q[:6]) + k.s.cross_force(o.by_q)).scalars(), *by_q[6:]]

@@ -1,0 +1,302 @@
+"""The tensors of inverse dynamics: for each degree of freedom d all entries of which it is the deepest index.
+
+Rows of torques above the joint of d are products of s with forces that belong to d and directions of its
+path; the row of d itself, products of u8, u9 and u11, which belong to d and a direction, with other
+directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.loops import Call, Loop, Place, Routine, Statement, Switch
+from rbdc.planning.paths.layout import Layout
+from rbdc.planning.paths.steps import Named, PathStep, Text, once
+from rbdc.planning.paths.tables import COUNT, FIRST, B, D, E, Joint, K, PathTables, X, Y, blocks_of
+from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
+
+QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in range(8))
+"""Entries of `forces`, which torques above multiply with s, of d and vectors of directions."""
+ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
+"""Entries of `root`: likewise for directions of a free root."""
+U9, U11, SAME, BESIDE = 3, 9, 12, 18
+"""Rows of `beside`, which other directions are multiplied with: u8 (3), u9 (6), u11 (3), A1 s (6)."""
+J, FROM, GIVEN, STRICTLY = map(Variable, ("j", "from", "count", "above"))
+UP, POSITION, PARTIAL = Entry("up", E), Entry("position_of", B), Entry("partial_row", E)
+
+
+def arrays(made: Layout) -> dict[str, int]:
+    """The arrays of the loops below."""
+    sizes = {"forces": FORCES * made.lanes, "root": ROOT_FORCES * made.lanes}
+    return sizes | {"beside": BESIDE * made.pitch, "pair": 6}
+
+
+class Row(NamedTuple):
+    """Entries of a torque above by directions: twice by q, by q and v of d, by v and q of d, by A1 and A0."""
+
+    qq: Scalar
+    moved: Scalar
+    crossed: Scalar
+    a1: Scalar
+    a0: Scalar
+
+
+class Torques:
+    """The loops that fill qq, vv, qv by (torque, q, v) and mq by (row of M, column of M, q)."""
+
+    def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
+        self.path, self.made = path, path.made
+        self.outputs = self.qq, self.vv, self.qv, self.mq = tuple(outputs)
+
+    def statements(self) -> Iterator[Statement]:
+        """All of them."""
+        root, size = self.made.root, self.made.size
+        if root:
+            own = (part for parts in self.made.root_parts for part in self._root(*parts, alone=True))
+            yield Loop("d", 0, root, tuple(own), "directions of the free root")
+        others = (part for parts in self.made.root_parts for part in self._root(*parts, alone=False))
+        body = (blocks_of(self._step(self._columns), self._by_shape()), *others, blocks_of(*self._own_rows()))
+        yield Loop("d", root, size, body, "entries of which d is the deepest index")
+        if self.made.several:
+            yield self._of_one_joint()
+
+    def _step(self, text: Text) -> Statement:
+        return once(self.made, text)
+
+    def _put(
+        self, m: PathStep, array: str, value: Scalar, *at: Index, count: Index, down: bool = False
+    ) -> None:
+        """Entries (i, j, k) for as many k as are counted, or as many j: one below the other."""
+        n = self.made.size
+        strides = tuple(zip(at, (n * n, n, 1), strict=True))
+        m.put([value], Place(array, strides, apart=n if down else 1, count=count))
+
+    def _columns(self, m: PathStep) -> None:
+        """For one degree of freedom and directions of its path: forces on what is above, and beside."""
+        o, at = m.operators(D), m.direction(FIRST, wide=True)
+        if not self.made.several:  # a load less
+            at = replace(at, sigma=at.psi_rate + at.psi_rate)
+        forces = o.above(at)
+        formulas = (
+            "A3 psidot + A1 psiddot",
+            "and s x* fq",
+            "A3 s + A1 sigma",
+            "B(I, s) psidot",
+            "and s x* fv",
+        )
+        above: list[Named] = [
+            (formula, name, force.scalars())
+            for formula, (name, force) in zip(
+                (*formulas, "A1 s", "A0 s"), forces._asdict().items(), strict=True
+            )
+        ]
+        m.give(Place("forces"), *above)
+        m.give(
+            Place("beside", ((POSITION, 1),), pitch=self.made.pitch),
+            ("u8 = w x b - u11 of psidot", "u8", o.u8(at).scalars()),
+            ("u9 = s x* (f, n)", "u9", forces.a0.scalars()),
+            ("u11 = 2 f x u + L w + n x w", "u11", o.u11(at.s).scalars()),
+            *([("A1 s", "a1", forces.a1.scalars())] if self.made.several else []),
+        )
+
+    def _by_shape(self) -> Statement:
+        """Rows of torques above, by how many directions the block has."""
+        cases = [
+            (f"{count} directions, {above} of them above", tuple(self._rows(count, above)))
+            for count, above in self.path.shapes
+        ]
+        return Switch(Entry("shape_of", B), tuple(cases))
+
+    def _rows(self, count: int, above: int) -> Iterator[Statement]:
+        """Rows of torques that are above all directions of the block, above some, and above none of them."""
+        e, about = "e", "entries (i, d, k), (i, k, d), (d, i, k): `count` of k, `above` of them above d"
+        path, partial, end = Entry("path_of", D), Entry("partial_of", B), Entry("partial_of", plus(B, 1))
+        below, partly, beside = map(self._step, (self._row_below, self._row_partly, self._row_beside))
+        loops = {
+            "rows_below": Loop(e, path, Entry("all_of", B), (below,)),
+            "rows_partly": Loop(e, partial, end, (partly,)),
+            "rows_beside": Loop(e, Entry("some_of", B), Entry("joint_of", D), (beside,)),
+        }
+        given: dict[str, Index] = {"d": D, "k": FIRST, "count": count, "above": above}
+        for name, loop in loops.items():
+            yield self._call(name, about, ("state", "forces", *self.outputs), loop, {**given, "b": B})
+        if self.made.free:  # whose motions are the unit vectors
+            loop = Loop("x", 0, 6, (self._step(self._unit_row),))
+            yield self._call("rows_of_root", about, ("forces", *self.outputs), loop, given)
+
+    def _call(
+        self, name: str, about: str, arrays: Sequence[str], body: Statement, indices: Mapping[str, Index]
+    ) -> Call:
+        """The call of a routine that is inlined, with arrays of the same names."""
+        widths = {"forces": self.made.lanes}
+        routine = Routine(name, about, tuple(arrays), (body,), tuple(indices), widths=widths, inlined=True)
+        return Call(routine, {array: Place(array) for array in arrays}, indices)
+
+    def _unit_row(self, m: PathStep) -> None:
+        lanes, entries = self.made.lanes, (QQ_ABOVE, MOVED, CROSSED_ABOVE, A1, A0)
+        values = (m.vectors(1, Place("forces", ((X, lanes),), entry * lanes))[0] for entry in entries)
+        self._put_rows(m, X, Row(*values))
+
+    def _powers(self, m: PathStep, i: Index, *entries: int) -> Iterator[Scalar]:
+        """s of a torque above times forces; of A1 s and A0 s the linear parts are the same."""
+        s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
+        yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
+        linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
+        yield from (linear + s.angular.dot(Vector3.of(f[entry + 3 : entry + 6])) for entry in (A1, A0))
+
+    def _row_below(self, m: PathStep) -> None:
+        self._put_rows(m, UP, Row(*self._powers(m, UP, QQ_ABOVE, MOVED, CROSSED_ABOVE)))
+
+    def _row_partly(self, m: PathStep) -> None:
+        entries = (QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE)
+        qq, qq_above, moved, crossed, crossed_above, a1, a0 = self._powers(m, PARTIAL, *entries)
+        (below,) = m.vectors(1, Place("partial_lanes", ((E, self.made.lanes),)))
+        qq, crossed = qq + below * (qq_above - qq), crossed + below * (crossed_above - crossed)
+        self._put_rows(m, PARTIAL, Row(qq, moved, crossed, a1, a0), mass=below * a0)
+
+    def _row_beside(self, m: PathStep) -> None:
+        self._put_rows(m, UP, Row(*self._powers(m, UP, QQ, MOVED, CROSSED)), mass=0.0)
+
+    def _put_rows(self, m: PathStep, i: Index, row: Row, mass: Scalar | None = None) -> None:
+        """mass: A0 s where it is not that of the row."""
+        vv, mass = row.a1 + row.a0, row.a0 if mass is None else mass
+        for array, own, rows, other, columns in (
+            (self.qq, row.qq, GIVEN, row.qq, STRICTLY),
+            (self.vv, vv, GIVEN, vv, STRICTLY),
+            (self.qv, row.moved, STRICTLY, row.crossed, GIVEN),
+        ):
+            self._put(m, array, own, i, D, K, count=rows)
+            self._put(m, array, other, i, K, D, count=columns, down=True)
+        if not is_zero(mass):
+            self._put(m, self.mq, mass, i, D, K, count=GIVEN)
+            self._put(m, self.mq, mass, D, i, K, count=GIVEN)
+        self._put(m, self.mq, row.a1, i, K, D, count=STRICTLY, down=True)
+
+    def _own_rows(self) -> Iterator[Statement]:
+        """The row of the torque of d: of all directions j that are not above the block of directions k."""
+        several = self.made.several
+        if several:
+            j, dof, count, above = (Entry(f"own_{name}", E) for name in ("at", "dof", "count", "above"))
+            own = self._own_row("own_row_of_several", j, dof, FIRST, count, above)
+            yield Loop("e", Entry("own_of", B), Entry("own_of", plus(B, 1)), (own,))
+        cases = []
+        for size in range(1, self.made.lanes + 1):
+            body: list[Statement] = [
+                self._own_row(
+                    "own_row" if x else "own_row_of_one", plus(POSITION, x), plus(FIRST, x), FIRST, x + 1, x
+                )
+                for x in range(0 if several else size)
+            ]
+            body.append(self._rows_from(Entry("tail_of", B), FIRST, size))
+            cases.append((f"{size} directions", tuple(body)))
+        yield Switch(plus(COUNT, -1), tuple(cases))
+
+    def _rows_from(self, start: Index, k: Index, count: int) -> Loop:
+        """Rows of directions of the path that are below all of those from k on, from an entry of `up` on."""
+        own = self._own_row("own_row", Entry("position_up", E), UP, k, count, count)
+        return Loop("e", start, Entry("end_of", D), (own,))
+
+    def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
+        """The call for the direction at j on the path and directions from k on, of which so many are not
+        below j and so many above it.
+        """
+        rows, same = name != "own_row_of_one", name == "own_row_of_several"
+        step = self._step(lambda m: self._own(m, rows=rows, same=same))
+        about = "entries (d, j, k) and (d, k, j): `count` of k, `above` of them above j"
+        indices = {"d": D, "j": j, "from": dof, "k": k, "count": count, **({"above": above} if rows else {})}
+        return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
+
+    def _own(self, m: PathStep, *, rows: bool, same: bool) -> None:
+        """rows: some k are above the joint of j. same: some are in it; their velocities meet in A1 s."""
+        x = m.numbers(BESIDE if same else SAME, Place("beside", ((J, 1),), pitch=self.made.pitch))
+        u8, u9, u11, k = (
+            Vector3.of(x[:U9]),
+            Force.of(x[U9:U11]),
+            Vector3.of(x[U11:SAME]),
+            m.direction(K, wide=True),
+        )
+        w, rate = k.s.angular, k.psi_rate.angular
+        qq, vv = u8.dot(rate) + k.psi_second.dot(u9), -u11.dot(w)
+        if same:
+            (apart,) = m.vectors(1, Place("first_lanes", ((STRICTLY, self.made.lanes),)))
+            met = k.s.dot(Force.of(x[SAME:]))
+            vv = apart * (vv + met) - met
+        for array, row in ((self.qq, qq), (self.vv, vv)):
+            self._put(m, array, row, D, FROM, K, count=GIVEN)
+            if rows:
+                self._put(m, array, row, D, K, FROM, count=STRICTLY, down=True)
+        if rows:
+            self._put(m, self.qv, u8.dot(w) + k.sigma.dot(u9), D, FROM, K, count=STRICTLY)
+        self._put(m, self.qv, -u11.dot(rate), D, K, FROM, count=GIVEN, down=True)
+
+    def _root(self, begin: int, count: int, *, alone: bool) -> Iterator[Statement]:
+        """Entries by directions of a free root: its motions are the unit vectors of the one frame, which its
+        own motion does not change (psidot = 0, psiddot = (g x e, 0)), so that all by its q and another v
+        is zero. alone: d is of it.
+        """
+        lanes = self.made.lanes
+
+        def columns(m: PathStep) -> None:
+            o, k = m.operators(D), m.direction(begin, wide=True)
+            m.give(
+                Place("root"),
+                ("A1 s", "a1", o.a1(k.s).scalars()),
+                ("A0 s", "a0", o.a0(k.s).scalars()),
+                ("A3 s + A1 sigma", "moved", (o.a3(k.s) + o.a1(k.sigma)).scalars()),
+                ("A1 psiddot, psiddot = (g x e, 0)", "qq", o.i_s.linear.cross(k.psi_second.linear).scalars()),
+            )
+
+        def put(m: PathStep, i: Index, a1: Scalar, a0: Scalar, moved: Scalar, *qq: Scalar) -> None:
+            for array, row in zip((self.vv, self.qq), (a1 + a0, *qq), strict=False):
+                self._put(m, array, row, i, D, begin, count=count)
+                self._put(m, array, row, i, begin, D, count=count, down=True)
+            self._put(m, self.mq, a1, i, begin, D, count=count, down=True)
+            self._put(m, self.qv, moved, i, D, begin, count=count)
+
+        def unit(m: PathStep, *entries: int) -> list[Scalar]:
+            return [m.vectors(1, Place("root", ((X, lanes),), entry * lanes))[0] for entry in entries]
+
+        def other(m: PathStep) -> None:
+            s, f = m.direction(UP).s, m.vectors(ROOT_FORCES, Place("root"))
+            powers = (s.dot(Force.of(f[entry : entry + 6])) for entry in (ROOT_A1, ROOT_A0, ROOT_MOVED))
+            put(m, UP, *powers, s.angular.dot(Vector3.of(f[ROOT_QQ:])))
+
+        def own(m: PathStep, *qq: int) -> None:
+            a1, *turned = unit(m, ROOT_A1, *qq)
+            for array, value in zip((self.vv, self.qq), (-a1, *turned), strict=False):
+                self._put(m, array, value, D, X, begin, count=count)
+
+        def units(start: int, *qq: int) -> Loop:
+            rows = [] if alone else [lambda m: put(m, X, *unit(m, ROOT_A1, ROOT_A0, ROOT_MOVED, *qq))]
+            return Loop("x", start, start + 3, tuple(map(self._step, (*rows, lambda m: own(m, *qq)))))
+
+        yield self._step(columns)
+        yield units(0)
+        yield units(3, ROOT_QQ - 3)
+        if not alone:
+            yield Loop("e", Entry("path_of", D), Entry("joint_of", D), (self._step(other),))
+            yield self._rows_from(Entry("path_of", D), begin, count)
+
+    def _of_one_joint(self) -> Statement:
+        """Velocities of two directions of one joint meet in s . I (s_d x s_x) as well."""
+        n, joint = self.made.size, Joint(Entry("apart_of", Y))
+
+        def force(m: PathStep) -> None:
+            turned = m.subtree(D).inertia @ m.direction(D).s.cross(m.direction(X).s)
+            m.store(turned.scalars(), Place("pair"))
+
+        def row(m: PathStep) -> None:
+            power = m.direction(UP).s.dot(Force.of(m.numbers(6, Place("pair"))))
+            m.store([power], Place(self.vv, ((UP, n * n), (D, n), (X, 1))), adds=True)
+
+        above = Loop(
+            "e", plus(Entry("path_of", D), -self.made.root), Entry("joint_of", D), (self._step(row),)
+        )
+        each = joint.loop(joint.loop(self._step(force), above, variable="x"))
+        return Loop(
+            "y", 0, len(self.path.columns["apart_of"]), (each,), "velocities of two directions of a joint"
+        )

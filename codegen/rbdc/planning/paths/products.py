@@ -1,0 +1,113 @@
+"""Products of a row and a matrix, and of the weights and terms of forward dynamics by tiles of rows and
+columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rbdc.ir.indices import Entry, Index, Sum, Variable
+from rbdc.ir.loops import Clear, Loop, Place, Routine, Statement
+from rbdc.planning.paths.layout import Layout
+from rbdc.planning.paths.steps import PathStep, once
+
+WIDTHS = (6, 4, 2, 1)
+"""Vectors of a product of a row and a matrix that are summed at once."""
+HEIGHTS = (6, 5, 4)
+"""Rows of a tile of two vectors, as many sums as registers hold, the best first."""
+C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
+
+
+def product(
+    made: Layout, row: Place, matrix: Place, to: Place, columns: int, rows: tuple[str, Index, Index]
+) -> Iterator[Statement]:
+    """A row times a matrix of so many columns, whole vectors. row, matrix: the number and the row of the
+    matrix at the variable of a loop; rows: the variable, and from which index to before which other it
+    goes.
+    """
+
+    def part(begin: int, width: int) -> Iterator[Statement]:
+        def add(m: PathStep) -> None:
+            (x,) = m.numbers(1, row)
+            values = m.vectors(width, replace(matrix, offset=matrix.offset + begin))
+            m.put([x * value for value in values], Place("total"), adds=True)
+
+        def store(m: PathStep) -> None:
+            m.put(m.vectors(width, Place("total")), replace(to, offset=to.offset + begin))
+
+        yield Clear("total", width * made.lanes)
+        yield Loop(*rows, (once(made, add),))
+        yield once(made, store)
+
+    begin = 0
+    while begin < columns:
+        width = next(width for width in WIDTHS if begin + width * made.lanes <= columns)
+        yield from part(begin, width)
+        begin += width * made.lanes
+
+
+def tile_height(made: Layout) -> int:
+    """The rows of a tile, as many as leave the fewest of all rows in a lower one."""
+    return min(HEIGHTS, key=lambda height: -made.size % height)
+
+
+class TiledProduct:
+    """Columns from one on of weights^T terms for every acceleration, tiles of rows and of two vectors of
+    columns, by three products at a time, as many as `depths` has for each tile from `deep` on. pitches:
+    from one row of weights and of terms to the next.
+    """
+
+    def __init__(self, made: Layout, begin: int, pitches: tuple[int, int]) -> None:
+        self.made, self.begin, self.pitches, self.height = made, begin, pitches, tile_height(made)
+
+    def routine(self) -> Routine:
+        """The loops over tiles, those of fewer rows and columns last."""
+        n, height, wide = self.made.size, self.height, 2 * self.made.lanes
+        whole, rest = divmod(n - self.begin, wide)
+
+        def strip(r: Index, rows: int) -> Iterator[Statement]:
+            if whole:
+                yield Loop("t", 0, whole, tuple(self._tile(r, T, rows, wide)))
+            if rest:
+                yield from self._tile(r, whole, rows, rest)
+
+        rows = n % height
+        strips = [Loop("r", 0, n - rows, tuple(strip(R, height)), step=height)] if n >= height else []
+        return Routine(
+            f"product_from_{self.begin}",
+            f"columns from {self.begin} on of the product of weights and terms, so deep for each tile",
+            ("to", "weights", "terms"),
+            (*strips, *(strip(n - rows, rows) if rows else ())),
+            ("deep",),
+            {"tile": height * wide},
+            {"tile": self.made.lanes},
+        )
+
+    def _tile(self, r: Index, t: Index, rows: int, columns: int) -> Iterator[Statement]:
+        """So many rows from r on and columns of tile t."""
+        lanes, n = self.made.lanes, self.made.size
+        two = 2 if columns > lanes else 1
+        tile, wide = Place("tile"), 2 * lanes
+
+        def add(m: PathStep) -> None:
+            sums = m.vectors(two * rows, tile)
+            for term in range(3):
+                row, column = (term * pitch for pitch in self.pitches)
+                w = m.numbers(rows, Place("weights", ((C, self.pitches[0]), (r, 1)), row))
+                x = m.vectors(two, Place("terms", ((C, self.pitches[1]), (t, wide)), self.begin + column))
+                sums = [own + w[k // two] * x[k % two] for k, own in enumerate(sums)]
+            m.put(sums, tile)
+
+        def store(m: PathStep) -> None:
+            for k, own in enumerate(m.vectors(two * rows, tile)):
+                row, column = k // two, k % two * lanes
+                count = None if columns - column >= lanes else columns - column
+                m.put(
+                    [own],
+                    Place("to", ((r, n * n), (t, wide)), row * n * n + self.begin + column, count=count),
+                )
+
+        yield Clear("tile", two * rows * lanes)
+        yield Loop("c", 0, Entry("depths", Sum(DEEP, t)), (once(self.made, add),), step=3)
+        yield once(self.made, store)

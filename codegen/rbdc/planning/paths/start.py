@@ -1,0 +1,90 @@
+"""The beginning of all loops of second derivatives: operators of degrees of freedom, first derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rbdc.algorithms.derivatives.second_order import Operators
+from rbdc.ir.indices import Index
+from rbdc.ir.loops import Clear, Loop, Place, Statement, Table
+from rbdc.model import Problem
+from rbdc.planning.paths.layout import OPERATORS, STATE, Layout
+from rbdc.planning.paths.steps import PathStep, once
+from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
+
+
+def operators(made: Layout) -> list[Statement]:
+    """Operators of the degrees of freedom; zeros after the last, where vectors end."""
+
+    def text(m: PathStep) -> None:
+        o = Operators.of(m.direction(D, wide=True), m.subtree(D, wide=True))
+        m.give(
+            m.rows("op", D),
+            ("(f, n) = I s", "f", o.i_s.scalars()),
+            ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", o.symmetric.scalars()),
+            ("b = p x u + N^T w", "b", o.b.scalars()),
+            ("A3: p' = w x p + 2 f'", "p", o.p3.scalars()),
+            ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", o.n3.scalars()),
+            ("fq = B psidot + I psiddot + s x* force", "fq", o.by_q.scalars()),
+            ("fv = B s + I sigma", "fv", o.by_v.scalars()),
+        )
+
+    def ends(m: PathStep) -> None:
+        for array, size in (("state", STATE * made.size), ("op", OPERATORS * made.columns)):
+            m.put([0.0], Place(array, offset=size))
+
+    return [
+        once(made, ends),
+        Loop("d", 0, made.size, (once(made, text),), "operators of the degrees of freedom", step=made.lanes),
+    ]
+
+
+def drive_tables(model: Problem) -> list[Table]:
+    """Terms of drives in the derivatives by q and v, by degrees of freedom, where there are some."""
+    terms = {"stiffness": model.stiffness, "damping": model.damping}
+    driven = any(map(any, terms.values()))
+    return [Table(name, tuple((float(x),) for x in values)) for name, values in terms.items() if driven]
+
+
+def slopes(made: Layout, *, driven: bool) -> Iterator[Statement]:
+    """The sides [-dtau_dq | -dtau_dv] by rows: of torque d by what is at or above its joint b . w(psidot) +
+    (f, n) . psiddot and b . w + (f, n) . sigma; of torques above by d s . fq and s . fv. By q of a free
+    root, whose motions are the unit vectors, only gravity turns: nothing asks for that.
+    """
+    row, by_v = 2 * made.columns, made.columns
+
+    def rates(m: PathStep, at: Index, count: Index) -> None:
+        o, k = m.operators(D), m.direction(at, wide=True)
+        m.put(
+            [-(o.b.dot(k.s.angular) + k.sigma.dot(o.i_s))],
+            Place("sides", ((D, row), (at, 1)), by_v, count=count),
+        )
+
+    def root_rates(m: PathStep) -> None:
+        for begin, count in made.root_parts:
+            rates(m, begin, count)
+
+    def root(m: PathStep) -> None:
+        o = m.operators(D)
+        for force, side in ((o.by_q, 0), (o.by_v, by_v)):
+            m.store((-force).scalars(), Place("sides", ((D, 1),), side, pitch=row))
+
+    def block(m: PathStep) -> None:
+        o, k = m.operators(D), m.direction(FIRST, wide=True)
+        by_q = -(o.b.dot(k.psi_rate.angular) + k.psi_second.dot(o.i_s))
+        m.put([by_q], Place("sides", ((D, row), (FIRST, 1)), count=COUNT))
+        rates(m, FIRST, COUNT)
+        for force, side in ((o.by_q, 0), (o.by_v, by_v)):
+            m.put([-k.s.dot(force)], Place("sides", ((FIRST, row), (D, 1)), side, apart=row, count=ABOVE))
+
+    def drive(m: PathStep) -> None:
+        for name, side in (("stiffness", 0), ("damping", by_v)):
+            (term,) = m.numbers(1, Place(name, ((D, 1),)))
+            m.store([-term], Place("sides", ((D, row + 1),), side), adds=True)
+
+    yield Clear("sides", made.size * row)
+    if made.free:
+        yield Loop("d", made.root, made.size, (once(made, root),), "slopes of torques of the root")
+    yield Loop("d", 0, made.size, (once(made, root_rates), blocks_of(once(made, block))), "slopes of torques")
+    if driven:
+        yield Loop("d", 0, made.size, (once(made, drive),), "drives")

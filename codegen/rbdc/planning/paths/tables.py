@@ -1,0 +1,256 @@
+"""Tables of the loops: joints, the paths of the tree, and these in blocks of consecutive degrees of freedom,
+which lie side by side in vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.loops import Loop, Statement, Table
+from rbdc.planning.loops.ancestors import Ancestors
+from rbdc.planning.paths.layout import JointOnPath, Layout
+
+DEPTH = 15
+"""Products that an entry of the tensors of forward dynamics sums, three fewer of what is neither above nor
+below.
+"""
+D, E, X, Y, K, B = map(Variable, "dexykb")
+"""Variables of loops: degrees of freedom, what lists go over, others of a joint, rows, neighbours, blocks."""
+FIRST, COUNT, ABOVE = (Entry(name, B) for name in ("first_of", "count_of", "above_of"))
+"""Block b: its first degree of freedom, how many, and how many strictly above the joint of d."""
+
+
+class Joint:
+    """Indices of a joint by its number: its first degree of freedom, those after it and after all that it
+    carries, the joint above.
+    """
+
+    def __init__(self, number: Index) -> None:
+        self.dof, self.after = Entry("dof_of", number), Entry("dof_of", plus(number, 1))
+        self.end, self.above = Entry("end_dof", number), Entry("joint_above", number)
+
+    def loop(self, *body: Statement, variable: str = "d", further: int = 0) -> Loop:
+        """A loop over its degrees of freedom, or all but the first."""
+        return Loop(variable, plus(self.dof, further), self.after, body)
+
+
+def blocks_of(*body: Statement, stop: str = "") -> Loop:
+    """A loop over the blocks of the path to d."""
+    return Loop("b", Entry("blocks_of", D), Entry(stop, D) if stop else Entry("blocks_of", plus(D, 1)), body)
+
+
+class Block:
+    """Degrees of freedom with consecutive numbers on the path to one, `dof`.
+
+    position: of the first on the path. begins, ends: where the joint of each begins and ends there. m: where
+    that of `dof` begins. above: how many of them are above that. all, some: up to where on the path all of
+    them, some of them are below what is above the joint of `dof`.
+    """
+
+    def __init__(
+        self, dof: int, path: Sequence[int], position: int, joints: Sequence[JointOnPath], m: int
+    ) -> None:
+        self.dof, self.first, self.position, self.count = dof, path[position], position, len(joints)
+        self.begins = tuple(joint.position for joint in joints)
+        self.end = joints[-1].position + joints[-1].size
+        self.above = min(max(m - position, 0), self.count)
+        self.all, self.some = min(self.begins[0], m), min(self.begins[-1], m)
+        self.partial = path[self.all : self.some]
+
+
+@dataclass(frozen=True)
+class PathTables:
+    """The tables of a layout; `columns` has those of integers by name."""
+
+    made: Layout
+
+    @cached_property
+    def owners(self) -> list[JointOnPath]:
+        """The joint of each degree of freedom."""
+        return [joint for joint in self.made.joints for _ in range(joint.size)]
+
+    @cached_property
+    def up(self) -> Ancestors:
+        """The degrees of freedom on the path to each."""
+        joints, parents = self.made.joints, list[int]()
+        for dof, joint in enumerate(self.owners):
+            above = joints[joint.above]
+            last = -1 if above is joint else above.dof + above.size - 1
+            parents.append(last if dof == joint.dof else dof - 1)
+        return Ancestors.of_parents(parents)
+
+    def path(self, dof: int) -> tuple[int, ...]:
+        """The degrees of freedom on the path to one, with all of its joint."""
+        last = self.owners[dof].dof + self.owners[dof].size - 1
+        return (*self.up.above(last), last)
+
+    @cached_property
+    def blocks(self) -> list[list[Block]]:
+        """The blocks of the path to each degree of freedom, without a free root, which stands apart."""
+        return [list(self._blocks(dof)) for dof in range(self.made.size)]
+
+    def _blocks(self, dof: int) -> Iterator[Block]:
+        path, position = self.path(dof), self.made.root
+        while position < len(path):
+            end = position + 1
+            while end < min(position + self.made.lanes, len(path)) and path[end] == path[end - 1] + 1:
+                end += 1
+            joints = [self.owners[k] for k in path[position:end]]
+            yield Block(dof, path, position, joints, self.owners[dof].position)
+            position = end
+
+    @cached_property
+    def shapes(self) -> list[tuple[int, int]]:
+        """How many degrees of freedom blocks have, and how many of them are above."""
+        return sorted({(block.count, block.above) for own in self.blocks for block in own}, reverse=True)
+
+    @cached_property
+    def roots(self) -> list[bool]:
+        """Whether a joint is a root, by joints."""
+        return [joint.above == number for number, joint in enumerate(self.made.joints)]
+
+    def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
+        """The index of a loop over the degrees of freedom of the tree of one, to which its acceleration is
+        coupled, and the variable, start and stop of this loop.
+        """
+        y = Variable("y")
+        if sum(self.roots) == 1:
+            return y, ("y", 0, self.made.size)
+        return Entry("tree", y), ("y", Entry("tree_of", dof), Entry("tree_of", plus(dof, 1)))
+
+    @cached_property
+    def columns(self) -> Mapping[str, Sequence[int]]:
+        """The tables of integers, by name."""
+        parts = (self._of_blocks, self._of_rows, self._of_paths, self._of_joints, self._of_tiles)
+        return {name: column for part in parts for name, column in part().items()}
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of the columns of a matrix, of two vectors."""
+        return self.made.size // (2 * self.made.lanes) + 1
+
+    def tables(self) -> list[Table]:
+        """All of them, and that of lanes in partial rows: 1 for those of directions below the row, else 0."""
+        found = [
+            Table(name, tuple((x,) for x in column or [0]), integer=True)
+            for name, column in self.columns.items()
+        ]
+        each = (block for own in self.blocks for block in own)
+        lanes = [
+            tuple(float(x < begin) for begin in (*block.begins, *[0] * (self.made.lanes - block.count)))
+            for block in each
+            for x in range(block.all, block.some)
+        ]
+        firsts = (tuple(float(x < k) for x in range(self.made.lanes)) for k in range(self.made.lanes + 1))
+        return [*found, Table("partial_lanes", tuple(lanes)), Table("first_lanes", tuple(firsts))]
+
+    def _of_blocks(self) -> dict[str, Sequence[int]]:
+        """Blocks, with places on paths as entries of `up`."""
+        each = [(block, self.up.start[block.dof]) for own in self.blocks for block in own]
+        return {
+            "blocks_of": starts(self.blocks),
+            "above_end": [
+                begin + sum(block.above > 0 for block in own)
+                for begin, own in zip(starts(self.blocks), self.blocks, strict=False)
+            ],
+            "first_of": [block.first for block, _ in each],
+            "position_of": [block.position for block, _ in each],
+            "count_of": [block.count for block, _ in each],
+            "above_of": [block.above for block, _ in each],
+            "shape_of": [self.shapes.index((block.count, block.above)) for block, _ in each],
+            "moving_of": [int(block.begins[-1] != 0) for block, _ in each],
+            "all_of": [start + block.all for block, start in each],
+            "some_of": [start + block.some for block, start in each],
+            "tail_of": [start + block.end for block, start in each],
+        }
+
+    def _of_rows(self) -> dict[str, Sequence[int]]:
+        """Rows that are above some directions of a block; directions that are not above a block nor below all
+        of it: where each is on the path, its number, how many of the block are not below it, how many
+        above.
+        """
+        each = [block for own in self.blocks for block in own]
+        own = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
+        names = ("own_at", "own_dof", "own_count", "own_above")
+        return {
+            "partial_of": starts([block.partial for block in each]),
+            "partial_row": [x for block in each for x in block.partial],
+            "own_of": starts(own),
+            **{name: [x[k] for rows in own for x in rows] for k, name in enumerate(names)},
+        }
+
+    def _own_row(self, block: Block, j: int) -> tuple[int, int, int, int]:
+        dof = self.path(block.dof)[j]
+        begin = self.owners[dof].position - block.position
+        return j, dof, min(begin + self.owners[dof].size, block.count), min(max(begin, 0), block.count)
+
+    def _of_paths(self) -> dict[str, Sequence[int]]:
+        """Paths as entries of `up`: of each degree of freedom where its path begins below a free root, where
+        its joint begins and ends. related: all on the path to one, and that it is on the path to; tree:
+        all of its tree.
+        """
+        start, owners, every = self.up.start, self.owners, range(self.made.size)
+        related = [[k for k in every if k in self.path(d) or d in self.path(k)] for d in every]
+        trees = [[k for k in every if self.path(k)[0] == self.path(d)[0]] for d in every]
+        return {
+            "up": self.up.entries,
+            "position_up": [owners[dof].position + dof - owners[dof].dof for dof in self.up.entries],
+            "path_of": [begin + self.made.root for begin in start],
+            "joint_of": [begin + joint.position for begin, joint in zip(start, owners, strict=True)],
+            "end_of": [
+                begin + joint.position + joint.size for begin, joint in zip(start, owners, strict=True)
+            ],
+            "related_of": starts(related),
+            "related": [k for own in related for k in own],
+            "tree_of": starts(trees),
+            "tree": [k for own in trees for k in own],
+        }
+
+    def _of_joints(self) -> dict[str, Sequence[int]]:
+        """Joints by number, and lists: of those below another, of those with several degrees of freedom, of
+        those of which two directions stand apart, and of the degrees of freedom of roots.
+
+        first_of_sums: 0 of a root, 1 of the last joint of those on another, 2 of others.
+        """
+        joints, roots = self.made.joints, self.roots
+        last = [joint.end == joints[joint.above].end for joint in joints]
+        each = list(zip(range(len(joints)), joints, roots, strict=True))
+        return {
+            "dof_of": [*(joint.dof for joint in joints), self.made.size],
+            "end_dof": [joint.end for joint in joints],
+            "joint_above": [joint.above for joint in joints],
+            "is_root": list(map(int, roots)),
+            "is_leaf": [int(joint.end == joint.dof + joint.size) for joint in joints],
+            "is_single": [int(joint.size == 1) for joint in joints],
+            "merge_of": [0 if root else 1 if own else 2 for root, own in zip(roots, last, strict=True)],
+            "lower_of": [k for k, _, root in each if not root],
+            "several_of": [k for k, joint, _ in each if joint.size > 1],
+            "apart_of": [
+                k for k, joint, root in each if joint.position >= self.made.root and (root or joint.size > 1)
+            ],
+            "rooted": [joint.dof + k for _, joint, root in each if root for k in range(joint.size)],
+            "nth_of": [dof - joint.dof for dof, joint in enumerate(self.owners)],
+        }
+
+    def _of_tiles(self) -> dict[str, Sequence[int]]:
+        """How many products tiles sum: of each degree of freedom by q, then by v; at last of those by
+        torques.
+        """
+        wide, root, depths = 2 * self.made.lanes, self.made.root, list[int]()
+        for dof, joint in enumerate(self.owners):
+            above = self.path(dof)[: joint.position]
+            by_q = {(k - root) // wide for k in (dof, *above) if k >= root}
+            deep = (by_q, {k // wide for k in above})
+            depths += [DEPTH if tile in own else DEPTH - 3 for own in deep for tile in range(self.tiles)]
+        return {"depths": [*depths, *[DEPTH - 3] * self.tiles]}
+
+
+def starts(groups: Iterable[Sequence[object]]) -> list[int]:
+    """Where each group begins when all lie one after the other, and where the last ends."""
+    found = [0]
+    for group in groups:
+        found.append(found[-1] + len(group))
+    return found
