@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rbdc.errors import UnsupportedError
 from rbdc.ir.from_casadi import Recorder, from_casadi, names_in, symbols
 from rbdc.ir.indices import Entry, Index, Variable
-from rbdc.ir.lanes import LaneProgram, in_lanes
+from rbdc.ir.lanes import in_lanes
 from rbdc.ir.loops import Loop, Place, Statement, Step
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.simplify import optimise
@@ -292,7 +292,6 @@ class LaneRecorder:
     """
 
     name: str
-    formula: str = ""
     numbers: tuple[str, ...] = ()
     lanes: int = LIMBS
     adds: tuple[str, ...] = ()
@@ -346,7 +345,7 @@ class LaneRecorder:
         """The simplified program of all that was stored."""
         outputs = [(name, list(entries.values())) for name, entries in self._written.items()]
         program = from_casadi(self.name, list(self._read.items()), outputs, self._labels)
-        program = verify(optimise(program))
+        program = verify(chain_sums(optimise(program)))
         arrays = tuple(
             replace(array, adds=array.name in self.adds, output_indices=tuple(self._written[array.name]))
             for array in program.outputs
@@ -354,9 +353,3 @@ class LaneRecorder:
         names = [*self._read, *self._written]
         widths = dict.fromkeys((name for name in names if name not in self.numbers), self.lanes)
         return in_lanes(replace(program, outputs=arrays), widths)
-
-    def body(self) -> LaneProgram:
-        """The program with its formula."""
-        names = [*self._read, *self._written]
-        pitches: Mapping[str, str] = {name: "1" if name in self.numbers else "" for name in names}
-        return LaneProgram(self.formula, self.program(), pitches, "limbs")

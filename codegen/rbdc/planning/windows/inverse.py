@@ -74,7 +74,7 @@ def invert(layout: Layout) -> Routine:
 def _mirror(layout: Layout) -> Routine:
     """The rows of a supernode from its register on as columns."""
     i, j = Variable("i"), Variable("j")
-    trace = LaneRecorder("mirror", "", ("x", "y"))
+    trace = LaneRecorder("mirror", ("x", "y"))
     trace.store("y", 0, [trace.read("x")])
     row = {
         "x": Place("inverse", ((j, layout.columns), (i, 1))),
@@ -125,7 +125,7 @@ class _SupernodeLoops:
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
     def _trace(self, name: str, *numbers: str) -> LaneRecorder:
-        return LaneRecorder(name, "", numbers, self.lanes)
+        return LaneRecorder(name, numbers, self.lanes)
 
     def _within(self) -> list[Statement]:
         """L within: of each column its K . s of those above."""
@@ -182,7 +182,7 @@ class _SupernodeLoops:
         root = self._trace("root")
         root.store("a", 0, [*root.entries("x", 0, self.rooted), *[0.0] * (6 - self.rooted)])
         rows = Place("inverse", ((column, 1),), pitch=columns)
-        joint = LaneRecorder("joint", "", ("s",), self.lanes, ("a",))
+        joint = LaneRecorder("joint", ("s",), self.lanes, ("a",))
         joint.store("a", 0, [s * joint.read("x") for s in joint.entries("s", 0, 6)])
         up: Index = Entry("up", ABOVE)
         places = {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from rbdc.algorithms.dynamics.coriolis import Row
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity, packed
 from rbdc.errors import UnsupportedError
-from rbdc.ir.lanes import LaneProgram
+from rbdc.ir.nodes import Program
 from rbdc.model.joints import Revolute
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.planning.windows import entries as at
@@ -70,24 +70,24 @@ class Rows(Machine):
     what goes up before them. What goes up is added to what carries the row outside of the programs: `sum` as
     it is, `left` to `inertia`. Loops over pairs of columns are those over windows.
 
-    names: the programs', in their order, each with its formula. v, a: the inputs by rows that joints move by;
-    zero where there is none. external: there are external forces.
+    names: the programs', in their order. v, a: the inputs by rows that joints move by; zero where there is
+    none. external: there are external forces.
     """
 
-    def __init__(self, constants: Constants, names: Mapping[str, str]) -> None:
+    def __init__(self, constants: Constants, *names: str) -> None:
         self.constants, self.gravity = constants, constants.model.gravity
         self.v, self.a, self.external = "", "", False
         self.bodies: list[RowBody] = []
-        self._names, self._way = iter(names.items()), ""
+        self._names, self._way = iter(names), ""
 
     @property
     def now(self) -> LaneRecorder:
         """The program at hand."""
         return self.bodies[-1].trace
 
-    def programs(self) -> Iterator[LaneProgram]:
+    def programs(self) -> Iterator[Program]:
         """The bodies of the loops, in their order."""
-        return (body.trace.body() for body in self.bodies)
+        return (body.trace.program() for body in self.bodies)
 
     def down(self, about: str = "") -> Iterator[RowBody]:
         return self._rows("down", about)
@@ -101,7 +101,7 @@ class Rows(Machine):
     def _rows(self, way: str, about: str) -> Iterator[RowBody]:
         if way != self._way:
             self._way = way
-            self.bodies.append(RowBody(self, LaneRecorder(*next(self._names))))
+            self.bodies.append(RowBody(self, LaneRecorder(next(self._names))))
         self.now.begin(about)
         yield self.bodies[-1]
 

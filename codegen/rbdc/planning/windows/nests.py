@@ -39,7 +39,7 @@ def window_layout(model: Problem, function: Function) -> Layout:
     """The kernel of a function for the longest registers."""
     kernel, schedule = kernel_of(function), scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
-    bodies = {body.program.name: body.program for body in window_bodies(model, kernel)}
+    bodies = {body.name: body for body in window_bodies(model, kernel)}
     longest = widths_of(schedule, function.declaration.scalar)[0]
     return Layout(function, kernel, schedule, constants, bodies, longest)
 
@@ -171,7 +171,7 @@ def _followed(layout: Layout) -> list[Statement]:
     """Entries of joints that follow others, added to those of these."""
     i, size, nv = Variable("i"), layout.columns, layout.model.nv
     names = {x: f"to_{x}" for x in _FULL}
-    trace = LaneRecorder("followed", "", (*_FULL, *names.values()), adds=tuple(names.values()))
+    trace = LaneRecorder("followed", (*_FULL, *names.values()), adds=tuple(names.values()))
     places = {}
     for (x, array), output in zip(_FULL.items(), layout.outputs, strict=True):
         trace.store(names[x], 0, [trace.read(x)])
@@ -185,7 +185,7 @@ def _followed(layout: Layout) -> list[Statement]:
 def _diagonal(layout: Layout) -> list[Statement]:
     """Terms that springs, damping, motors and dry friction add."""
     model, outputs = layout.model, layout.outputs
-    trace = LaneRecorder("drives", "", ("v", "width", *outputs), adds=tuple(outputs))
+    trace = LaneRecorder("drives", ("v", "width", *outputs), adds=tuple(outputs))
     along = {output: dict[int, Scalar]() for output in outputs}
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         along[output] |= {k: float(x) for k, x in enumerate(values) if x != 0.0}
@@ -210,7 +210,7 @@ def _diagonal(layout: Layout) -> list[Statement]:
 
 def _width(known: float) -> list[Statement]:
     """The width of dry friction, of the model or as it is given."""
-    trace, given = (LaneRecorder("width", "", ("x", "y")) for _ in range(2))
+    trace, given = (LaneRecorder("width", ("x", "y")) for _ in range(2))
     trace.store("y", 0, [known])
     given.store("y", 0, [given.read("x")])
     places = {"x": Place(FRICTION_WIDTH), "y": Place("width")}

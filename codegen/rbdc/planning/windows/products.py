@@ -41,7 +41,7 @@ def product_tables(layout: Layout) -> Iterator[Table]:
 
 def driving(layout: Layout) -> list[Statement]:
     """Torques less viscous damping."""
-    trace = LaneRecorder("driving", "", ("tau", "v", "damping", "driving"))
+    trace = LaneRecorder("driving", ("tau", "v", "damping", "driving"))
     taken = trace.read("damping") * trace.read("v") if any(layout.model.damping) else 0.0
     trace.store("driving", 0, [trace.read("tau") - taken])
     names = ("tau", "v", "damping", "driving") if any(layout.model.damping) else ("tau", "driving")
@@ -52,7 +52,7 @@ def accelerated(layout: Layout) -> Routine:
     """M^-1 times what is left of the torques."""
     lanes = layout.lanes
     slot = Entry("slot_of", J)
-    trace = LaneRecorder("product", "", ("x",), lanes, ("sum",))
+    trace = LaneRecorder("product", ("x",), lanes, ("sum",))
     trace.store("sum", 0, [trace.read("x") * trace.read("row")])
     row = Place("inverse", ((J, layout.columns), (_COLUMN, 1)))
     places = {"x": Place("rests", ((slot, 1),)), "row": row, "sum": Place("sum")}
@@ -78,7 +78,7 @@ def root_response(layout: Layout) -> Routine:
     the root carries, with the sign of the products.
     """
     lanes, first = layout.lanes, layout.first
-    trace = LaneRecorder("response", "", ("whole",), lanes)
+    trace = LaneRecorder("response", ("whole",), lanes)
     rows = trace.entries("row", 0, first)
     total: Scalar = 0.0
     for x, row in zip(trace.entries("whole", 0, first), rows, strict=True):
@@ -119,7 +119,7 @@ def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
     matrices = {"q": "bq", "v": "bv"}
     statements = filled(layout, Matrices(matrices, lanes, ()))
     if any(layout.model.damping):
-        trace = LaneRecorder("damped", "", ("damping", "bv"), adds=("bv",))
+        trace = LaneRecorder("damped", ("damping", "bv"), adds=("bv",))
         trace.store("bv", 0, [trace.read("damping")])
         diagonal = Place("bv", ((COLUMN, lanes), (K, lanes + 1)))
         places = {"damping": Place("damping", ((COLUMN, 1), (K, 1))), "bv": diagonal}
@@ -157,7 +157,7 @@ def _groups(layout: Layout, kind: int, matrix: str, sources: dict[str, str], to:
     lanes, size = layout.lanes, PRODUCT_ROWS
     start: Index = Entry("group", _GROUP)
     row: Index = J if kind else Entry("row_of", _FILLED)
-    trace = LaneRecorder("products", "", ("m",), lanes, ("sums",))
+    trace = LaneRecorder("products", ("m",), lanes, ("sums",))
     m, sides = trace.entries("m", 0, size), [trace.read(x) for x in sources]
     trace.store("sums", 0, [-(x * side) for side in sides for x in m])
     places = {"m": Place(matrix, ((row, layout.columns), (start, 1))), "sums": Place("sums")}
@@ -212,7 +212,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
         Loop("b", 0, len(layout.blocks), (Clear("sums", 6 * lanes), pairs, *odd, put)),
     ]
     if any(layout.model.damping):
-        taken = LaneRecorder("damped", "", ("damping", "x", "v"), adds=("v",))
+        taken = LaneRecorder("damped", ("damping", "x", "v"), adds=("v",))
         products = zip(taken.entries("damping", 0, first), taken.entries("x", 0, first), strict=True)
         taken.store("v", 0, [-(d * x) for d, x in products])
         places = {x: Place(name, ((J, size),)) for x, name in (("x", "inverse"), ("v", by_v))}
@@ -228,7 +228,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
 def _turning(layout: Layout, joints: list[Index]) -> Step:
     """Less t of joints times their rows of M^-1, in sums of their own."""
     names = [f"t{k}" for k in range(len(joints))]
-    trace = LaneRecorder("turning", "", tuple(names), layout.lanes, ("sums",))
+    trace = LaneRecorder("turning", tuple(names), layout.lanes, ("sums",))
     places = {"sums": Place("sums")}
     made: list[Scalar] = []
     for name, joint in zip(names, joints, strict=True):

@@ -24,7 +24,7 @@ def carrying(layout: Layout) -> list[Statement]:
         found.append(Clear("sums", LIMBS * layout.sum_size))
     if layout.kernel.factors:
         found.append(Clear("inertias", LIMBS * layout.inertia_size))
-    trace = LaneRecorder("resting", "")
+    trace = LaneRecorder("resting")
     trace.store("own", 0, [float(k % 4 == 0) for k in range(9)])
     if layout.kernel.moving and not layout.schedule.free:
         gravity = (-layout.model.gravity).scalars()
@@ -68,7 +68,7 @@ def _skew(v: Vector3) -> list[list[Scalar]]:
 def root_columns(layout: Layout, by_q: str, by_v: str, by_a: str) -> Routine:
     """The columns of a free root: its orientation, its linear and angular velocity, its acceleration."""
     lanes, row = layout.lanes, layout.root_row
-    trace = LaneRecorder("matrices", "", ("g", "v", "matrices"))
+    trace = LaneRecorder("matrices", ("g", "v", "matrices"))
     for number, matrix in enumerate(_matrices(trace)):
         for k, own in enumerate(matrix):
             trace.store("matrices", row * (3 * number + k), [*own, *[0.0] * (row - 6)])
@@ -92,7 +92,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str, by_a: str) -> Routine:
 
 def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
     """Entries of row j in the columns b .. of a root."""
-    trace = LaneRecorder("root_row", "", ("f",), layout.lanes)
+    trace = LaneRecorder("root_row", ("f",), layout.lanes)
     f, (x, y, z) = trace.entries("f", 0, 6), (trace.entries("held", 3 * k, 3) for k in range(3))
     angular = masked(trace.read("t"), trace.read("mask"))
     trace.store("q", 0, [dot(f[:3], x)])
@@ -118,25 +118,14 @@ def root_tables(layout: Layout) -> list[Table]:
 
 
 def root_joints(layout: Layout) -> list[Statement]:
-    """A root as six joints one after the other, s the unit vectors: their records in `factors`; and `whole`,
-    its inertia with all that it carries (6, 6).
+    """A root as six joints one after the other, s the unit vectors: their records in `factors`; and
+    where derivatives are solved for `whole`, its inertia with all that it carries (6, 6).
     """
-    size, first = at.CARRIED, layout.first
-    places = {"inertia": Place("carried"), "whole": Place("whole")}
-    armature = list(map(float, layout.model.armature[:first]))
-    trace = LaneRecorder("root_joints", "", ("whole", "own"))
-    left = [trace.entries("whole", first * k, first) for k in range(first)]
-    for c in reversed(range(first)):
-        pivot: Scalar = 1.0 / (left[c][c] + armature[c])
-        force = [pivot * x for x in left[c]]
-        trace.store("own", at.OWN_SIZE * c, [float(k == c) for k in range(first)])
-        trace.store("own", at.OWN_SIZE * c + at.TRANSPOSED, force)
-        trace.store("own", at.OWN_SIZE * c + at.PIVOT, [pivot])
-        left = [[left[i][j] - force[i] * left[c][j] for j in range(first)] for i in range(c)]
+    own = Place("factors", (), layout.own_root)
+    places = {"inertia": Place("carried"), "whole": Place("whole"), "own": own}
     return [
-        Step(totals("total", LIMBS, size), {"vector": Place("inertias"), "total": Place("carried")}),
-        Step(layout.bodies["root_inertia"], places),
-        Step(trace.program(), {"whole": Place("whole"), "own": Place("factors", (), layout.own_root)}),
+        Step(totals("total", LIMBS, at.CARRIED), {"vector": Place("inertias"), "total": Place("carried")}),
+        step_at(layout.bodies["root_joints"], places),
     ]
 
 
@@ -144,11 +133,11 @@ def root_torques(layout: Layout) -> list[Statement]:
     """Forces left to accelerate a root: the given ones less its own and those of all that it carries."""
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
-    trace = LaneRecorder("root_torques", "", ("given", "force", "carried", "rest"))
+    trace = LaneRecorder("root_torques", ("given", "force", "carried", "rest"))
     entries = (trace.entries(name, 0, 6) for name in ("given", "force", "carried"))
     trace.store("rest", 0, [tau - own - other for tau, own, other in zip(*entries, strict=True)])
     places = {"given": Place("driving"), "force": Place("force"), "carried": Place("total"), "rest": rests}
-    pushed = LaneRecorder("pushed", "", ("f", "rest"), adds=("rest",))
+    pushed = LaneRecorder("pushed", ("f", "rest"), adds=("rest",))
     pushed.store("rest", 0, pushed.entries("f", 0, 6))
     return [
         Step(totals("total", LIMBS, 6), {"vector": carried, "total": Place("total")}),
@@ -161,7 +150,7 @@ def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
     """The accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e, for
     the rest is M times these.
     """
-    trace = LaneRecorder("root_itself", "", ("g", "v", "by_q", "by_v"), adds=("by_q", "by_v"))
+    trace = LaneRecorder("root_itself", ("g", "v", "by_q", "by_v"), adds=("by_q", "by_v"))
     turn, force, moment = _matrices(trace)
     for name, rows in (("by_q", turn), ("by_v", [*force, *moment])):
         for i, row in enumerate(rows):
@@ -174,7 +163,7 @@ def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
 
 def accelerating(layout: Layout) -> Statement:
     """The acceleration of what carries all: of a free root as it is known now, of the world none."""
-    trace = LaneRecorder("accelerating", "", ("x",))
+    trace = LaneRecorder("accelerating", ("x",))
     trace.store("own", 0, trace.entries("x", 0, 6) if layout.schedule.free else [0.0] * 6)
     places = {"x": Place("seconds", (), LIMBS * layout.rows)}
     return step_at(trace.program(), places | {"own": Place("motions", (), LIMBS * at.ACCELERATION)})

@@ -68,7 +68,7 @@ def _scaled(layout: Layout) -> dict[str, list[float]]:
 def coordinates(layout: Layout) -> list[Statement]:
     """The entries of q, v and others by slots, and sines and cosines of all angles."""
     tables = ("turn_of", "turn_offset", "slide_of", "slide_offset")
-    trace = LaneRecorder("coordinates", "", ("q", "angle", "slide", *tables))
+    trace = LaneRecorder("coordinates", ("q", "angle", "slide", *tables))
     q = trace.read("q")
     slides = layout.constants.slides
     if layout.model.coupled or slides or layout.schedule.filled_in:
@@ -81,7 +81,7 @@ def coordinates(layout: Layout) -> list[Statement]:
     places = {name: Place(array, ((K, 1),)) for name, array in arrays.items()}
     steps: list[Statement] = [step_at(trace.program(), {"q": Place("q", ((Entry("q_of", K), 1),)), **places})]
     for name, source in layout.kernel.inputs:
-        own = LaneRecorder("entry", "", ("x", "y"))
+        own = LaneRecorder("entry", ("x", "y"))
         own.store("y", 0, [own.read("x")])
         given = {"x": Place(source, ((Entry("v_of", K), 1),)), "y": Place(name, ((K, 1),))}
         steps.append(Step(own.program(), given))
@@ -153,7 +153,7 @@ def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statemen
 
 
 def _sum(size: int) -> Program:
-    trace = LaneRecorder("handed_on", "", adds=("y",))
+    trace = LaneRecorder("handed_on", adds=("y",))
     trace.store("y", 0, trace.entries("x", 0, size))
     return trace.program()
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rbdc.algorithms.dynamics.coriolis import Direction, Entries, Row
 from rbdc.ir.from_casadi import masked
 from rbdc.ir.indices import Entry, Index, Multiple, Variable, plus
 from rbdc.ir.loops import Loop, Place, Routine, Statement, Step, Table
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import Layout, dot, integers
+from rbdc.planning.windows.layout import Layout, integers
 from rbdc.reduction.schedules import Tile
-from rbdc.spatial import Scalar
+from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 W, T, E = map(Variable, "wte")
 COLUMN: Index = Entry("window_column", W)
@@ -101,29 +102,37 @@ def _hold(layout: Layout, array: str, begin: int, size: int) -> Step:
     return Step(trace.program(), {"x": x, "y": Place(array)})
 
 
+class _Half(Motion):
+    """Half of the motion that has these numbers."""
+
+    def dot(self, force: Force) -> Scalar:
+        return 0.5 * super().dot(force)
+
+
 def _above(layout: Layout, to: Matrices) -> Step:
     """A row of entries strictly above it."""
-    trace = LaneRecorder("above", "", ("f",), layout.lanes)
-    s, rate, second = (trace.entries(ABOVE, k, 6) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
-    f, mask = trace.entries("f", 0, 9), trace.read("mask")
-    made: dict[str, Scalar] = {
-        "q": 0.5 * dot(f[at.TRANSPOSED :], rate[3:]) + dot(f[:6], second),
-        "v": dot(f[at.TRANSPOSED :], s[3:]) + dot(f[:6], rate),
-        "a": dot(f[:3], s[:3]) + dot(f[3:6], s[3:]),
-    }
-    for x in to.arrays:
-        trace.store(x, 0, [masked(made[x], mask)])
+    trace = LaneRecorder("above", ("f",), layout.lanes)
+    s, rate, second = (trace.motion(ABOVE, k) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
+    by_a, turning, none = trace.entries("f", 0, 6), trace.entries("f", at.TRANSPOSED, 3), Force.zero()
+    row = Row(none, none, Force(none.linear, Vector3.of(turning)), Force.of(by_a))
+    _store(trace, to, row.itself(Direction(s, _Half.of(rate.scalars()), second, rate)))
     mask_of = Place("masks", ((Entry("above_of", T), layout.lanes),))
     places = {ABOVE: Place(ABOVE), "f": layout.own("owns", _ROW), "mask": mask_of}
     return Step(trace.program(), places | {x: to.row(x, _ROW) for x in to.arrays})
 
 
+def _store(trace: LaneRecorder, to: Matrices, found: Entries) -> None:
+    """Store entries by those of q, v and a that there are, in the lanes of a mask."""
+    for x, entry in zip(to.arrays, found, strict=False):
+        trace.store(x, 0, [masked(entry, trace.read("mask"))])
+
+
 def _below(layout: Layout, to: Matrices, *, adds: bool) -> Step:
     """A row of entries in its subtree."""
-    trace = LaneRecorder("below", "", ("s",), layout.lanes, tuple(to.arrays) if adds else ())
-    s, mask = trace.entries("s", 0, 6), trace.read("mask")
-    for k, x in enumerate(to.arrays):
-        trace.store(x, 0, [masked(dot(s, trace.entries(BELOW, 6 * k, 6)), mask)])
+    trace = LaneRecorder("below", ("s",), layout.lanes, tuple(to.arrays) if adds else ())
+    none, held = Force.zero(), (Force.of(trace.entries(BELOW, 6 * k, 6)) for k in range(len(to.arrays)))
+    by_q, by_v, by_a, *_ = *held, none
+    _store(trace, to, Row(by_q, by_v, none, by_a).above(trace.motion("s", 0)))
     places = {
         "s": Place("by", ((_ROW, 1),), at.AXIS * layout.padded, pitch=layout.padded),
         "mask": Place("masks", ((Entry("below", T), layout.lanes),)),
