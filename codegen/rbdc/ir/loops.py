@@ -62,8 +62,9 @@ class Place:
 class Step:
     """A program whose arguments lie at places: inputs and outputs by their names.
 
-    Arguments of arrays with a `width` are vectors, which may begin at any number. What vectors are read from
-    an array that the step writes is read first; a number that is added to must not be read.
+    Arguments of arrays with a `width` are vectors, which may begin at any number. An input lies where an
+    output does, then vectors are all read before anything is written, or beside it, never across. An output
+    of numbers that adds must not be read.
     """
 
     program: Program

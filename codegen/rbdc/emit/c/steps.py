@@ -94,7 +94,7 @@ class _StepWriter(StatementWriter):
         program = step.program
         arguments = (*program.inputs, *program.outputs)
         self._is_plain = all(a.width == 1 and not step.places[a.name].pitch for a in arguments)
-        self._written = {step.places[array.name].array for array in program.outputs}
+        self._written = [_beginning(step.places[array.name]) for array in program.outputs]
         self._widths = {array.name: array.width for array in arguments}
         super().__init__(robot, program, arrays.scalar)
         self._first = dict[int, str]()
@@ -128,10 +128,10 @@ class _StepWriter(StatementWriter):
                 yield f"{const}{kind} *{alone}{name} = {where};"
 
     def _is_first(self, index: int, value: Value) -> bool:
-        """Whether it is read before anything is written: where it may be overwritten, or is used again."""
+        """Whether it is read before anything is written, which may be where it lies."""
         if value.source is None or not self._uses[index]:
             return False
-        return self.step.places[value.source[0]].array in self._written or len(self._uses[index]) > 1
+        return _beginning(self.step.places[value.source[0]]) in self._written
 
     def _operand(self, index: int, context: int, number: int) -> str:
         return self._first.get(index) or super()._operand(index, context, number)
@@ -183,6 +183,11 @@ class _StepWriter(StatementWriter):
         whole = self.arrays.is_whole(place, width)
         at = number * (place.pitch or width) // (width if whole else 1)
         return f"{name}[{at}]" if whole or width == 1 else "", f"{name} + {at}" if at else name
+
+
+def _beginning(place: Place) -> Place:
+    """Where its first number is."""
+    return Place(place.array, place.strides, place.offset)
 
 
 def _local(value: Value) -> str:

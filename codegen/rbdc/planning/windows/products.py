@@ -159,7 +159,7 @@ def _groups(layout: Layout, kind: int, matrix: str, sources: dict[str, str], to:
     row: Index = J if kind else Entry("row_of", _FILLED)
     trace = LaneRecorder("products", ("m",), lanes, ("sums",))
     m, sides = trace.entries("m", 0, size), [trace.read(x) for x in sources]
-    trace.store("sums", 0, [-(x * side) for side in sides for x in m])
+    trace.store("sums", 0, [-(x * side) for x in m for side in sides])
     places = {"m": Place(matrix, ((row, layout.columns), (start, 1))), "sums": Place("sums")}
     places |= {x: Place(source, ((row, lanes),)) for x, source in sources.items()}
     step = Step(trace.program(), places)
@@ -185,7 +185,8 @@ def _stored(layout: Layout, sums: str, to: tuple[str, str]) -> Step:
     start: Index = Entry("group", _GROUP)
     places = {sums: Place(sums)}
     for number, matrix in enumerate(to):
-        trace.store(f"x{number}", 0, trace.entries(sums, PRODUCT_ROWS * number, PRODUCT_ROWS))
+        own = trace.entries(sums, 0, len(to) * PRODUCT_ROWS)[number :: len(to)]
+        trace.store(f"x{number}", 0, own)
         places[f"x{number}"] = Place(matrix, ((start, layout.columns), (COLUMN, 1)), pitch=layout.columns)
     return Step(trace.program(), places)
 
