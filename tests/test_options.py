@@ -62,6 +62,9 @@ SAME: list[tuple[str, list[str], list[Any]]] = [
     ("style", ["rolled"], ["rolled", "rolled"]),
     ("dtype", ["float32"], ["float32", np.float32, np.dtype("float32"), np.dtype("f4"), "f4", "single"]),
     ("out", ["somewhere"], ["somewhere", Path("somewhere")]),
+    ("tune", ["12"], ["12", 12, 12.0, np.int64(12)]),
+    ("tune", ["30"], [True, 30.0]),
+    ("tune_compilers", ["gcc,clang"], ["gcc,clang", ["gcc", "clang"], ("gcc", "clang")]),
     ("compiler", ["gcc"], ["gcc"]),
     ("cflags", ["-O1 -g"], ["-O1 -g", ["-O1", "-g"]]),
     ("jobs", ["2"], ["2", 2, np.int64(2)]),
@@ -82,6 +85,7 @@ def test_switches() -> None:
     assert asked("--no-verify") == BuildOptions(verify=False)
     assert asked("--verify", "--force") == BuildOptions(force=True)
     assert asked() == BuildOptions()
+    assert asked("--tune") == BuildOptions(tune=True), "a value may be left out"
 
 
 def test_repeated_options_add_up() -> None:

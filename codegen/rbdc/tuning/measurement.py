@@ -50,7 +50,9 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     check_size(model, wanted, options.style, fused=False)
     names, _ = buildable(model, wanted, options.functions)
     found = toolchains(asked)
-    tools = {one.name: one for one in (found.first, *found.others)}
+    tools = {found.first.name: found.first}
+    for one in found.others:
+        tools.setdefault(one.name, one)
     inputs = draw(model, asked.samples)
     drawn = [name for name in names if _is_drawn(model, name, inputs)]
     register = register_bytes([one.compiler for one in tools.values()], found.first.flags)
