@@ -11,7 +11,7 @@ from rbdc.emit.backend import Package, PlannedFunction
 from rbdc.emit.printing import printed
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.scalar_types import ScalarType
+from rbdc.functions.scalar_types import SINGLE_CALL_BYTES, ScalarType
 from rbdc.model import Problem
 from rbdc.planning.batches import batch_plan, widths
 from rbdc.planning.calibration import ROLLED
@@ -46,7 +46,7 @@ class Ways:
 
 def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0) -> Ways:
     """The ways of computing a function of a model, and its batch where registers of a processor have so many
-    bytes.
+    bytes: from as many samples side by side as they hold, or 32 bytes of them, up to a block.
     """
     with uncollected():
         subject = Subject(model, over(functions_of(model)[name], scalar))
@@ -59,7 +59,8 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
         if not register or not usual.samples:
             return single
         loops = {form: of_files(model, forms[form].files, own, BATCH) for form, own in sources.items()}
-        counts = [count for count in widths(subject.function, usual.samples, register) if count > 1]
+        least = min(register, SINGLE_CALL_BYTES)
+        counts = [count for count in widths(subject.function, usual.samples, least) if count > 1]
         kernels, blocks = (
             {count: _kernel(model, subject, best, Choice(lanes=count), layout) for count in counts}
             for layout in (BATCH, BLOCKS)
