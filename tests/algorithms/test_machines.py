@@ -5,7 +5,8 @@ frame, side by side.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,9 +17,14 @@ from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
 from rbdc.algorithms.reference.derivatives.side_by_side import SideBySide
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.tools.machine import Machine
-from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.numbers import Numbers, Rows
 from rbdc.algorithms.tools.one_frame import OneFrame, RootFrame
+from rbdc.functions.catalogue import functions_of
+from rbdc.planning.loops.rolled import nest
+from rbdc.planning.loops.tree import Tree
+from rbdc.spatial import Motion, RigidInertia
 from tests.support import assert_close
+from tests.support_loops import run
 from tests.support_trees import random_tree
 
 MACHINES: dict[str, Callable[..., Numbers]] = {
@@ -58,3 +64,55 @@ def test_loops_of_a_body() -> None:
         assert carried == {i for i in range(model.njoints) if b.at in model.support(i)} - {b.at}
         assert {k.body.at for k in b.above()} == set(model.support(b.at)) - {b.at}
         assert [k.at for k in b.onwards()] == list(range(b.columns()[0].at, model.nv))
+
+
+def _columns_of_bodies(way: str, m: Machine) -> None:
+    """The mass of each body in its rows and the columns that a loop of it comes to."""
+    out, inertia = m.matrix("M"), m.array("I_own", RigidInertia)
+    for b in m.down():
+        inertia[b] = b.inertia()
+    for b in m.down():
+        for k in getattr(b, way)():
+            for j in b.columns():
+                out[j, k] = inertia[b].mass
+
+
+def _pairs_of_columns(m: Machine) -> None:
+    """Products of directions, by way of an array by pairs of columns to which sums are added."""
+    pairs, out = m.array("pairs", Motion), m.matrix("M")
+    for _ in m.down():
+        pass
+    for k in m.columns():
+        for j, s in k.earlier(k.s):
+            pairs.add((j, k), s)
+            pairs.add((j, k), s)
+            pairs.add((k, j), j.s)
+    for k in m.columns():
+        for j, _ in k.earlier(0.0):
+            out[k, j] = pairs[j, k].angular.dot(pairs[k, j].angular)
+
+
+PAIRS: dict[str, Callable[[Machine], None]] = {
+    **{way: partial(_columns_of_bodies, way) for way in ("above", "below", "onwards")},
+    "pairs of columns": _pairs_of_columns,
+}
+
+
+@pytest.mark.parametrize("text", PAIRS)
+@pytest.mark.parametrize("seed", [0, 3])
+def test_loops_have_arrays_and_columns_of_numbers(text: str, seed: int) -> None:
+    model, rng, found = random_tree(seed), np.random.default_rng(seed), list[Any]()
+    q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
+
+    class Kept(OneFrame):
+        """One frame, and the matrix that a text makes."""
+
+        def matrix(self, name: str) -> Rows:
+            found.append(super().matrix(name))
+            return cast(Rows, found[-1])
+
+    PAIRS[text](Kept(model, q))
+    loops = nest(Tree(model), lambda m, _: PAIRS[text](m), functions_of(model)["crba"].declaration)
+    made = run(loops, {"M": model.nv**2}, q=np.array(q, dtype=float))["M"]
+    assert_close(made, np.ravel(found[0].rows), 1e-14)
+    assert np.any(made)

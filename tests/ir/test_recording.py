@@ -85,6 +85,18 @@ def test_arrays_are_stored_before_they_are_read() -> None:
         m.run(text)
 
 
+def test_columns_are_found_by_a_loop_over_bodies() -> None:
+    m = Loops(Tree(random_tree(0)))
+
+    def text(m: Loops) -> None:
+        total = m.vector("total")
+        for k in m.columns():
+            total[k] = k.s.angular.z
+
+    with pytest.raises(UnsupportedError, match="read S before anything is stored there"):
+        m.run(text)
+
+
 def test_columns_are_three_deep_at_most() -> None:
     m = Loops(Tree(random_tree(0)))
 

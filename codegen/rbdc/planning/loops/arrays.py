@@ -158,7 +158,7 @@ class LoopArray(Array[Quantity]):
 
     def _zero(self) -> Quantity:
         """Return the zero that a first run reads where nothing has been stored so far."""
-        if not hasattr(self.known.kind, "zero"):
+        if not (self.m.dry and hasattr(self.known.kind, "zero")):
             raise UnsupportedError(f"loops read {self.name} before anything is stored there")
         return cast(Quantity, self.known.kind.zero())
 

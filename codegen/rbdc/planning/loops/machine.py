@@ -26,7 +26,8 @@ class Loops(Arrays, Machine):
     before those of v. names: those that results have in place of the text's, "" of one that is not wanted.
 
     A text runs until what is known of its arrays no longer changes: which entries are zero, and which of the
-    placements X, columns S, inertias I and origins O of roots, found in the first loop, later loops read.
+    placements X, columns S, inertias I and origins O of roots, found in the first loop over bodies, later
+    loops read. The first loop has no loops within.
     """
 
     def run(self, text: Callable[[Loops], object]) -> list[Statement]:
