@@ -114,11 +114,13 @@ class StepRecorder:
         return self._symbols(target, size, offset)
 
     def _symbols(self, target: _Target, size: int, offset: int) -> list[Scalar]:
-        name = _name(target, offset)
+        name, place = _name(target, offset), _place(target, offset)
         if name not in self._read:
-            new = _Argument(_place(target, offset), symbols(name, size))
-            self._read[name] = self._earlier.get(name, new)
-        return self._read[name].values
+            self._read[name] = self._earlier.get(name) or _Argument(place, symbols(name, size))
+        known = self._read[name]
+        if (known.place, len(known.values)) != (place, size):
+            raise MalformedProgram(f"a step reads {name} at two places")
+        return known.values
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
         """Store values from a place on."""
@@ -197,15 +199,12 @@ class StepRecorder:
     def _written(self) -> Iterator[tuple[str, _Argument]]:
         """The arguments that are stored, by names: entries one after the other together."""
         for target, stored in self._stored.items():
-            if target.apart:
-                yield (
-                    _name(target, 0),
-                    _Argument(_place(target, 0), [*stored.values()], (*stored,), target.adds),
-                )
-                continue
-            for first in (k for k in sorted(stored) if k - 1 not in stored):
-                values = [stored[k] for k in takewhile(stored.__contains__, count(first))]
-                yield _name(target, first), _Argument(_place(target, first), values, (), target.adds)
+            firsts = [0] if target.apart else [k for k in sorted(stored) if k - 1 not in stored]
+            for first in firsts:
+                entries = (*stored,) if target.apart else ()
+                keys = entries or takewhile(stored.__contains__, count(first))
+                values = [stored[k] for k in keys]
+                yield _name(target, first), _Argument(_place(target, first), values, entries, target.adds)
 
 
 def _name(target: _Target, offset: int) -> str:
