@@ -36,6 +36,10 @@ better on each, and a tuning is for the rest.
 """
 
 
+_COMPILERS = 1 + len(COMPILERS)
+"""Times that a form has in the measurements of the table."""
+
+
 def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
     """Times of every form, ready for JSON: a row for each robot, function, compiler and form with its
     operations, its least time (ns), whether it is the chosen one, and how far its results are from that.
@@ -48,12 +52,12 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
     found = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
     compilers = [one.compiler.version for one in (tools.first, *tools.others)]
     return {
-        "measurements": entry(found),
         "generator": f"rbdc {rbdc.__version__}",
         "machine": machine(),
         "compilers": compilers,
         "absent": tools.absent,
         "rows": found,
+        "measurements": entry(found) if len(compilers) == _COMPILERS else [],
     }
 
 
