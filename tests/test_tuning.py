@@ -19,7 +19,18 @@ from rbdc.native.wheel import make_wheel
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.plans import Choice
-from rbdc.planning.tuning import BATCH, BLOCKS, FILE, SINGLE, TIE, Tuning, Way, decided, read_tuning
+from rbdc.planning.tuning import (
+    BATCH,
+    BLOCKS,
+    FILE,
+    SINGLE,
+    TIE,
+    Tuning,
+    Way,
+    decided,
+    read_tuning,
+    with_kernels,
+)
 from tests.support import COMPILERS, UNOPTIMISED
 from tests.support_tuning import timings, tuning, written
 
@@ -193,6 +204,18 @@ def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="`style='rolled'` is one form: leave it out beside `tuning`"):
         built(tmp_path / "out", a_tuning(), style="rolled")
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
+
+
+def test_a_kernel_is_chosen_for_both_batches() -> None:
+    first, second = Way(8, "gcc"), Way(8, "clang")
+    rows = decided(first, timings({first: 10.0, second: 9.0, Way(1, "gcc"): 30.0}))
+    blocks = decided(first, timings({first: 8.0, second: 10.0}))
+    plain = {"f": decided(first, timings({first: 1.0}))}
+    made = with_kernels({SINGLE: plain, BATCH: {"f": rows}, BLOCKS: {"f": blocks}})
+    assert made[BATCH]["f"].way == made[BLOCKS]["f"].way == first, "1.11 times in rows, but 1.25 in blocks"
+    one_by_one = decided(first, timings({first: 10.0, second: 9.0, Way(1, "gcc"): 3.0}))
+    made = with_kernels({SINGLE: plain, BATCH: {"f": one_by_one}, BLOCKS: {"f": blocks}})
+    assert (made[BATCH]["f"].way, made[BLOCKS]["f"].way) == (Way(1, "gcc"), first)
 
 
 def test_both_batches_have_one_kernel(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
-from rbdc.planning.tuning import BATCH, SINGLE, Way, read_tuning
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Way, read_tuning, with_kernels
 from tests.support_tuning import tuning, written
 
 STRAIGHT, COLUMNS, ROLLED = (Way(form, "gcc") for form in ("straight line", "columns", "rolled"))
@@ -45,6 +46,20 @@ def test_the_least_worst_ratio_is_taken(tmp_path: Path) -> None:
         1, "gcc"
     )
     assert list(made.compilers) == ["gcc", "clang"]
+
+
+def test_both_batches_of_a_merged_file_have_one_kernel(tmp_path: Path) -> None:
+    """By itself each would take another compiler."""
+    gcc, clang = Way(8, "gcc"), Way(8, "clang")
+    rows, blocks, given = {"crba": {gcc: 10.0, clang: 9.0}}, {"crba": {gcc: 8.0, clang: 10.0}}, []
+    for processor in ("a", "b"):
+        (tmp_path / processor).mkdir()
+        own = tuning({}, rows, blocks, processor)
+        own = replace(own, decisions=with_kernels(own.decisions))
+        given.append(str(written(own, tmp_path / processor)))
+    assert merge(tmp_path / "out.json", *given).exit_code == 0
+    both = read_tuning(tmp_path / "out.json").decisions
+    assert both[BATCH]["crba"].way == both[BLOCKS]["crba"].way == gcc
 
 
 def test_a_merged_file_is_merged_further(tmp_path: Path) -> None:

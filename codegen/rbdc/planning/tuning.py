@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -205,6 +205,22 @@ def decided(default: Way, measured: Iterable[Timing], place: str = "") -> Decisi
     return Decision(default if kept else best, default, timings, place)
 
 
+def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
+    """The decisions on both batches with the kernel whose worst ratio over both is least, where samples in
+    rows do not go one by one.
+    """
+    if rows.way.what == 1:
+        return rows, blocks
+    timings = (
+        replace(timing, processor=f"{timing.processor}, {kind}")
+        for kind, own in ((BATCH, rows), (BLOCKS, blocks))
+        for timing in own.measured
+        if timing.way.what != 1
+    )
+    way = decided(blocks.default, timings).way
+    return replace(rows, way=way), replace(blocks, way=way)
+
+
 def merged(tunings: Mapping[str, Tuning]) -> Tuning:
     """One tuning for the processors of several, by their files: for each function the way whose worst ratio
     to the best is least.
@@ -225,7 +241,15 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
             except ValueError as error:
                 problem = f"{' and '.join(tunings)}: {name}, {kind}: {error}"
                 raise OptionError(f"{problem}; tune with the same `tune_compilers`") from None
-    return Tuning(used, decisions)
+    return Tuning(used, with_kernels(decisions))
+
+
+def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
+    """The decisions with one kernel for the batches of each function."""
+    made = {kind: dict(own) for kind, own in decisions.items()}
+    for name in made[BATCH].keys() & made[BLOCKS].keys():
+        made[BATCH][name], made[BLOCKS][name] = _with_one_kernel(made[BATCH][name], made[BLOCKS][name])
+    return made
 
 
 def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from os import cpu_count
 from typing import Any
@@ -22,7 +22,19 @@ from rbdc.option_fields import options_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.planning.availability import buildable
 from rbdc.planning.forms import check_size
-from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, SINGLE, Decision, Timing, Tuning, Used, Way, decided
+from rbdc.planning.tuning import (
+    BATCH,
+    BLOCKS,
+    KINDS,
+    SINGLE,
+    Decision,
+    Timing,
+    Tuning,
+    Used,
+    Way,
+    decided,
+    with_kernels,
+)
 from rbdc.processes import spread
 from rbdc.report.accuracy import Array, draw, inputs_of
 from rbdc.report.measure.loops import PASS_NANOSECONDS
@@ -111,18 +123,15 @@ class _Timing:
     progress: Progress
 
     def tuning(self, functions: Sequence[Ways]) -> Tuning:
-        """The decisions by the times of all ways: on single calls, then, with their forms, on batches, of
-        which those in blocks share the kernels of those in rows.
-        """
+        """The decisions by the times of all ways: on single calls, then, with their forms, on batches."""
         several = [ways for ways in functions if ways.kernels]
         seconds = (self.options.tune or 0.0) / (len(KINDS) if several else 1)
         single = self._decided([self._single(ways) for ways in functions], seconds)
         rows = [self._batch(ways, single[ways.name].way) for ways in several]
         batch = self._decided(rows, seconds, SIZES)
         blocks = self._decided([self._blocks(ways) for ways in several], seconds, SIZES)
-        blocks = {name: _of_one_kernel(batch[name], own) for name, own in blocks.items()}
         used = {name: Used(one.compiler.version, one.flags) for name, one in self.tools.items()}
-        return Tuning(used, {SINGLE: single, BATCH: batch, BLOCKS: blocks})
+        return Tuning(used, with_kernels({SINGLE: single, BATCH: batch, BLOCKS: blocks}))
 
     @property
     def usual(self) -> str:
@@ -177,11 +186,6 @@ class _Timing:
             for way, made in own.made.items():
                 name, tools = str(way), self.tools[way.compiler]
                 yield what, name, "generated", partial(compiled, name, "generated", made, tools)
-
-
-def _of_one_kernel(rows: Decision, blocks: Decision) -> Decision:
-    """The decision on blocks, by the kernel that the decision on rows takes, if it takes one."""
-    return blocks if rows.way.what == 1 else replace(blocks, way=rows.way)
 
 
 def _of_batches(ways: Ways) -> float:
