@@ -14,7 +14,7 @@ from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.tools.machine import Index
 from rbdc.errors import UnsupportedError
 from rbdc.ir.indices import Entry, plus
-from rbdc.ir.loops import Loop, WhereGiven
+from rbdc.ir.loops import Loop
 from rbdc.model import WORLD, Contact
 from rbdc.model.contacts import held_at
 from rbdc.planning.loops.arrays import LoopResult, Where
@@ -101,13 +101,12 @@ def hold(m: Loops, matrix: str, x: str) -> None:
 
 def _stabilise(m: Loops, gamma: LoopResult) -> None:
     """Baumgarte's terms, where gains are given."""
-    before, count = len(m.statements), len(m.tree.model.contacts)
-    _given(m, "target", TARGETS, count, [*[0.0] * 6, 1.0])
-    for own in contacts(m, "gamma += Kd velocity + Kp error"):
-        motion = own.motion(gains=True)
-        for r, term in zip(own.rows, motion.rows(motion.stabilised(Motion.zero())), strict=True):
-            gamma.add(r, own.switch * term)
-    m.statements[before:] = [WhereGiven("gains", tuple(m.statements[before:]))]
+    with m.where_given("gains"):
+        _given(m, "target", TARGETS, len(m.tree.model.contacts), [*[0.0] * 6, 1.0])
+        for own in contacts(m, "gamma += Kd velocity + Kp error"):
+            motion = own.motion(gains=True)
+            for r, term in zip(own.rows, motion.rows(motion.stabilised(Motion.zero())), strict=True):
+                gamma.add(r, own.switch * term)
 
 
 def take_forces(m: Loops, x: str, forces: str) -> None:
@@ -122,9 +121,10 @@ def take_forces(m: Loops, x: str, forces: str) -> None:
 
 def _given(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
     """An array of `count` times what stands for an optional input, or of what is given."""
-    size = len(absent)
+    size, each = len(absent), Index(Where("c"))
     m.sizes[local] = size * count
-    for given in (False, True):
-        for _ in m.over(count, Index(Where("c")), ""):
-            m.scope.write(local, m.read(name, size, c=size) if given else absent, c=size)
-    m.statements[-1:] = [WhereGiven(name, tuple(m.statements[-1:]))]
+    for _ in m.over(count, each, ""):
+        m.scope.write(local, absent, c=size)
+    with m.where_given(name):
+        for _ in m.over(count, each, ""):
+            m.scope.write(local, m.read(name, size, c=size), c=size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -48,9 +49,15 @@ class Loops(Arrays, Machine):
 
     def loaded(self) -> Iterator[LoopBody]:
         if self.external:
-            before = len(self.statements)
-            yield from self._bodies("f -= fext", backward=False)
-            self.statements[before:] = [WhereGiven("fext", tuple(self.statements[before:]))]
+            with self.where_given("fext"):
+                yield from self._bodies("f -= fext", backward=False)
+
+    @contextmanager
+    def where_given(self, name: str) -> Iterator[None]:
+        """Statements for an optional input."""
+        before = len(self.statements)
+        yield
+        self.statements[before:] = [WhereGiven(name, tuple(self.statements[before:]))]
 
     def _bodies(self, about: str, *, backward: bool) -> Iterator[LoopBody]:
         loop = Loop("i", 0, len(self.tree.kind_of), (), about, backward)
