@@ -94,17 +94,21 @@ humanoid's centroidal dynamics 0.9 to 1.7 (23,900); Hessians of weighted acceler
 
 ONE_REGISTER_BEYOND: Mapping[int, float] = {16: inf, 32: inf, 64: inf}
 """Operations of a sample beyond which kernels for several samples have those that a register holds side by
-side, in place of those of a block, by the bytes of the processor's registers. Nowhere yet: figures of one
-maker are there, by which it would be 900 for 32 bytes.
+side, in place of those of a block, by the bytes of the processor's registers. Nowhere yet: only one maker's
+processor was measured, by which it would be 900 for registers of 32 bytes, and 0 for 16.
 
-Measured on a Zen 4 core, code for AVX2, 64 samples in blocks, the time of a sample of eight doubles side by
-side over that of four, by clang 19 and gcc 12 (additions and multiplications). iiwa: rnea (411) 1.03 and 1.0,
-minverse (527) 0.96 and 0.95, aba (790) 0.93 and 0.91, coriolis (902) 1.0 and 1.07, rnea_vjp (1,070) 1.01 and
-1.09, aba_jvp (1,896) 1.46 and 1.47, rnea_derivatives (2,075) 1.51 and 1.47, aba_derivatives (3,850) 1.17 and
-1.41. HyQ: gravity_torque, com_jacobian, crba 0.94 to 1.04, nle (1,289) 1.44 and 1.29, rnea 1.02 and 1.65,
-minverse 1.24 and 1.32, aba 1.43 and 1.42, aba_jvp 1.11 and 1.18, rnea_derivatives 1.07 and 1.09,
-aba_derivatives 1.18 and 1.18. Simple humanoid: rnea (1,983) 1.33 and 1.38. Kernels of eight have 2.2 times
-the code: beyond some 1,500 operations it leaves the first cache of instructions, which then limits them.
+Measured on a Zen 4 core, 64 samples in blocks, the time of a sample of eight doubles side by side over that
+of four, in code for AVX2 by clang 19 and gcc 12 (additions and multiplications). iiwa: rnea (411) 1.03 and
+1.0, minverse (527) 0.96 and 0.95, aba (790) 0.93 and 0.91, coriolis (902) 1.0 and 1.07, rnea_vjp (1,070) 1.01
+and 1.09, aba_jvp (1,896) 1.46 and 1.47, rnea_derivatives (2,075) 1.51 and 1.47, aba_derivatives (3,850) 1.17
+and 1.41. HyQ: gravity_torque, com_jacobian and crba 0.94 to 1.04, nle (1,289) 1.44 and 1.29, rnea 1.02 and
+1.65, minverse 1.24 and 1.32, aba 1.43 and 1.42, rnea_derivatives 1.07 and 1.09, aba_derivatives 1.18 and
+1.18. Simple humanoid: rnea (1,983) 1.33 and 1.38, crba 1.19 and 1.19, aba 1.16 and 1.24. Kernels of eight
+have 2.3 times the code, which limits them beyond 28 KB, where it leaves the first cache of instructions.
+
+Over that of two, in code for SSE2, iiwa: rnea 1.29 and 1.22, aba 1.54 and 1.46, rnea_derivatives 1.47 and
+1.31, aba_derivatives 1.28 and 1.25. With registers of 64 bytes four take 1.03 to 1.19 of the time of eight,
+and sixteen 0.98 to 1.37.
 """
 
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
