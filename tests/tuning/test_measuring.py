@@ -80,7 +80,11 @@ def test_every_way_takes_part_and_the_fastest_is_built(
     times = {"rolled": 1.0, "columns": 2.0, "straight line": 3.0, "1": 4.0}
     fastest = {("crba", f"rolled, {LAST}"): 0.5}
     seen = inject(monkeypatch, lambda name, way: fastest.get((name, way), times.get(way.split(", ")[0], 5.0)))
-    result = built(ROBOT, options(tmp_path))
+    told: list[str] = []
+    result = built(ROBOT, options(tmp_path), told.append)
+    assert [text.split(": ")[-1] for text in told if "compiled in" in text] == [
+        f"{name} compiled in every way" for _ in KINDS for name in ("crba", "minverse")
+    ]
     compilers = {FIRST, LAST}
     ways = [{one.method for one in what.contenders} for what in seen]
     forms = ("straight line", "columns", "rolled")

@@ -36,6 +36,7 @@ from rbdc.planning.tuning import (
     with_kernels,
 )
 from rbdc.processes import spread
+from rbdc.progress import Share
 from rbdc.report.accuracy import Array, draw, inputs_of
 from rbdc.report.measure.loops import PASS_NANOSECONDS
 from rbdc.report.measure.timing import run
@@ -47,6 +48,8 @@ from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
 from rbdc.tuning.ways import Ways, ways_of
 
+_COMPILED = "compiled in every way"
+"""The word of progress."""
 SIZES = (64, 512)
 """Samples of the batches that are timed: some blocks, and as many as fill the caches close to the core."""
 
@@ -111,6 +114,11 @@ class _Candidates:
         """Nanoseconds of a pass of every way."""
         return len(self.made) * self.a_pass
 
+    @property
+    def size(self) -> float:
+        """Characters of the C of every way."""
+        return float(sum(len(text) for made in self.made.values() for text in made.files.values()))
+
 
 @dataclass(frozen=True)
 class _Timing:
@@ -164,14 +172,28 @@ class _Timing:
             return {}
         total = sum(own.weight for own in candidates)
         timed = [self._taking_part(own, seconds * own.weight / total, sizes) for own in candidates]
-        self.progress(f"compiling with {', '.join(self.tools)}")
-        compile_all(self._jobs(candidates, timed), self.options)
+        self._compile(candidates, timed)
         self.progress(f"timing {'batches' if sizes else 'single calls'} for {seconds:.0f} s")
         run(timed, self.inputs, self.options, self.tools[self.usual], limits=False)
         return {
             own.name: decided(own.default, _timings(own, what.times))
             for own, (_, what) in zip(candidates, timed, strict=True)
         }
+
+    def _compile(
+        self, candidates: Sequence[_Candidates], timed: Sequence[tuple[FunctionRecord, Measured]]
+    ) -> None:
+        """Compile every way, and tell of each function that is done."""
+        self.progress(f"compiling with {', '.join(self.tools)}")
+        share = Share(self.progress, {(_COMPILED, own.name): own.size for own in candidates})
+        of = {id(what): own for own, (_, what) in zip(candidates, timed, strict=True)}
+
+        def done(what: Measured) -> None:
+            own = of[id(what)]
+            if len(what.contenders) == len(own.made):
+                share.done(_COMPILED, own.name)
+
+        compile_all(self._jobs(candidates, timed), self.options, done)
 
     def _taking_part(
         self, own: _Candidates, seconds: float, sizes: Sequence[int]

@@ -98,15 +98,18 @@ Job = tuple[Measured, str, str, Callable[[], Contender]]
 """Where a method takes part, its name and its family, and what compiles it."""
 
 
-def compile_all(jobs: Iterable[Job], options: CompareOptions) -> None:
+def compile_all(
+    jobs: Iterable[Job], options: CompareOptions, done: Callable[[Measured], None] = lambda _: None
+) -> None:
     """Compile methods while the next ones are generated. What does not compile is absent, of a peer, whose C
-    is not ours; else a ToolchainError.
+    is not ours; else a ToolchainError. `done` is told of each that takes part, in order.
     """
     with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
         pending = [(one, method, family, pool.submit(make)) for one, method, family, make in jobs]
         for one, method, family, made in pending:
             try:
                 one.contenders.append(made.result())
+                done(one)
             except ToolchainError as error:
                 if peer_of(method) is None:
                     raise
