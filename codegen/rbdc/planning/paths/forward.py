@@ -138,31 +138,31 @@ class Accelerations:
         yield Switch(Entry("merge_of", E), cases)
 
     def _up(self) -> Iterator[Statement]:
-        above = Entry("joint_above", E)
+        above, total = Entry("joint_above", E), Place("total")
 
-        def moved(m: PathStep, dof: Index, *, first: bool) -> None:
-            (x,) = m.vectors(1, Place("x", ((dof, self.row), (K, 1))))
-            values = [value * x for value in m.direction(dof).s.scalars()]
-            if first:
-                values = [a + b for a, b in zip(m.vectors(6, self._sums(above, 0)), values, strict=True)]
-            m.put(values, self._sums(E, 0), adds=not first)
+        def load(m: PathStep) -> None:
+            m.put(m.vectors(6, self._sums(above, 0)), total)
 
-        def step(dof: Index, *, first: bool) -> Loop:
-            return self._across(lambda m: moved(m, dof, first=first), 0, self.row)
+        def add(m: PathStep) -> None:
+            (x,) = m.vectors(1, Place("x", ((D, self.row), (K, 1))))
+            m.put([value * x for value in m.direction(D).s.scalars()], total, adds=True)
 
+        def store(m: PathStep) -> None:
+            m.put(m.vectors(6, total), self._sums(E, 0))
+
+        sums = (self._step(load), Joint(above).loop(self._step(add)), self._step(store))
+        lower = Loop("k", 0, self.row, sums, step=self.made.lanes)
         root = self._across(lambda m: m.put([0.0] * 6, self._sums(E, 0)), 0, self.row)
-        more = [Joint(above).loop(step(D, first=False), further=1)] if self.made.pairs else []
-        lower = (step(Joint(above).dof, first=True), *more)
-        yield Switch(Entry("is_root", E), (("below another joint", lower), ("a root", (root,))))
+        yield Switch(Entry("is_root", E), (("below another joint", (lower,)), ("a root", (root,))))
 
     def _rooted(self) -> Statement:
-        dof = Entry("rooted", E)
-
         def zeros(m: PathStep, at: Index, count: int | None) -> None:
             for array in (self.qq, self.qv, self.qt):
-                m.put([0.0], Place(array, ((R, self.n**2), (dof, self.n), (at, 1)), count=count))
+                m.put(
+                    [0.0], Place(array, ((R, self.n**2), (Entry("rooted", E), self.n), (at, 1)), count=count)
+                )
 
-        return Loop("r", 0, self.n, tuple(over(self.made, self.n, zeros)))
+        return Loop("r", 0, self.n, tuple(over(self.made, max(self.made.root, 1) * self.n, zeros)))
 
     def _by_joint(self) -> Iterator[Statement]:
         joint = Entry("lower_of", E)

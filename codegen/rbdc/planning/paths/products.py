@@ -90,14 +90,14 @@ class TiledProduct:
         two = 2 if columns > lanes else 1
         tile, wide = Place("tile"), 2 * lanes
 
-        def add(m: PathStep) -> None:
-            sums = m.vectors(two * rows, tile)
-            for term in range(3):
+        def add(term: int) -> Statement:
+            def text(m: PathStep) -> None:
                 row, column = (term * pitch for pitch in self.pitches)
                 w = m.numbers(rows, Place("weights", ((C, self.pitches[0]), (r, 1)), row))
                 x = m.vectors(two, Place("terms", ((C, self.pitches[1]), (t, wide)), self.begin + column))
-                sums = [own + w[k // two] * x[k % two] for k, own in enumerate(sums)]
-            m.put(sums, tile)
+                m.put([own * value for own in w for value in x], tile, adds=True)
+
+            return once(self.made, text)
 
         def store(m: PathStep) -> None:
             for k, own in enumerate(m.vectors(two * rows, tile)):
@@ -109,5 +109,5 @@ class TiledProduct:
                 )
 
         yield Clear("tile", two * rows * lanes)
-        yield Loop("c", 0, Entry("depths", Sum(DEEP, t)), (once(self.made, add),), step=3)
+        yield Loop("c", 0, Entry("depths", Sum(DEEP, t)), tuple(map(add, range(3))), step=3)
         yield once(self.made, store)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from string import ascii_lowercase
-from typing import NamedTuple
 
 from rbdc.algorithms.derivatives.second_order import Operators, Subtree
 from rbdc.algorithms.dynamics.coriolis import Direction
-from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.indices import Index, Variable, tables_in
-from rbdc.ir.lanes import in_lanes
 from rbdc.ir.loops import Loop, Place, Statement, Step
-from rbdc.ir.passes.simplify import optimise
-from rbdc.ir.verify import verify
+from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.planning.paths.layout import OPERATORS, STATE, Layout
 from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
@@ -22,33 +17,21 @@ Named = tuple[str, str, Sequence[Scalar]]
 """A formula, the symbol of what it gives, and its entries."""
 
 
-class _Argument(NamedTuple):
-    """An argument of a step: its place, the scalars there, how many lanes each has, and whether they are
-    added.
-    """
-
-    place: Place
-    values: list[Scalar]
-    width: int
-    adds: bool = False
-
-
 class PathStep:
     """One step: numbers and vectors that it reads, and what it stores."""
 
     def __init__(self, made: Layout) -> None:
-        self.made = made
-        self._labels = Recorder()
-        self._read: dict[str, _Argument] = {}
-        self._written: dict[str, _Argument] = {}
+        self.made, self._trace = made, LaneRecorder("step", lanes=made.lanes)
+        self._places: dict[str, Place] = {}
+        self._read: dict[tuple[Place, int, bool], list[Scalar]] = {}
 
     def numbers(self, size: int, place: Place) -> list[Scalar]:
         """The numbers at a place."""
-        return self._reads(place, size, 1)
+        return self._reads(place, size, wide=False)
 
     def vectors(self, size: int, place: Place) -> list[Scalar]:
         """The vectors at a place."""
-        return self._reads(place, size, self.made.lanes)
+        return self._reads(place, size, wide=True)
 
     def direction(self, at: Index, *, wide: bool = False) -> Direction:
         """s, psidot, psiddot and sigma of a degree of freedom, or in vectors of those from there on."""
@@ -62,7 +45,7 @@ class PathStep:
 
     def operators(self, at: Index, *, wide: bool = False) -> Operators:
         """The operators likewise."""
-        return operators_of(self._reads(self.rows("op", at), OPERATORS, self.made.lanes if wide else 1))
+        return operators_of(self._reads(self.rows("op", at), OPERATORS, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
         """A place in an array with rows of all degrees of freedom: at one, from a row on."""
@@ -70,48 +53,42 @@ class PathStep:
 
     def store(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
         """Store numbers from a place on, or add them to those that are there."""
-        self._written[self._name(place)] = _Argument(place, list(values), 1, adds)
+        self._trace.store(self._name(place, wide=False, adds=adds), 0, values)
 
     def put(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
         """Store vectors from a place on, or add them."""
-        self._written[self._name(place)] = _Argument(place, list(values), self.made.lanes, adds)
+        self._trace.store(self._name(place, adds=adds), 0, values)
 
     def give(self, place: Place, *named: Named) -> None:
         """Store vectors under their formulas."""
         for formula, symbol, values in named:
-            self._labels.record("", formula, symbol, values)
+            self._trace.begin(formula)
+            self._trace.let(symbol, values)
+        self._trace.begin("")
         self.put([x for *_, values in named for x in values], place)
 
     def step(self) -> Step:
         """The simplified program of all that was stored, and where its arguments lie."""
-        arguments = {**self._read, **self._written}
-        groups = (self._read, self._written)
-        inputs, outputs = ([(name, own.values) for name, own in group.items()] for group in groups)
-        program = verify(optimise(from_casadi("step", inputs, outputs, self._labels)))
-        program = in_lanes(program, {name: own.width for name, own in arguments.items()})
-        made = zip(program.outputs, self._written.values(), strict=True)
-        program = replace(program, outputs=tuple(replace(array, adds=own.adds) for array, own in made))
-        return Step(program, {name: own.place for name, own in arguments.items()})
+        return Step(self._trace.program(), self._places)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:
-        place = Place("state", ((at, 1),), pitch=self.made.size)
-        return self._reads(place, STATE, self.made.lanes if wide else 1)
+        return self._reads(Place("state", ((at, 1),), pitch=self.made.size), STATE, wide=wide)
 
-    def _reads(self, place: Place, size: int, width: int) -> list[Scalar]:
-        for known in self._read.values():
-            if (known.place, len(known.values), known.width) == (place, size, width):
-                return known.values
-        name = self._name(place)
-        self._read[name] = _Argument(place, symbols(name, size), width)
-        return self._read[name].values
+    def _reads(self, place: Place, size: int, *, wide: bool) -> list[Scalar]:
+        key = (place, size, wide)
+        if key not in self._read:
+            self._read[key] = self._trace.entries(self._name(place, wide=wide), 0, size)
+        return self._read[key]
 
-    def _name(self, place: Place) -> str:
-        """A name that is not taken yet, of the array and what leads there; its entries have names with
-        numbers.
-        """
+    def _name(self, place: Place, *, wide: bool = True, adds: bool = False) -> str:
+        """A name for an argument, of the array and what leads there; its entries have names with numbers."""
         stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])
-        taken = {*self._read, *self._written, *([place.array] if place != Place(place.array) else [])}
-        return next(name for name in (stem, *(f"{stem}_{x}" for x in ascii_lowercase)) if name not in taken)
+        taken = {*self._places, *([place.array] if place != Place(place.array) else [])}
+        name = next(name for name in (stem, *(f"{stem}_{x}" for x in ascii_lowercase)) if name not in taken)
+        self._places[name] = place
+        self._trace.numbers += () if wide else (name,)
+        self._trace.adds += (name,) if adds else ()
+        return name
 
 
 def _word(index: Index) -> str:

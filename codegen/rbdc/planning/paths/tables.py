@@ -211,7 +211,8 @@ class PathTables:
 
     def _of_joints(self) -> dict[str, Sequence[int]]:
         """Joints by number, and lists: of those below another, of those with several degrees of freedom, of
-        those of which two directions stand apart, and of the degrees of freedom of roots.
+        those of which two directions stand apart, and of the degrees of freedom of roots, of
+        a free one the first.
 
         first_of_sums: 0 of a root, 1 of the last joint of those on another, 2 of others.
         """
@@ -231,7 +232,9 @@ class PathTables:
             "apart_of": [
                 k for k, joint, root in each if joint.position >= self.made.root and (root or joint.size > 1)
             ],
-            "rooted": [joint.dof + k for _, joint, root in each if root for k in range(joint.size)],
+            "rooted": [0]
+            if self.made.free
+            else [k for k, joint in enumerate(self.owners) if not joint.position],
             "nth_of": [dof - joint.dof for dof, joint in enumerate(self.owners)],
         }
 
