@@ -3,30 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-
-
-@dataclass(frozen=True)
-class LaneProgram:
-    """A program whose arguments are arrays of numbers or of vectors (`Array.width`).
-
-    formula: what it computes, for the reader. pitches: by argument, in C, from one of its entries to the
-    next, in numbers; "" for an array of vectors. vector: the C type of vectors. An argument may be an input
-    and an output: what is read there is read before anything is written.
-    """
-
-    formula: str
-    program: Program
-    pitches: Mapping[str, str]
-    vector: str = "vec"
-
-    @property
-    def cost(self) -> Cost:
-        """Operations of one run: on vectors, and on numbers that all lanes share."""
-        return cost(self.program)
 
 
 def in_lanes(program: Program, widths: Mapping[str, int]) -> Program:

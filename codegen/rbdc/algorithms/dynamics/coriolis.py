@@ -82,10 +82,13 @@ class OneFrameFactor(CoriolisFactor):
 
     @classmethod
     def of_body(cls, inertia: RigidInertia, v: Motion) -> Self:
-        factor = CoriolisFactor.of_body(inertia, v)
-        x, y, z = factor.n.x, factor.n.y, factor.n.z
+        factor, (hx, hy, hz) = CoriolisFactor.of_body(inertia, v), inertia.first_moment.scalars()
+        kx, ky, kz = (Vector3.of(row).cross(v.angular) for row in inertia.second_moments().rows())
+        u, x, y, z = v.linear, factor.n.x.x, factor.n.y.y, factor.n.z.z
         n = Matrix3(
-            Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y)
+            Vector3(y + z, kx.y - u.y * hx, kx.z - u.z * hx),
+            Vector3(ky.x - u.x * hy, x + z, ky.z - u.z * hy),
+            Vector3(kz.x - u.x * hz, kz.y - u.y * hz, x + y),
         )
         return cls(factor.momentum, n)
 
