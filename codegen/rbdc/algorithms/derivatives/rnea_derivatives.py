@@ -135,7 +135,7 @@ class Sweeping(SpatialMotion):
     def turned(self, b: Body) -> Motion:
         return motion_sum((self.v.cross(k.s) for k in b.columns()), b.rates())
 
-    def at_rest(self) -> Any:
+    def turning(self) -> Sweeping:
         """As seen from a frame that goes along: its origin accelerates by a + w x v."""
         v, w = self.v.linear, self.v.angular
         return Sweeping(Motion(Vector3.zero(), w), Motion(self.a.linear + w.cross(v), self.a.angular))

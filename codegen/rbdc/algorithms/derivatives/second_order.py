@@ -37,12 +37,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdc.algorithms.body_motion import SpatialMotion, body_motions
-from rbdc.algorithms.derivatives.rnea_derivatives import directions, doubled
+from rbdc.algorithms.derivatives.rnea_derivatives import Sweeping, moving_bodies
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
-from rbdc.algorithms.dynamics.coriolis import Direction, OneFrameFactor, Row, row_of
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, OneFrameFactor, Row, row_of
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
-from rbdc.algorithms.dynamics.external_forces import of_subtrees
+from rbdc.algorithms.dynamics.external_forces import of_subtrees, take_external_forces
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_tensor
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed, zeros
 from rbdc.algorithms.tools.one_frame import RootFrame
@@ -64,10 +63,9 @@ class Subtree:
     force: Force
 
     @staticmethod
-    def of_body(inertia: RigidInertia, velocity: Motion, force: Force) -> Subtree:
-        """One body."""
-        factor = OneFrameFactor.of_body(doubled(inertia), velocity)
-        return Subtree(inertia, factor.momentum, factor.n, force)
+    def of_body(inertia: RigidInertia, half: CoriolisFactor, force: Force) -> Subtree:
+        """One body, by half of its B."""
+        return Subtree(inertia, half.momentum + half.momentum, half.n + half.n, force)
 
     def __add__(self, other: Subtree) -> Subtree:
         inertia, force = self.inertia + other.inertia, self.force + other.force
@@ -295,20 +293,12 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
 
 
 def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
-    m = RootFrame(model, q, v, a, trace=trace)
-    every, starts = list[Direction](), first_dofs(model)
+    m = RootFrame(model, q, v, a, () if fext is None or model.world_forces else fext, trace)
+    bodies, starts = moving_bodies(m, Sweeping.of_world(m.gravity)), first_dofs(model)
+    take_external_forces(m, bodies.force)
     subtree = m.array("c", Subtree)
-    for b, carried, motion, _ in body_motions(m, SpatialMotion.of_world(m.gravity)):
-        every += (own := directions(b, carried))
-        inertia = b.inertia()
-        force = motion.wrench(inertia)
-        if fext is not None and not model.world_forces:
-            force = force - b.placement().act_force(fext[b.at])
-        subtree[b] = Subtree.of_body(inertia, motion.v, force)
-        values = [x for d in own for x in (d.s, d.psi_rate, d.psi_second) for x in x.scalars()]
-        b.label("s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", "s", values)
-        b.label("f = I a + v x* I v", "f", force.scalars())
     for b in m.up():
+        subtree.add(b, Subtree.of_body(bodies.composite[b], bodies.factor[b], bodies.force[b]))
         b.label("I, p, N, f of the subtree", "c", subtree[b].scalars())
         b.add_to_parent(subtree, subtree[b])
     fixed: list[Force] = []
@@ -316,4 +306,6 @@ def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | Non
         fixed = of_subtrees(model, [m.frame.act_inverse_force(force) for force in fext])
     joints = [k for k, body in enumerate(model.bodies) for _ in range(body.joint.nv)]
     paths = [[j for j, x in enumerate(joints) if x in set(model.support(k))] for k in joints]
-    return Tree(every, m.in_order(subtree), joints, [starts[k] for k in joints], paths, fixed)
+    return Tree(
+        m.in_order(bodies.direction), m.in_order(subtree), joints, [starts[k] for k in joints], paths, fixed
+    )

@@ -101,7 +101,7 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
     trace.let("G", g.scalars())
     trace.store("g", 0, g.scalars())
     v, rate = trace.motion("v", 0), Motion.zero() if solved else trace.motion("a", 0)
-    moved = Sweeping(v, rate + Motion(g, _ZERO)).at_rest()
+    moved = Sweeping(v, rate + Motion(g, _ZERO)).turning()
     trace.store("motion", at.VELOCITY, [*moved.v.scalars(), *moved.a.scalars()])
     if solved:
         trace.begin("f = I a + B v of the root's own body")
