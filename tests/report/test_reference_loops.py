@@ -23,6 +23,7 @@ from rbdc.functions.references import references_of
 from rbdc.model import DriveTerm, Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.report.methods import reference_loops as methods
 from rbdc.report.methods.reference_loops import TEXTS, reference_loops
 from rbdc.spatial import Force
 from tests.laws.test_drives import driven
@@ -122,3 +123,11 @@ def test_what_loops_do_not_know_is_refused_by_name(
 ) -> None:
     with pytest.raises(UnsupportedError, match=words):
         reference_loops(model, functions_of(model)[name], reference)
+
+
+def test_arrays_that_no_stack_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, name = tree("tree0"), "rnea_derivatives"
+    monkeypatch.setattr(methods, "MOST_ON_STACK", 2000)
+    with pytest.raises(UnsupportedError, match="on the stack, which has room for 2000"):
+        reference_loops(model, functions_of(model)[name], "carpentier-mansard")
+    assert reference_loops(model, functions_of(model)[name], "idsva").arrays

@@ -21,6 +21,9 @@ from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
 
+MOST_ON_STACK = 2**19
+"""Numbers in arrays of loops, by pairs of bodies and columns for instance: half of a usual stack."""
+
 
 class Text(NamedTuple):
     """A reference on a machine of loops, called with that and the names of the function's outputs. following:
@@ -34,7 +37,8 @@ class Text(NamedTuple):
 def reference_loops(problem: Problem, function: Function, reference: str) -> LoopNest:
     """A function as loops by one of the references that its record names.
 
-    Raises UnsupportedError for a reference without loops, and for a model that its loops do not know.
+    Raises UnsupportedError for a reference without loops, for a model that its loops do not know, or that is
+    too large for them.
     """
     known = {name: TEXTS[place] for name, place in function.references.items() if place in TEXTS}
     if reference not in known:
@@ -43,7 +47,14 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
     text = known[reference]
     if unknown := _unknown(problem, function, text):
         raise UnsupportedError(f"{problem.place}: loops of {function.name} by {reference} have no {unknown}")
-    return nest(Tree(problem), text.run, function.declaration)
+    loops = nest(Tree(problem), text.run, function.declaration)
+    numbers = sum(loops.arrays.values())
+    if numbers > MOST_ON_STACK:
+        raise UnsupportedError(
+            f"{problem.place}: loops of {function.name} by {reference} would keep {numbers} numbers on the "
+            f"stack, which has room for {MOST_ON_STACK}"
+        )
+    return loops
 
 
 def _unknown(problem: Problem, function: Function, text: Text) -> str:
