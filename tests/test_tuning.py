@@ -136,6 +136,17 @@ def test_replaying_gives_the_same_bytes(tmp_path: Path) -> None:
     assert result.cached and contents(result.directory) == contents(first), "white space is no content"
 
 
+def test_losing_a_tuning_is_said(tmp_path: Path) -> None:
+    made = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
+    how: dict[str, Any] = {"functions": ("crba",), "targets": ("c",), "cflags": UNOPTIMISED}
+    tuned = build_package(ROBOT, BuildOptions(out=tmp_path, tuning=made, compiler=FIRST, **how))
+    assert not any("replaces" in text for text in tuned.news)
+    plain = build_package(ROBOT, BuildOptions(out=tmp_path, compiler=FIRST, **how))
+    (said,) = (text for text in plain.news if "replaces" in text)
+    assert "replaces its tuning, which this build does not have; another `out` or `name` keeps both" in said
+    assert FILE not in contents(plain.directory)
+
+
 def test_a_portable_build_and_an_addition_follow_it(tmp_path: Path) -> None:
     made = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
     folder = built(tmp_path, made, march="portable", functions=("minverse",), targets=("c",))

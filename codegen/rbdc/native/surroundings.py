@@ -80,10 +80,11 @@ class Earlier:
         refuse_tracked(self.folder, self.folder, names)
 
     def lost(self, manifest: Mapping[str, Any], obstacle: str) -> list[str]:
-        """Warn of the functions and targets that the package of a manifest does not have any more."""
+        """Warn of functions, targets and a tuning that the package of a manifest does not have any more."""
         after = Earlier(self.folder, manifest)
         gone = [name for name in self.functions if name not in after.functions]
         gone += [f"target {name}" for name in self.targets if name not in after.targets]
+        gone += ["its tuning"] if self.options.get("tuning") and not after.options.get("tuning") else []
         if not gone:
             return []
         remedy = "another `out` or `name` keeps both packages" if obstacle else "`add=True` keeps them"
