@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import rbdc.emit.c.csource
 import rbdc.planning.batches
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.functions.catalogue import functions_of
@@ -83,7 +84,8 @@ def test_the_preprocessor_chooses_where_processors_differ(monkeypatch: pytest.Mo
 
 
 def test_every_variant_by_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The build verifies each variant that this processor runs."""
+    """The build verifies each variant that this processor runs, kernels in parts too."""
+    monkeypatch.setattr(rbdc.emit.c.csource, "CHUNK_OPERATIONS", 100)
     monkeypatch.setattr(rbdc.planning.batches, "ONE_REGISTER_BEYOND", dict.fromkeys(REGISTERS, 0))
     options: dict[str, Any] = {"functions": FUNCTIONS, "march": "portable", "jobs": 1}
     options["root_joint"] = "free-flyer"

@@ -107,8 +107,8 @@ and 1.41. HyQ: gravity_torque, com_jacobian and crba 0.94 to 1.04, nle (1,289) 1
 have 2.3 times the code, which limits them beyond 28 KB, where it leaves the first cache of instructions.
 
 Over that of two, in code for SSE2, iiwa: rnea 1.29 and 1.22, aba 1.54 and 1.46, rnea_derivatives 1.47 and
-1.31, aba_derivatives 1.28 and 1.25. With registers of 64 bytes four take 1.03 to 1.19 of the time of eight,
-and sixteen 0.98 to 1.37.
+1.31, aba_derivatives 1.28 and 1.25. With registers of 64 bytes four take 1.08 to 1.19 of the time of eight,
+and sixteen 0.98 to 1.38.
 """
 
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
