@@ -104,7 +104,6 @@ def test_supernodes(seed: int) -> None:
         for node, columns in zip(nodes, own, strict=True):
             assert len(columns) <= min(lanes, LARGEST)
             assert node.carrier == carriers[node.start]
-            assert node.above == sum(k >= schedule.first for k in above[node.start])
             assert node.start - node.shape.lane + lanes <= schedule.columns
             for row, k in zip(node.shape.rows, columns, strict=True):
                 within = [j - node.start for j in above[k] if j >= node.start]

@@ -1,4 +1,4 @@
-"""Programs as bodies of loops whose steps run side by side, one in each lane of a vector."""
+"""Programs of loops whose steps run side by side, one in each lane of a vector."""
 
 from __future__ import annotations
 
@@ -16,14 +16,9 @@ def in_lanes(program: Program, widths: Mapping[str, int]) -> Program:
     for value in program.values:
         own = widths.get(value.source[0], 1) if value.source else 1
         made.append(max([own, *(made[k] for k in value.arguments)]))
-    values = tuple(value._replace(width=width) for value, width in zip(program.values, made, strict=True))
-    return replace(with_widths(program, widths), values=values)
-
-
-def with_widths(program: Program, widths: Mapping[str, int]) -> Program:
-    """The program with arguments that are arrays of vectors."""
     inputs, outputs = (
         tuple(replace(array, width=widths.get(array.name, 1)) for array in group)
         for group in (program.inputs, program.outputs)
     )
-    return replace(program, inputs=inputs, outputs=outputs)
+    values = tuple(value._replace(width=width) for value, width in zip(program.values, made, strict=True))
+    return replace(program, inputs=inputs, outputs=outputs, values=values)

@@ -210,7 +210,7 @@ def address(place: Place, lanes: int = 1) -> str:
     """The address of a place in C, in an array of vectors of so many lanes."""
     if any(number % lanes for number in (place.offset, *(stride for _, stride in place.strides))):
         raise MalformedProgram(f"{place}: not at a vector of {lanes}")
-    strides = [(index, stride // lanes) for index, stride in place.strides]
+    strides = [(index, stride // lanes) for index, stride in place.strides if index != 0]
     terms = [index_text(index) if stride == 1 else _times(stride, index) for index, stride in strides]
     return " + ".join([place.array, *terms, *([str(place.offset // lanes)] if place.offset else [])])
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from rbdc.ir.indices import Entry, Index, Variable, plus
 from rbdc.ir.loops import Call, Loop, Place, Routine, Statement, Switch
+from rbdc.planning.loops.places import Named
 from rbdc.planning.paths.layout import Layout
-from rbdc.planning.paths.steps import Named, PathStep, Text, once
+from rbdc.planning.paths.steps import PathStep, Text, once
 from rbdc.planning.paths.tables import COUNT, FIRST, B, D, E, Joint, K, PathTables, X, Y, blocks_of
 from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero

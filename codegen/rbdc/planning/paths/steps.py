@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from string import ascii_lowercase
 
 from rbdc.algorithms.derivatives.second_order import Operators, Subtree
 from rbdc.algorithms.dynamics.coriolis import Direction
-from rbdc.ir.indices import Index, Variable, tables_in
+from rbdc.ir.indices import Index, Variable
 from rbdc.ir.loops import Loop, Place, Statement, Step
-from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.paths.layout import OPERATORS, STATE, Layout
 from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
-Named = tuple[str, str, Sequence[Scalar]]
-"""A formula, the symbol of what it gives, and its entries."""
 
-
-class PathStep:
-    """One step: numbers and vectors that it reads, and what it stores."""
+class PathStep(PlaceRecorder):
+    """One step of degrees of freedom."""
 
     def __init__(self, made: Layout) -> None:
-        self.made, self._trace = made, LaneRecorder("step", lanes=made.lanes)
-        self._places: dict[str, Place] = {}
-        self._read: dict[tuple[Place, int, bool], list[Scalar]] = {}
-
-    def numbers(self, size: int, place: Place) -> list[Scalar]:
-        """The numbers at a place."""
-        return self._reads(place, size, wide=False)
-
-    def vectors(self, size: int, place: Place) -> list[Scalar]:
-        """The vectors at a place."""
-        return self._reads(place, size, wide=True)
+        super().__init__(made.lanes)
+        self.made = made
 
     def direction(self, at: Index, *, wide: bool = False) -> Direction:
         """s, psidot, psiddot and sigma of a degree of freedom, or in vectors of those from there on."""
@@ -45,54 +32,14 @@ class PathStep:
 
     def operators(self, at: Index, *, wide: bool = False) -> Operators:
         """The operators likewise."""
-        return operators_of(self._reads(self.rows("op", at), OPERATORS, wide=wide))
+        return operators_of(self.read(self.rows("op", at), OPERATORS, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
         """A place in an array with rows of all degrees of freedom: at one, from a row on."""
         return Place(array, ((at, 1),), row * self.made.columns, pitch=self.made.columns)
 
-    def store(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
-        """Store numbers from a place on, or add them to those that are there."""
-        self._trace.store(self._name(place, wide=False, adds=adds), 0, values)
-
-    def put(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
-        """Store vectors from a place on, or add them."""
-        self._trace.store(self._name(place, adds=adds), 0, values)
-
-    def give(self, place: Place, *named: Named) -> None:
-        """Store vectors under their formulas."""
-        for formula, symbol, values in named:
-            self._trace.begin(formula)
-            self._trace.let(symbol, values)
-        self._trace.begin("")
-        self.put([x for *_, values in named for x in values], place)
-
-    def step(self) -> Step:
-        """The simplified program of all that was stored, and where its arguments lie."""
-        return Step(self._trace.program(), self._places)
-
     def _state(self, at: Index, wide: bool) -> list[Scalar]:
-        return self._reads(Place("state", ((at, 1),), pitch=self.made.size), STATE, wide=wide)
-
-    def _reads(self, place: Place, size: int, *, wide: bool) -> list[Scalar]:
-        key = (place, size, wide)
-        if key not in self._read:
-            self._read[key] = self._trace.entries(self._name(place, wide=wide), 0, size)
-        return self._read[key]
-
-    def _name(self, place: Place, *, wide: bool = True, adds: bool = False) -> str:
-        """A name for an argument, of the array and what leads there; its entries have names with numbers."""
-        stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])
-        taken = {*self._places, *([place.array] if place != Place(place.array) else [])}
-        name = next(name for name in (stem, *(f"{stem}_{x}" for x in ascii_lowercase)) if name not in taken)
-        self._places[name] = place
-        self._trace.numbers += () if wide else (name,)
-        self._trace.adds += (name,) if adds else ()
-        return name
-
-
-def _word(index: Index) -> str:
-    return index.name if isinstance(index, Variable) else "_".join(tables_in(index)) or f"at{index}"
+        return self.read(Place("state", ((at, 1),), pitch=self.made.size), STATE, wide=wide)
 
 
 Text = Callable[[PathStep], None]

@@ -12,9 +12,9 @@ from dataclasses import replace
 from rbdc.ir.indices import Entry, Index, Variable, plus
 from rbdc.ir.loops import Call, Loop, Place, Routine, Statement, Step, Table, names_in
 from rbdc.ir.moves import joined, transposition
-from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import Layout, dot, integers, numbers, step_at
+from rbdc.planning.windows.layout import Layout, dot, ends_of, integers, numbers, over
 from rbdc.planning.windows.widths import Row, Shape
 from rbdc.reduction.schedules import Schedule
 from rbdc.spatial import Scalar
@@ -30,9 +30,9 @@ def inverse_tables(layout: Layout) -> Iterator[Table]:
     blocks = [_blocks(node.start, lanes) for node in nodes]
     yield integers("start_of", [*(node.start for node in nodes), layout.columns])
     yield integers("first_of", (node.start - node.shape.lane for node in nodes))
-    yield integers("ups_of", _ends(ups))
+    yield integers("ups_of", ends_of(ups))
     yield integers("up", (k for own in ups for k in own))
-    yield integers("blocks_of", _ends(blocks))
+    yield integers("blocks_of", ends_of(blocks))
     yield integers("block", (k for own in blocks for k in own))
     yield numbers("unit", [float(k == lanes) for k in range(3 * lanes)])
 
@@ -46,14 +46,6 @@ def _above(schedule: Schedule, column: int) -> Iterator[int]:
 def _blocks(start: int, lanes: int) -> list[int]:
     """First columns of registers over those before a supernode."""
     return [n if n + lanes <= start else max(start - lanes, 0) for n in range(0, start, lanes)]
-
-
-def _ends(lists: list[list[int]]) -> list[int]:
-    """Where each of some lists begins, and where the last ends."""
-    found = [0]
-    for own in lists:
-        found.append(found[-1] + len(own))
-    return found
 
 
 def invert(layout: Layout) -> Routine:
@@ -73,14 +65,9 @@ def invert(layout: Layout) -> Routine:
 
 def _mirror(layout: Layout) -> Routine:
     """The rows of a supernode from its register on as columns."""
-    i, j = Variable("i"), Variable("j")
-    trace = LaneRecorder("mirror", ("x", "y"))
-    trace.store("y", 0, [trace.read("x")])
-    row = {
-        "x": Place("inverse", ((j, layout.columns), (i, 1))),
-        "y": Place("inverse", ((i, layout.columns), (j, 1))),
-    }
-    inner = Loop("j", Entry("first_of", NODE), i, (Step(trace.program(), row),))
+    m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
+    m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
+    inner = Loop("j", Entry("first_of", NODE), i, (m.step(),))
     loop = Loop("i", _START, Entry("start_of", plus(NODE, 1)), (inner,))
     about = "rounding may differ from one triangle to the other: the upper one is written to both"
     return Routine("mirror", about, ("inverse",), (loop,), ("node",))
@@ -101,8 +88,7 @@ class _SupernodeLoops:
         if not shape.top:
             block = Entry("block", BLOCK)
             body = (*self._accelerations(block), self._rows(block), self._columns(block))
-            blocks = (Entry("blocks_of", NODE), Entry("blocks_of", plus(NODE, 1)))
-            statements += [self._outer(), Loop("b", *blocks, body, "-T K a before it")]
+            statements += [self._outer(), over("b", "blocks_of", NODE, *body, about="-T K a before it")]
             statements += self._accelerations(Entry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
         kind = " of a free root" if shape.rooted else ""
@@ -124,116 +110,94 @@ class _SupernodeLoops:
         columns = self.layout.columns
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
-    def _trace(self, name: str, *numbers: str) -> LaneRecorder:
-        return LaneRecorder(name, numbers, self.lanes)
+    def _vector(self, array: str, row: Row) -> Place:
+        """The register of a row in an array of them."""
+        return Place(array, (), self.lanes * row.number)
+
+    def _number(self, m: PlaceRecorder, array: str, row: Row, lane: Row) -> Scalar:
+        """One number of that register."""
+        return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
         """L within: of each column its K . s of those above."""
-        begin, rows = self.shape.lane, self.shape.rows
+        begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
-        places = {f"lane{row.lane}": self._own(row) for row in rows} | {"vector": Place("s")}
-        trace = self._trace("within", *(f"k{row.number}" for row in rows))
-        found = {"s": Place("s")}
-        s = trace.entries("s", 0, 6)
+        places = {f"lane{row.lane}": self._own(row) for row in self.shape.rows} | {"vector": Place("s")}
+        s = m.vectors(6, Place("s"))
         for row in self.shape.inner:
-            k = trace.entries(f"k{row.number}", 0, 6)
-            trace.store(f"l{row.number}", 0, [dot(k[:3], s[:3]) + dot(k[3:], s[3:])])
-            found[f"k{row.number}"] = self._own(row, at.TRANSPOSED)
-            found[f"l{row.number}"] = Place("within", (), self.lanes * row.number)
-        return [Step(program, places), Step(trace.program(), found)]
+            k = m.numbers(6, self._own(row, at.TRANSPOSED))
+            m.put([dot(k[:3], s[:3]) + dot(k[3:], s[3:])], self._vector("within", row))
+        return [Step(program, places), m.step()]
 
     def _inner(self) -> Step:
         """T^T: unit vectors less those of columns below."""
-        rows, lanes = self.shape.rows, self.lanes
-        trace = self._trace("inner", "within")
+        m, rows = PlaceRecorder(self.lanes), self.shape.rows
         made: dict[int, Scalar] = {}
         for row in reversed(rows):
-            made[row.number] = trace.read(f"unit{row.number}")
+            own = m.vector(Place("unit", (), self.lanes - row.lane))
             for below in row.below:
-                made[row.number] -= trace.read("within", lanes * below + row.lane) * made[below]
-            trace.store(f"y{row.number}", 0, [made[row.number]])
-        found = {f"unit{row.number}": Place("unit", (), lanes - row.lane) for row in rows}
-        found |= {f"y{row.number}": Place("inner", (), lanes * row.number) for row in rows}
-        return step_at(trace.program(), found | {"within": Place("within")})
+                own = own - self._number(m, "within", rows[below], row) * made[below]
+            made[row.number] = own
+            m.put([own], self._vector("inner", row))
+        return m.step()
 
     def _outer(self) -> Loop:
         """-T K."""
-        rows = self.shape.rows
-        trace = self._trace("outer", "within")
-        made: list[Scalar] = []
-        for row in rows:
-            made.append(-trace.read(f"k{row.number}"))
+        m, made = PlaceRecorder(self.lanes), list[Scalar]()
+        for row in self.shape.rows:
+            record = self._own(row, at.TRANSPOSED)
+            own: Scalar = -m.vector(replace(record, strides=(*record.strides, (AT, 1))))
             for above in row.above:
-                factor = trace.read("within", self.lanes * row.number + above.lane)
-                made[row.number] -= factor * made[above.number]
-            trace.store(f"less{row.number}", 0, [made[row.number]])
-        found = {"within": Place("within")}
-        for row in rows:
-            own = self._own(row, at.TRANSPOSED)
-            found[f"k{row.number}"] = replace(own, strides=(*own.strides, (AT, 1)))
-            found[f"less{row.number}"] = Place("outer", ((AT, 1),), self.pitch * row.number)
-        return Loop("at", 0, 6, (step_at(trace.program(), found),), "-T K", step=self.lanes)
+                own = own - self._number(m, "within", row, above) * made[above.number]
+            made.append(own)
+            m.put([own], Place("outer", ((AT, 1),), self.pitch * row.number))
+        return Loop("at", 0, 6, (m.step(),), "-T K", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
         """How the joint above accelerates in columns of M^-1 from one on: the sum of s times the rows of it
         and of what carries it, s of a root being unit vectors.
         """
-        columns = self.layout.columns
-        root = self._trace("root")
-        root.store("a", 0, [*root.entries("x", 0, self.rooted), *[0.0] * (6 - self.rooted)])
-        rows = Place("inverse", ((column, 1),), pitch=columns)
-        joint = LaneRecorder("joint", ("s",), self.lanes, ("a",))
-        joint.store("a", 0, [s * joint.read("x") for s in joint.entries("s", 0, 6)])
+        root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
+        rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
+        root.put([*rows, *[0.0] * (6 - self.rooted)], Place("a"))
         up: Index = Entry("up", ABOVE)
-        places = {
-            "s": self.layout.own("factors", up),
-            "x": Place("inverse", ((up, columns), (column, 1))),
-            "a": Place("a"),
-        }
-        ends = (Entry("ups_of", NODE), Entry("ups_of", plus(NODE, 1)))
-        return [
-            step_at(root.program(), {"x": rows, "a": Place("a")}),
-            Loop("e", *ends, (Step(joint.program(), places),)),
-        ]
+        s, x = (
+            m.numbers(6, self.layout.own("factors", up)),
+            m.vector(self.layout.matrix("inverse", up, column)),
+        )
+        m.put([k * x for k in s], Place("a"), adds=True)
+        return [root.step(), over("e", "ups_of", NODE, m.step())]
 
-    def _carried(self, trace: LaneRecorder, row: Row) -> Scalar:
+    def _carried(self, m: PlaceRecorder, row: Row) -> Scalar:
         """-T K a of a row."""
-        factors = trace.entries("outer", self.pitch * row.number, 6)
-        return dot(factors, trace.entries("a", 0, 6))
+        factors = m.numbers(6, Place("outer", (), self.pitch * row.number))
+        return dot(factors, m.vectors(6, Place("a")))
 
     def _rows(self, column: Index) -> Step:
         """Rows of M^-1 in columns before the supernode, and the square in which these are."""
-        shape, columns = self.shape, self.layout.columns
-        trace = self._trace("rows", "outer")
-        square: list[Scalar] = [trace.read("x", k) for k in shape.before]
-        found = {"outer": Place("outer"), "a": Place("a"), "square": Place("square")}
-        found["x"] = Place("inverse", ((Entry("first_of", NODE), columns), (column, 1)), pitch=columns)
+        m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
+        rows = replace(self.layout.matrix("inverse", Entry("first_of", NODE), column), pitch=columns)
+        square = m.vectors(shape.lane, rows)[:] if shape.lane else []
         for row in shape.rows:
-            square.append(self._carried(trace, row))
-            trace.store(f"x{row.number}", 0, [square[-1]])
-            found[f"x{row.number}"] = self._row(row, column)
-        trace.store("square", 0, [*square, *[0.0] * (self.lanes - len(square))])
-        return step_at(trace.program(), found)
+            square.append(self._carried(m, row))
+            m.put([square[-1]], self._row(row, column))
+        m.put([*square, *[0.0] * (self.lanes - len(square))], Place("square"))
+        return m.step()
 
     def _columns(self, column: Index) -> Step:
         """The square as columns."""
-        columns = self.layout.columns
-        to = Place("inverse", ((column, columns), (Entry("first_of", NODE), 1)), pitch=columns)
-        return Step(transposition("columns", self.lanes), {"row": Place("square"), "column": to})
+        to = self.layout.matrix("inverse", column, Entry("first_of", NODE))
+        places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
+        return Step(transposition("columns", self.lanes), places)
 
     def _itself(self) -> Step:
         """T D^-1 T^T - T K a where the supernode meets itself."""
-        shape, lanes = self.shape, self.lanes
-        trace = self._trace("itself", "within", "outer", *(f"pivot{k}" for k in range(self.size)), "inner")
-        found = {"outer": Place("outer"), "a": Place("a"), "inner": Place("inner")}
-        scaled: list[Scalar] = []
-        for row in shape.rows:
-            scaled.append(trace.read(f"pivot{row.number}") * trace.read(f"y{row.number}"))
-            own = scaled[-1]
+        m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
+        for row in self.shape.rows:
+            own = m.number(self._own(row, at.PIVOT)) * m.vector(self._vector("inner", row))
+            scaled.append(own)
             for above in row.above:
-                own = own + trace.read("inner", lanes * above.number + row.lane) * scaled[above.number]
-            trace.store(f"x{row.number}", 0, [own if shape.top else own + self._carried(trace, row)])
-            found[f"pivot{row.number}"] = self._own(row, at.PIVOT)
-            found[f"y{row.number}"] = Place("inner", (), lanes * row.number)
-            found[f"x{row.number}"] = self._row(row, Entry("first_of", NODE))
-        return step_at(trace.program(), found)
+                own = own + self._number(m, "inner", above, row) * scaled[above.number]
+            whole = own if self.shape.top else own + self._carried(m, row)
+            m.put([whole], self._row(row, Entry("first_of", NODE)))
+        return m.step()

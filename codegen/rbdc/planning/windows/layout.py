@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.indices import Entry, Index, Variable
-from rbdc.ir.loops import Place, Step, Table
+from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.loops import Loop, Place, Statement, Step, Table
 from rbdc.ir.nodes import Program
 from rbdc.model import Body, Problem
 from rbdc.planning.windows import entries as at
@@ -112,6 +113,18 @@ class Layout:
         """In the record of a column."""
         return Place(array, ((Entry("slot_of", column), at.OWN_SIZE),), offset)
 
+    def entries(self, begin: int, column: Index) -> Place:
+        """Entries of joints from one on, from a column on."""
+        return Place("by", ((column, 1),), begin * self.padded, pitch=self.padded)
+
+    def matrix(self, array: str, row: Index, column: Index, offset: int = 0) -> Place:
+        """A row of a square matrix from a column on."""
+        return Place(array, ((row, self.columns), (column, 1)), offset)
+
+    def of_columns(self, array: str, column: Index) -> Place:
+        """Columns of a square matrix from one on, row by row."""
+        return Place(array, ((column, 1),), pitch=self.columns)
+
     @cached_property
     def blocks(self) -> list[int]:
         """First columns of registers side by side over all columns, the last ending with the matrix."""
@@ -157,3 +170,13 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
     for other in others:
         first = first + other
     return first
+
+
+def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
+    """Where each of some lists begins when they follow each other, and where the last ends."""
+    return [0, *accumulate(map(len, lists))]
+
+
+def over(variable: str, ends: str, of: Index, *body: Statement, about: str = "") -> Loop:
+    """A loop over the entries of one of several lists."""
+    return Loop(variable, Entry(ends, of), Entry(ends, plus(of, 1)), body, about)

@@ -8,26 +8,14 @@ from dataclasses import replace
 from rbdc.functions.declarations import FRICTION_WIDTH
 from rbdc.functions.record import Function
 from rbdc.ir.indices import Entry, Variable
-from rbdc.ir.loops import (
-    Call,
-    Clear,
-    Loop,
-    LoopNest,
-    Place,
-    Routine,
-    Statement,
-    Step,
-    Table,
-    WhereGiven,
-    names_in,
-)
+from rbdc.ir.loops import Call, Clear, Loop, LoopNest, Place, Routine, Statement, Table, WhereGiven, names_in
 from rbdc.model import Problem
-from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
 from rbdc.planning.windows import inverse, products, root, rows, tiles
 from rbdc.planning.windows.bodies import window_bodies
 from rbdc.planning.windows.kernels import kernel_of
-from rbdc.planning.windows.layout import J, Layout, integers, step_at
+from rbdc.planning.windows.layout import J, Layout, integers
 from rbdc.planning.windows.widths import widths_of
 from rbdc.reduction.constants import constants_of
 from rbdc.reduction.schedules import LIMBS, scheduled
@@ -169,52 +157,47 @@ def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
 
 def _followed(layout: Layout) -> list[Statement]:
     """Entries of joints that follow others, added to those of these."""
-    i, size, nv = Variable("i"), layout.columns, layout.model.nv
-    names = {x: f"to_{x}" for x in _FULL}
-    trace = LaneRecorder("followed", (*_FULL, *names.values()), adds=tuple(names.values()))
-    places = {}
-    for (x, array), output in zip(_FULL.items(), layout.outputs, strict=True):
-        trace.store(names[x], 0, [trace.read(x)])
-        places[x] = Place(array, ((i, size), (J, 1)))
-        places[names[x]] = Place(output, ((Entry("column_in_v", i), nv), (Entry("column_in_v", J), 1)))
-    inner = Loop("j", 0, size, (Step(trace.program(), places),))
-    loop = Loop("i", 0, size, (inner,), "what follows another is moved by it")
+    m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
+    for array, output in zip(_FULL.values(), layout.outputs, strict=True):
+        to = Place(output, ((Entry("column_in_v", i), nv), (Entry("column_in_v", J), 1)))
+        m.store([m.number(layout.matrix(array, i, J))], to, adds=True)
+    inner = Loop("j", 0, layout.columns, (m.step(),))
+    loop = Loop("i", 0, layout.columns, (inner,), "what follows another is moved by it")
     return [*(Clear(output, nv * nv) for output in layout.outputs), loop]
 
 
 def _diagonal(layout: Layout) -> list[Statement]:
     """Terms that springs, damping, motors and dry friction add."""
-    model, outputs = layout.model, layout.outputs
-    trace = LaneRecorder("drives", ("v", "width", *outputs), adds=tuple(outputs))
-    along = {output: dict[int, Scalar]() for output in outputs}
+    model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
-        along[output] |= {k: float(x) for k, x in enumerate(values) if x != 0.0}
-    given: list[Statement] = []
-    if any(model.friction):
-        given = _width(model.friction_width)
-        width = trace.read("width")
-        for k, terms in enumerate(model.friction):
-            for force, own, _ in terms:
-                v, least = trace.read("v", k), (own / model.friction_width) ** 2 * (width * width)
-                square = v * v + least
-                slope = float(force) * least / (square * sqrt(square))
-                along[outputs[1]][k] = along[outputs[1]].get(k, 0.0) + slope
-    for output, entries in along.items():
-        for k, x in entries.items():
-            trace.store(output, k * (model.nv + 1), [x])
-    if not any(along.values()):
+        along: dict[int, Scalar] = {k: float(x) for k, x in enumerate(values) if x != 0.0}
+        if output == outputs[1]:
+            for k, slope in _slopes(model, m):
+                along[k] = along.get(k, 0.0) + slope
+        if along:
+            m.add_apart({k * (model.nv + 1): x for k, x in along.items()}, Place(output))
+    step = m.step()
+    if not step.places:
         return []
-    places = {name: Place(name) for name in ("v", "width", *outputs)}
-    return [*given, step_at(trace.program(), places)]
+    return [*(_width(model.friction_width) if any(model.friction) else ()), step]
+
+
+def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
+    """Derivatives of dry friction by the entries of v."""
+    for k, terms in enumerate(model.friction):
+        for force, width, _ in terms:
+            v, given = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
+            least = (width / model.friction_width) ** 2 * (given * given)
+            square = v * v + least
+            yield k, float(force) * least / (square * sqrt(square))
 
 
 def _width(known: float) -> list[Statement]:
     """The width of dry friction, of the model or as it is given."""
-    trace, given = (LaneRecorder("width", ("x", "y")) for _ in range(2))
-    trace.store("y", 0, [known])
-    given.store("y", 0, [given.read("x")])
-    places = {"x": Place(FRICTION_WIDTH), "y": Place("width")}
-    return [step_at(trace.program(), places), WhereGiven(FRICTION_WIDTH, (step_at(given.program(), places),))]
+    own, given = PlaceRecorder(), PlaceRecorder()
+    own.store([known], Place("width"))
+    given.store([given.number(Place(FRICTION_WIDTH))], Place("width"))
+    return [own.step(), WhereGiven(FRICTION_WIDTH, (given.step(),))]
 
 
 def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
@@ -224,7 +207,7 @@ def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free
     found = [
-        *products.driving(layout),
+        products.driving(layout),
         *_start(layout),
         rows.down(layout, "forward_row", "motions and forces without accelerations of joints"),
         rows.external(layout),

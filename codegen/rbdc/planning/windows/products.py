@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
 
 from rbdc.ir.indices import Entry, Index, Multiple, Variable, plus
 from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Routine, Statement, Step, Table
 from rbdc.ir.moves import parted
-from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import B, J, K, Layout, integers, numbers
+from rbdc.planning.windows.layout import B, J, K, Layout, dot, ends_of, integers, numbers, over
 from rbdc.planning.windows.tiles import COLUMN, Matrices, W, filled, held_arrays, tile_tables
 from rbdc.planning.windows.widths import PRODUCT_ROWS
 from rbdc.spatial import Scalar
@@ -31,77 +33,51 @@ def product_tables(layout: Layout) -> Iterator[Table]:
         for kind in (False, True):
             groups.append([start for start, alone in zip(starts, apart, strict=True) if alone == kind])
     yield integers("column_of", layout.blocks)
-    yield integers("rows_of", _ends(rows))
+    yield integers("rows_of", ends_of(rows))
     yield integers("row_of", (row for own in rows for row in own))
-    yield integers("groups_of", _ends(groups))
+    yield integers("groups_of", ends_of(groups))
     yield integers("group", (start for own in groups for start in own))
     if any(layout.model.damping):
         yield numbers("damping", map(float, layout.model.damping))
 
 
-def driving(layout: Layout) -> list[Statement]:
+def driving(layout: Layout) -> Loop:
     """Torques less viscous damping."""
-    trace = LaneRecorder("driving", ("tau", "v", "damping", "driving"))
-    taken = trace.read("damping") * trace.read("v") if any(layout.model.damping) else 0.0
-    trace.store("driving", 0, [trace.read("tau") - taken])
-    names = ("tau", "v", "damping", "driving") if any(layout.model.damping) else ("tau", "driving")
-    return [Loop("k", 0, layout.columns, (Step(trace.program(), {x: Place(x, ((K, 1),)) for x in names}),))]
+    m, damped = PlaceRecorder(), any(layout.model.damping)
+    tau, *others = (m.number(Place(x, ((K, 1),))) for x in ("tau", *(("damping", "v") if damped else ())))
+    m.store([tau - prod(others) if damped else tau], Place("driving", ((K, 1),)))
+    return Loop("k", 0, layout.columns, (m.step(),))
 
 
 def accelerated(layout: Layout) -> Routine:
     """M^-1 times what is left of the torques."""
-    lanes = layout.lanes
-    slot = Entry("slot_of", J)
-    trace = LaneRecorder("product", ("x",), lanes, ("sum",))
-    trace.store("sum", 0, [trace.read("x") * trace.read("row")])
-    row = Place("inverse", ((J, layout.columns), (_COLUMN, 1)))
-    places = {"x": Place("rests", ((slot, 1),)), "row": row, "sum": Place("sum")}
-    to = {f"lane{m}": Place("seconds", ((Entry("slot_of", plus(_COLUMN, m)), 1),)) for m in range(lanes)}
-    body = (
-        Clear("sum", lanes),
-        Loop("j", 0, layout.columns, (Step(trace.program(), places),)),
-        Step(parted("parted", lanes, 1), {"vector": Place("sum"), **to}),
-    )
-    return Routine(
-        "accelerated",
-        "accelerations: M^-1 times what is left of the torques",
-        ("inverse", "rests", "seconds"),
-        (Loop("b", 0, len(layout.blocks), body),),
-        (),
-        {"sum": lanes},
-        {"sum": lanes},
-    )
+    lanes, m = layout.lanes, PlaceRecorder(layout.lanes)
+    rest = m.number(Place("rests", ((Entry("slot_of", J), 1),)))
+    m.put([rest * m.vector(layout.matrix("inverse", J, _COLUMN))], Place("sum"), adds=True)
+    to = {f"lane{k}": Place("seconds", ((Entry("slot_of", plus(_COLUMN, k)), 1),)) for k in range(lanes)}
+    parts = Step(parted("parted", lanes, 1), {"vector": Place("sum"), **to})
+    loop = _over_blocks(layout, Clear("sum", lanes), Loop("j", 0, layout.columns, (m.step(),)), parts)
+    about, sizes = "accelerations: M^-1 times what is left of the torques", {"sum": lanes}
+    return Routine("accelerated", about, ("inverse", "rests", "seconds"), (loop,), (), sizes, sizes)
+
+
+def _over_blocks(layout: Layout, *body: Statement) -> Loop:
+    """A loop over all columns, as many at a time as there are lanes."""
+    return Loop("b", 0, len(layout.blocks), body)
 
 
 def root_response(layout: Layout) -> Routine:
     """How joints accelerate with a free root while they have no torques: M^-1 of joints and root times what
     the root carries, with the sign of the products.
     """
-    lanes, first = layout.lanes, layout.first
-    trace = LaneRecorder("response", ("whole",), lanes)
-    rows = trace.entries("row", 0, first)
-    total: Scalar = 0.0
-    for x, row in zip(trace.entries("whole", 0, first), rows, strict=True):
-        total = total - x * row
-    trace.store("response", 0, [total])
-    held = LaneRecorder("held", lanes=lanes)
-    held.store("y", 0, held.entries("x", 0, first))
-    column = Place("inverse", ((_COLUMN, 1),), pitch=layout.columns)
-    places = {
-        "whole": Place("whole", ((K, first),)),
-        "row": Place("rows"),
-        "response": Place("response", ((K, layout.columns), (_COLUMN, 1))),
-    }
-    body = (
-        Step(held.program(), {"x": column, "y": Place("rows")}),
-        Loop("k", 0, first, (Step(trace.program(), places),)),
-    )
+    first, held, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
+    held.put(held.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
+    whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
+    m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
+    loop = _over_blocks(layout, held.step(), Loop("k", 0, first, (m.step(),)))
     about = "how joints accelerate with a free root: M^-1 times what the root carries"
-    loop = Loop("b", 0, len(layout.blocks), body)
-    sizes = {"rows": first * lanes}
-    return Routine(
-        "root_response", about, ("whole", "inverse", "response"), (loop,), (), sizes, {"rows": lanes}
-    )
+    arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
+    return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 
 
 def operations_by_inverse(layout: Layout) -> int:
@@ -119,11 +95,10 @@ def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
     matrices = {"q": "bq", "v": "bv"}
     statements = filled(layout, Matrices(matrices, lanes, ()))
     if any(layout.model.damping):
-        trace = LaneRecorder("damped", ("damping", "bv"), adds=("bv",))
-        trace.store("bv", 0, [trace.read("damping")])
-        diagonal = Place("bv", ((COLUMN, lanes), (K, lanes + 1)))
-        places = {"damping": Place("damping", ((COLUMN, 1), (K, 1))), "bv": diagonal}
-        statements.append(Loop("k", 0, lanes, (Step(trace.program(), places),)))
+        m = PlaceRecorder()
+        damping = m.number(Place("damping", ((COLUMN, 1), (K, 1))))
+        m.store([damping], Place("bv", ((COLUMN, lanes), (K, lanes + 1))), adds=True)
+        statements.append(Loop("k", 0, lanes, (m.step(),)))
     statements += _products(layout, by_q, by_v)
     arguments = ("by", "owns", "inverse", *(("response",) if layout.schedule.free else ()), by_q, by_v)
     vectors = {"sums": 2 * PRODUCT_ROWS * lanes, **held_arrays(layout)}
@@ -138,57 +113,36 @@ def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
 def _products(layout: Layout, by_q: str, by_v: str) -> list[Statement]:
     """-M^-1 times the right-hand sides of window w."""
     lanes, first, to = layout.lanes, layout.first, (by_q, by_v)
-    whole = _groups(layout, 0, "inverse", {"q": "bq", "v": "bv"}, to)
+    whole = _groups(layout, 0, "inverse", ("bq", "bv"), to)
     if not layout.schedule.free:
-        return [whole, _nothing(layout, to)]
-    copied = LaneRecorder("copied", lanes=lanes)
-    found = dict[str, Place]()
-    for x, matrix in (("q", by_q), ("v", by_v)):
-        copied.store(f"r{x}", 0, copied.entries(x, 0, first))
-        found |= {x: Place(matrix, ((COLUMN, 1),), pitch=layout.columns), f"r{x}": Place(f"r{x}")}
-    kept = Step(copied.program(), found)
-    return [whole, kept, _groups(layout, 1, "response", {"q": "rq", "v": "rv"}, to)]
+        return [whole, _groups(layout, 1, "", (), to)]
+    m = PlaceRecorder(lanes)
+    for kept, matrix in zip(("rq", "rv"), to, strict=True):
+        m.put(m.vectors(first, layout.of_columns(matrix, COLUMN)), Place(kept))
+    return [whole, m.step(), _groups(layout, 1, "response", ("rq", "rv"), to)]
 
 
-def _groups(layout: Layout, kind: int, matrix: str, sources: dict[str, str], to: tuple[str, str]) -> Loop:
+def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
     """Rows of results: a matrix, of which -1 is taken, times right-hand sides by q and v with entries in some
-    rows alone; those of a root alone for rows that hang on these by it (kind 1).
+    rows alone; those of a root alone for rows that hang on these by it (kind 1), none for rows that do not.
     """
-    lanes, size = layout.lanes, PRODUCT_ROWS
+    size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = Entry("group", _GROUP)
-    row: Index = J if kind else Entry("row_of", _FILLED)
-    trace = LaneRecorder("products", ("m",), lanes, ("sums",))
-    m, sides = trace.entries("m", 0, size), [trace.read(x) for x in sources]
-    trace.store("sums", 0, [-(x * side) for x in m for side in sides])
-    places = {"m": Place(matrix, ((row, layout.columns), (start, 1))), "sums": Place("sums")}
-    places |= {x: Place(source, ((row, lanes),)) for x, source in sources.items()}
-    step = Step(trace.program(), places)
-    inner = Loop("j", 0, layout.first, (step,)) if kind else _over("n", "rows_of", W, step)
-    body = (Clear("sums", 2 * size * lanes), inner, _stored(layout, "sums", to))
-    return _over("g", "groups_of", plus(Multiple(2, W), kind), *body)
-
-
-def _nothing(layout: Layout, to: tuple[str, str]) -> Loop:
-    """Rows of results that nothing with entries hangs on."""
-    body = (Clear("sums", 2 * PRODUCT_ROWS * layout.lanes), _stored(layout, "sums", to))
-    return _over("g", "groups_of", plus(Multiple(2, W), 1), *body)
-
-
-def _over(variable: str, ends: str, of: Index, *body: Statement) -> Loop:
-    """A loop over the entries of one of several lists."""
-    return Loop(variable, Entry(ends, of), Entry(ends, plus(of, 1)), body)
-
-
-def _stored(layout: Layout, sums: str, to: tuple[str, str]) -> Step:
-    """Sums to rows of results."""
-    trace = LaneRecorder("stored", lanes=layout.lanes)
-    start: Index = Entry("group", _GROUP)
-    places = {sums: Place(sums)}
-    for number, matrix in enumerate(to):
-        own = trace.entries(sums, 0, len(to) * PRODUCT_ROWS)[number :: len(to)]
-        trace.store(f"x{number}", 0, own)
-        places[f"x{number}"] = Place(matrix, ((start, layout.columns), (COLUMN, 1)), pitch=layout.columns)
-    return Step(trace.program(), places)
+    body: list[Statement] = [Clear("sums", count * layout.lanes)]
+    if sides:
+        row: Index = J if kind else Entry("row_of", _FILLED)
+        m = PlaceRecorder(layout.lanes)
+        own, sides_of_row = (
+            m.numbers(size, layout.matrix(matrix, row, start)),
+            [m.vector(Place(x, ((row, layout.lanes),))) for x in sides],
+        )
+        m.put([-(x * side) for x in own for side in sides_of_row], Place("sums"), adds=True)
+        body.append(Loop("j", 0, layout.first, (m.step(),)) if kind else over("n", "rows_of", W, m.step()))
+    stored = PlaceRecorder(layout.lanes)
+    sums = stored.vectors(count, Place("sums"))
+    for k, result in enumerate(to):
+        stored.put(sums[k::2], replace(layout.matrix(result, start, COLUMN), pitch=layout.columns))
+    return over("g", "groups_of", plus(Multiple(2, W), kind), *body, stored.step())
 
 
 def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
@@ -196,55 +150,39 @@ def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
     damping takes; what is written beyond them is overwritten.
     """
     lanes, size, first = layout.lanes, layout.columns, layout.first
-    zeros = LaneRecorder("zeros", lanes=lanes)
-    for x in "qv":
-        zeros.store(x, 0, [0.0])
-    row = {x: Place(matrix, ((J, size), (B, 1))) for x, matrix in (("q", by_q), ("v", by_v))}
-    none = Loop("b", 0, first, (Step(zeros.program(), row),), step=lanes)
-    pairs = Loop("j", 0, size // 2, (_turning(layout, [Multiple(2, J), plus(Multiple(2, J), 1)]),))
-    odd = [_turning(layout, [size - 1])] if size % 2 else []
-    both = LaneRecorder("both", lanes=lanes)
-    sums = both.entries("sums", 0, 6)
-    both.store("x", 0, [x + y for x, y in zip(sums[:3], sums[3:], strict=True)])
+    zeros, both = PlaceRecorder(lanes), PlaceRecorder(lanes)
+    for matrix in (by_q, by_v):
+        zeros.put([0.0], layout.matrix(matrix, J, B))
+    none = Loop("b", 0, first, (zeros.step(),), step=lanes)
+    pairs = Loop("j", 0, size // 2, (_turning(layout, Multiple(2, J), plus(Multiple(2, J), 1)),))
+    odd = [_turning(layout, size - 1)] if size % 2 else []
+    sums = both.vectors(6, Place("sums"))
     to = Place(by_v, ((_COLUMN, size),), 3, pitch=1, apart=size)
-    put = Step(both.program(), {"sums": Place("sums"), "x": to})
+    both.put([x + y for x, y in zip(sums[:3], sums[3:], strict=True)], to)
     statements: list[Statement] = [
         Loop("j", 0, size, (none,)),
-        Loop("b", 0, len(layout.blocks), (Clear("sums", 6 * lanes), pairs, *odd, put)),
+        _over_blocks(layout, Clear("sums", 6 * lanes), pairs, *odd, both.step()),
     ]
     if any(layout.model.damping):
-        taken = LaneRecorder("damped", ("damping", "x", "v"), adds=("v",))
-        products = zip(taken.entries("damping", 0, first), taken.entries("x", 0, first), strict=True)
-        taken.store("v", 0, [-(d * x) for d, x in products])
-        places = {x: Place(name, ((J, size),)) for x, name in (("x", "inverse"), ("v", by_v))}
-        step = Step(taken.program(), {"damping": Place("damping"), **places})
-        statements.append(Loop("j", 0, size, (step,)))
+        m = PlaceRecorder()
+        damping, row = m.numbers(first, Place("damping")), m.numbers(first, layout.matrix("inverse", J, 0))
+        taken = [-(d * x) for d, x in zip(damping, row, strict=True)]
+        m.store(taken, layout.matrix(by_v, J, 0), adds=True)
+        statements.append(Loop("j", 0, size, (m.step(),)))
     about = "the columns of a free root without what it does by itself; others are overwritten"
-    arguments = ("owns", "inverse", by_q, by_v)
-    return Routine(
-        "root_columns", about, arguments, tuple(statements), (), {"sums": 6 * lanes}, {"sums": lanes}
-    )
+    arguments, widths = ("owns", "inverse", by_q, by_v), {"sums": lanes}
+    return Routine("root_columns", about, arguments, tuple(statements), (), {"sums": 6 * lanes}, widths)
 
 
-def _turning(layout: Layout, joints: list[Index]) -> Step:
+def _turning(layout: Layout, *joints: Index) -> Step:
     """Less t of joints times their rows of M^-1, in sums of their own."""
-    names = [f"t{k}" for k in range(len(joints))]
-    trace = LaneRecorder("turning", tuple(names), layout.lanes, ("sums",))
-    places = {"sums": Place("sums")}
+    m = PlaceRecorder(layout.lanes)
     made: list[Scalar] = []
-    for name, joint in zip(names, joints, strict=True):
-        row = f"row_{name}"
-        x = trace.read(row)
-        made += [-(t * x) for t in trace.entries(name, 0, 3)]
-        places[name] = layout.own("owns", joint, at.TRANSPOSED)
-        places[row] = Place("inverse", ((joint, layout.columns), (_COLUMN, 1)))
-    trace.store("sums", 0, made)
-    return Step(trace.program(), places)
-
-
-def _ends(lists: list[list[int]]) -> list[int]:
-    """Where each of some lists begins, and where the last ends."""
-    found = [0]
-    for own in lists:
-        found.append(found[-1] + len(own))
-    return found
+    for joint in joints:
+        t, row = (
+            m.numbers(3, layout.own("owns", joint, at.TRANSPOSED)),
+            layout.matrix("inverse", joint, _COLUMN),
+        )
+        made += [-(x * m.vector(row)) for x in t]
+    m.put(made, Place("sums"), adds=True)
+    return m.step()

@@ -9,8 +9,7 @@ from itertools import groupby
 from rbdc.ir.indices import Entry, Index, Multiple, plus
 from rbdc.ir.loops import Loop, Place, Sines, Statement, Step, Table, WhereGiven
 from rbdc.ir.moves import joined, parted, pieces_of_columns, records
-from rbdc.ir.nodes import Program
-from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
 from rbdc.planning.windows.layout import K, Layout, R, integers, numbers, step_at
 from rbdc.reduction.schedules import LIMBS, Node
@@ -67,26 +66,16 @@ def _scaled(layout: Layout) -> dict[str, list[float]]:
 
 def coordinates(layout: Layout) -> list[Statement]:
     """The entries of q, v and others by slots, and sines and cosines of all angles."""
-    tables = ("turn_of", "turn_offset", "slide_of", "slide_offset")
-    trace = LaneRecorder("coordinates", ("q", "angle", "slide", *tables))
-    q = trace.read("q")
-    slides = layout.constants.slides
-    if layout.model.coupled or slides or layout.schedule.filled_in:
-        trace.store("angle", 0, [trace.read("turn_of") * q + trace.read("turn_offset")])
-        if slides:
-            trace.store("slide", 0, [trace.read("slide_of") * q + trace.read("slide_offset")])
-    else:
-        trace.store("angle", 0, [q])
-    arrays = {"angle": "angles", "slide": "slides"} | {name: name for name in tables}
-    places = {name: Place(array, ((K, 1),)) for name, array in arrays.items()}
-    steps: list[Statement] = [step_at(trace.program(), {"q": Place("q", ((Entry("q_of", K), 1),)), **places})]
+    m, slides = PlaceRecorder(), layout.constants.slides
+    q = m.number(Place("q", ((Entry("q_of", K), 1),)))
+    scaled = layout.model.coupled or slides or layout.schedule.filled_in
+    for kind, array in (("turn", "angles"), *((("slide", "slides"),) if slides else ())):
+        factor, offset = (Place(f"{kind}_{table}", ((K, 1),)) for table in ("of", "offset"))
+        m.store([m.number(factor) * q + m.number(offset) if scaled else q], Place(array, ((K, 1),)))
     for name, source in layout.kernel.inputs:
-        own = LaneRecorder("entry", ("x", "y"))
-        own.store("y", 0, [own.read("x")])
-        given = {"x": Place(source, ((Entry("v_of", K), 1),)), "y": Place(name, ((K, 1),))}
-        steps.append(Step(own.program(), given))
+        m.store([m.number(Place(source, ((Entry("v_of", K), 1),)))], Place(name, ((K, 1),)))
     size, lanes = len(layout.slots), layout.scalar.angle_lanes[-1]
-    return [Loop("k", 0, size, tuple(steps)), Sines("angles", "sines", "cosines", size, lanes)]
+    return [Loop("k", 0, size, (m.step(),)), Sines("angles", "sines", "cosines", size, lanes)]
 
 
 def _place(layout: Layout, name: str) -> Place:
@@ -139,10 +128,10 @@ def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
 def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statement]:
     """Add `size` entries that a row hands on to what carries it."""
     above = Place(to, ((Entry("above", R), LIMBS * size),))
-    plain = Step(_sum(size), {"x": own, "y": above})
+    plain = _moved(size, own, above, adds=True)
     if not layout.moved:
         return [plain]
-    kept = Step(_copy(size), {"x": own, "y": Place("kept")})
+    kept = _moved(size, own, Place("kept"))
     entry = parted("handed_on", LIMBS, 1)
     added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
     apart = Step(added, {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)})
@@ -152,16 +141,11 @@ def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statemen
     ]
 
 
-def _sum(size: int) -> Program:
-    trace = LaneRecorder("handed_on", adds=("y",))
-    trace.store("y", 0, trace.entries("x", 0, size))
-    return trace.program()
-
-
-def _copy(size: int) -> Program:
-    trace = LaneRecorder("copy")
-    trace.store("y", 0, trace.entries("x", 0, size))
-    return trace.program()
+def _moved(size: int, own: Place, to: Place, *, adds: bool = False) -> Step:
+    """Vectors from one place to another, or added there."""
+    m = PlaceRecorder(LIMBS)
+    m.put(m.vectors(size, own), to, adds=adds)
+    return m.step()
 
 
 def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
@@ -240,7 +224,7 @@ def posed(layout: Layout) -> list[Statement]:
     if not layout.schedule.filled_in:
         return []
     count = len(layout.constants.values)
-    copied = Step(_copy(1), {"x": Place("constants", ((K, LIMBS),)), "y": Place("posed", ((K, LIMBS),))})
+    copied = _moved(1, Place("constants", ((K, LIMBS),)), Place("posed", ((K, LIMBS),)))
     found: list[Statement] = [Loop("k", 0, layout.rows * count, (copied,))]
     for name, node in layout.schedule.filled_in.items():
         row, lane = divmod(layout.schedule.slots[node], LIMBS)

@@ -13,7 +13,7 @@ from rbdc.algorithms.dynamics.coriolis import Direction, Entries, Row
 from rbdc.ir.from_casadi import masked
 from rbdc.ir.indices import Entry, Index, Multiple, Variable, plus
 from rbdc.ir.loops import Loop, Place, Routine, Statement, Step, Table
-from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
 from rbdc.planning.windows.layout import Layout, integers
 from rbdc.reduction.schedules import Tile
@@ -96,10 +96,9 @@ def filled(layout: Layout, to: Matrices) -> list[Statement]:
 
 def _hold(layout: Layout, array: str, begin: int, size: int) -> Step:
     """Entries of the window's columns, once for all rows."""
-    trace = LaneRecorder("hold", lanes=layout.lanes)
-    trace.store("y", 0, trace.entries("x", 0, size))
-    x = Place("by", ((COLUMN, 1),), begin * layout.padded, pitch=layout.padded)
-    return Step(trace.program(), {"x": x, "y": Place(array)})
+    m = PlaceRecorder(layout.lanes)
+    m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
+    return m.step()
 
 
 class _Half(Motion):
@@ -111,54 +110,49 @@ class _Half(Motion):
 
 def _above(layout: Layout, to: Matrices) -> Step:
     """A row of entries strictly above it."""
-    trace = LaneRecorder("above", ("f",), layout.lanes)
-    s, rate, second = (trace.motion(ABOVE, k) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
-    by_a, turning, none = trace.entries("f", 0, 6), trace.entries("f", at.TRANSPOSED, 3), Force.zero()
-    row = Row(none, none, Force(none.linear, Vector3.of(turning)), Force.of(by_a))
-    _store(trace, to, row.itself(Direction(s, _Half.of(rate.scalars()), second, rate)))
-    mask_of = Place("masks", ((Entry("above_of", T), layout.lanes),))
-    places = {ABOVE: Place(ABOVE), "f": layout.own("owns", _ROW), "mask": mask_of}
-    return Step(trace.program(), places | {x: to.row(x, _ROW) for x in to.arrays})
+    m = PlaceRecorder(layout.lanes)
+    held, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
+    s, rate, second = (Motion.of(held[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
+    none, turning = Force.zero(), Vector3.of(f[at.TRANSPOSED :])
+    row = Row(none, none, Force(none.linear, turning), Force.of(f[:6]))
+    found = row.itself(Direction(s, _Half.of(rate.scalars()), second, rate))
+    _store(m, layout, "above_of", to, found, adds=False)
+    return m.step()
 
 
-def _store(trace: LaneRecorder, to: Matrices, found: Entries) -> None:
+def _store(m: PlaceRecorder, layout: Layout, masks: str, to: Matrices, found: Entries, *, adds: bool) -> None:
     """Store entries by those of q, v and a that there are, in the lanes of a mask."""
+    mask = m.vector(Place("masks", ((Entry(masks, T), layout.lanes),)))
     for x, entry in zip(to.arrays, found, strict=False):
-        trace.store(x, 0, [masked(entry, trace.read("mask"))])
+        m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
 
 
 def _below(layout: Layout, to: Matrices, *, adds: bool) -> Step:
     """A row of entries in its subtree."""
-    trace = LaneRecorder("below", ("s",), layout.lanes, tuple(to.arrays) if adds else ())
-    none, held = Force.zero(), (Force.of(trace.entries(BELOW, 6 * k, 6)) for k in range(len(to.arrays)))
-    by_q, by_v, by_a, *_ = *held, none
-    _store(trace, to, Row(by_q, by_v, none, by_a).above(trace.motion("s", 0)))
-    places = {
-        "s": Place("by", ((_ROW, 1),), at.AXIS * layout.padded, pitch=layout.padded),
-        "mask": Place("masks", ((Entry("below", T), layout.lanes),)),
-        BELOW: Place(BELOW),
-    }
-    return Step(trace.program(), places | {x: to.row(x, _ROW) for x in to.arrays})
+    m = PlaceRecorder(layout.lanes)
+    s, held = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
+    none, forces = Force.zero(), (Force.of(held[k : k + 6]) for k in range(0, len(held), 6))
+    by_q, by_v, by_a, *_ = *forces, none
+    _store(m, layout, "below", to, Row(by_q, by_v, none, by_a).above(Motion.of(s)), adds=adds)
+    return m.step()
 
 
 def _root_rows(layout: Layout, to: Matrices) -> Step:
     """Rows of a free root, whose s are unit vectors."""
-    trace = LaneRecorder("root_rows", lanes=layout.lanes)
+    m = PlaceRecorder(layout.lanes)
+    held = m.vectors(6 * len(to.arrays), Place(BELOW))
     for k, x in enumerate(to.arrays):
-        trace.store(x, 0, trace.entries(BELOW, 6 * k, 6))
-    rows = {x: replace(to.row(x, 0), pitch=to.pitch) for x in to.arrays}
-    return Step(trace.program(), {BELOW: Place(BELOW), **rows})
+        m.put(held[6 * k : 6 * k + 6], replace(to.row(x, 0), pitch=to.pitch))
+    return m.step()
 
 
 def derivatives(layout: Layout, arrays: dict[str, str]) -> Routine:
     """Derivatives of inverse dynamics by windows, zeros as well."""
     to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
-    trace = LaneRecorder("zeros", lanes=layout.lanes)
+    m = PlaceRecorder(layout.lanes)
     for x in arrays:
-        trace.store(x, 0, [0.0])
-    row: Index = Entry("empty_row", E)
-    zeros = Step(trace.program(), {x: to.row(x, row) for x in arrays})
-    empty = Loop("e", Entry("empties", W), Entry("empties", plus(W, 1)), (zeros,))
+        m.put([0.0], to.row(x, Entry("empty_row", E)))
+    empty = Loop("e", Entry("empties", W), Entry("empties", plus(W, 1)), (m.step(),))
     loop = Loop("w", 0, len(layout.width.windows), (*filled(layout, to), empty))
     widths = dict.fromkeys((ABOVE, BELOW), layout.lanes)
     about = "by windows the derivatives of inverse dynamics, zeros as well"

@@ -66,26 +66,13 @@ class Shape:
         """Columns with others above them within."""
         return [row for row in self.rows if row.above]
 
-    @property
-    def before(self) -> range:
-        """Lanes before its first column."""
-        return range(self.lane)
-
-    @property
-    def pairs(self) -> int:
-        """Columns with those above them within."""
-        return sum(len(row.above) for row in self.rows)
-
 
 @dataclass(frozen=True)
 class Supernode:
-    """Its first column, the column of the joint that carries it, -1 for none but a free root, how many such
-    are above it, its shape.
-    """
+    """Its first column, the column of the joint that carries it, -1 for none but a free root, its shape."""
 
     start: int
     carrier: int
-    above: int
     shape: Shape
 
 
@@ -103,7 +90,7 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
         start = next(k for k in starts if not k < first < end and _hang_together(parents, k, end))
         within = tuple(max(-1, parent - start) for parent in parents[start:end])
         shape = Shape(within, start < first, start == 0, max(0, start + lanes - len(parents)))
-        nodes.append(Supernode(start, carriers[start], len(schedule.above_columns[start]), shape))
+        nodes.append(Supernode(start, carriers[start], shape))
         end = start
     return tuple(reversed(nodes))
 
@@ -126,10 +113,9 @@ REGISTERS = (64, 32, 16)
 
 @dataclass(frozen=True)
 class Width:
-    """Registers of so many bytes, in which `lanes` columns are side by side."""
+    """Registers in which `lanes` columns are side by side."""
 
     schedule: Schedule
-    bytes: int
     lanes: int
 
     @cached_property
@@ -163,11 +149,6 @@ class Width:
         """Supernodes of all columns."""
         return supernodes(self.schedule, self.lanes)
 
-    @cached_property
-    def shapes(self) -> list[Shape]:
-        """The shapes of supernodes."""
-        return list(dict.fromkeys(node.shape for node in self.nodes))
-
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
     """Every width, the longest registers first, none with more columns than there are of joints."""
@@ -176,5 +157,5 @@ def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
         lanes = size // scalar.size
         while lanes > schedule.columns - schedule.first:
             lanes //= 2
-        found.append(Width(schedule, lanes * scalar.size, lanes))
+        found.append(Width(schedule, lanes))
     return found

@@ -1,0 +1,95 @@
+"""Steps of loops over vectors and numbers, recorded by the places that are read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from string import ascii_lowercase
+
+from rbdc.ir.indices import Index, Multiple, Sum, Variable, tables_in
+from rbdc.ir.loops import Place, Step
+from rbdc.planning.loops.recording import LaneRecorder
+from rbdc.spatial import Scalar
+
+Named = tuple[str, str, Sequence[Scalar]]
+"""A formula, the symbol of what it gives, and its entries."""
+
+
+class PlaceRecorder:
+    """One step: numbers and vectors of so many lanes that it reads, and what it stores."""
+
+    def __init__(self, lanes: int = 1) -> None:
+        self._trace = LaneRecorder("step", lanes=lanes)
+        self._places: dict[str, Place] = {}
+        self._read: dict[tuple[Place, int, bool], list[Scalar]] = {}
+
+    def numbers(self, size: int, place: Place) -> list[Scalar]:
+        """The numbers at a place."""
+        return self.read(place, size, wide=False)
+
+    def vectors(self, size: int, place: Place) -> list[Scalar]:
+        """The vectors at a place."""
+        return self.read(place, size, wide=True)
+
+    def number(self, place: Place) -> Scalar:
+        """The number at a place."""
+        return self.read(place, 1, wide=False)[0]
+
+    def vector(self, place: Place) -> Scalar:
+        """The vector at a place."""
+        return self.read(place, 1, wide=True)[0]
+
+    def read(self, place: Place, size: int, *, wide: bool) -> list[Scalar]:
+        """Numbers or vectors at a place; read twice they are the same symbols."""
+        key = (place, size, wide)
+        if key not in self._read:
+            self._read[key] = self._trace.entries(self._name(place, wide=wide), 0, size)
+        return self._read[key]
+
+    def store(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
+        """Store numbers from a place on, or add them to those that are there."""
+        self._trace.store(self._name(place, wide=False, adds=adds), 0, values)
+
+    def add_apart(self, values: Mapping[int, Scalar], place: Place) -> None:
+        """Add numbers to entries so far from a place."""
+        name = self._name(place, wide=False, adds=True)
+        for entry, x in values.items():
+            self._trace.store(name, entry, [x])
+
+    def put(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
+        """Store vectors from a place on, or add them."""
+        self._trace.store(self._name(place, adds=adds), 0, values)
+
+    def give(self, place: Place, *named: Named) -> None:
+        """Store vectors under their formulas."""
+        for formula, symbol, values in named:
+            self._trace.begin(formula)
+            self._trace.let(symbol, values)
+        self._trace.begin("")
+        self.put([x for *_, values in named for x in values], place)
+
+    def step(self) -> Step:
+        """The simplified program of all that was stored, and where its arguments lie."""
+        return Step(self._trace.program(), self._places)
+
+    def _name(self, place: Place, *, wide: bool = True, adds: bool = False) -> str:
+        """A name for an argument, of the array and what leads there; its entries have names with numbers."""
+        stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])
+        taken = {*self._places, *([place.array] if place != Place(place.array) else [])}
+        letters = ("".join(word) for size in (1, 2) for word in product(ascii_lowercase, repeat=size))
+        name = next(name for name in (stem, *(f"{stem}_{x}" for x in letters)) if name not in taken)
+        self._places[name] = place
+        self._trace.numbers += () if wide else (name,)
+        self._trace.adds += (name,) if adds else ()
+        return name
+
+
+def _word(index: Index) -> str:
+    """A word of C for an index."""
+    match index:
+        case Variable(name):
+            return name
+        case Sum(inner, _) | Multiple(_, inner):
+            return _word(inner)
+        case _:
+            return "_".join(tables_in(index)) or f"at{index}"
