@@ -23,7 +23,7 @@ from rbdc.algorithms.contacts.motion import ContactMotion, at
 from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.derivatives.rnea_derivatives import accelerate, rnea_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations, released
-from rbdc.algorithms.dynamics.coriolis import row_of
+from rbdc.algorithms.dynamics.coriolis import Row, row_of
 from rbdc.algorithms.dynamics.crba import crba, inertia_matrix
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
 from rbdc.algorithms.dynamics.minverse import minverse
@@ -222,6 +222,14 @@ ROWS = {
         "(seconds) - self",
     ),
     "forces": Text("rnea_derivatives", rnea_derivatives, "q v a", *TEXTS["rnea_derivatives"][3:]),
+    "entries": Text(
+        "rnea_derivatives",
+        rnea_derivatives,
+        "q v a",
+        Row.itself,
+        "psi_rate.dot(self.r_b) + ",
+        "psi_rate.dot(self.r_b) - ",
+    ),
     "articulated bodies": Text(
         "minverse", minverse, "q", released, "u.scaled(inverse)", "u.scaled(-inverse)"
     ),
