@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rbdc.native.machine import processor
-from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Timing, Tuning, Used, Way, decided
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Timing, Tuning, Used, Way
+from rbdc.tuning.choosing import decided
 
-NAMES = ("gcc", "clang")
 
-
-def timings(times: Mapping[Way, float], on: str | None = None, spread: float = 1.0) -> list[Timing]:
+def timings(times: Mapping[Way, float], on: str | None = None) -> list[Timing]:
     """Times of ways on a processor, by default this one."""
-    return [Timing(on or processor(), way, nanoseconds, spread) for way, nanoseconds in times.items()]
+    return [Timing(on or processor(), way, nanoseconds) for way, nanoseconds in times.items()]
 
 
 def tuning(

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from rbdc.native.machine import processor
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.planning.tuning import KINDS, Tuning, busy, geometric_mean
+from rbdc.planning.tuning import KINDS, Tuning, geometric_mean
 from rbdc.resources import resolve
+from rbdc.tuning.choosing import busy
 from rbdc.tuning.measurement import measure
 from tests.emit.support_measurements import FIXED
 

@@ -33,7 +33,7 @@ class BuildResult:
     nothing could be compared, for it is not defined there or ill-conditioned. functions: see `figures`;
     variants: of each its name, the extensions that it may use, and the bytes of all its functions.
     warnings: all of the description, the options and the folder; news: what of them a build says, nothing
-    that it said before. tuned: of a build that measured, see `rbdc.planning.tuning.gains`.
+    that it said before. tuned: of a build that measured, see `rbdc.tuning.choosing.gains`.
     """
 
     name: str

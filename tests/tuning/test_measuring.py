@@ -20,7 +20,6 @@ from rbdc.options import TUNING_SECONDS, BuildOptions
 from rbdc.planning.tuning import (
     BATCH,
     BLOCKS,
-    BUSY,
     FILE,
     KINDS,
     SINGLE,
@@ -28,13 +27,13 @@ from rbdc.planning.tuning import (
     Timing,
     Tuning,
     Way,
-    busy,
     read_tuning,
 )
 from rbdc.report.methods.implementation import Implementation
 from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.tuning import measurement
 from rbdc.tuning.build import built
+from rbdc.tuning.choosing import BUSY, busy
 from tests.support import COMPILERS, UNOPTIMISED
 from tests.support_tuning import tuning
 from tests.tuned_again import again, lines

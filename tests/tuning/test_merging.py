@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
-from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Way, read_tuning, with_kernels
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Way, read_tuning
+from rbdc.tuning.choosing import with_kernels
 from tests.support_tuning import tuning, written
 
 STRAIGHT, COLUMNS, ROLLED = (Way(form, "gcc") for form in ("straight line", "columns", "rolled"))

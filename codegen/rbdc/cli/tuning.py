@@ -11,7 +11,8 @@ import click
 from rbdc.cli.support import wrote
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
-from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, geometric_mean, merged
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, geometric_mean
+from rbdc.tuning.choosing import merged
 
 if TYPE_CHECKING:
     from rbdc.analysis.pages import Table

@@ -8,13 +8,12 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rbdc.errors import OptionError
 from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading
@@ -31,8 +30,6 @@ KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
 samples side by side of a batch of rows, 1 where they go one by one; those of a batch in blocks, where the
 memory holds samples side by side. Both batches have one kernel.
 """
-TIE = 1.01
-"""The default is kept where no other way is faster by more: less is within what repeats differ by."""
 
 
 class Way(NamedTuple):
@@ -184,118 +181,6 @@ def _data(kind: str, decision: Decision) -> dict[str, Any]:
 def geometric_mean(numbers: Sequence[float]) -> float:
     """The geometric mean of positive numbers."""
     return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))
-
-
-def decided(default: Way, measured: Iterable[Timing], place: str = "") -> Decision:
-    """The decision by times: the way whose worst ratio to the best over the processors is least, among the
-    ways that all of them measured; the default where that is no worse by more than `TIE`.
-
-    Raises ValueError where no way was measured on all processors.
-    """
-    timings, times = tuple(measured), dict[str, dict[Way, float]]()
-    for timing in timings:
-        times.setdefault(timing.processor, {})[timing.way] = timing.nanoseconds
-    ways = dict.fromkeys(timing.way for timing in timings)
-    shared = [way for way in ways if all(way in own for own in times.values())]
-    if not shared:
-        raise ValueError("no way was measured on all processors")
-    worst = {way: max(own[way] / min(own.values()) for own in times.values()) for way in shared}
-    best = min(shared, key=worst.__getitem__)
-    kept = default in worst and worst[default] <= TIE * worst[best]
-    return Decision(default if kept else best, default, timings, place)
-
-
-def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
-    """The decisions on both batches with the kernel whose worst ratio over both is least, where samples in
-    rows do not go one by one.
-    """
-    if rows.way.what == 1:
-        return rows, blocks
-    timings = (
-        replace(timing, processor=f"{timing.processor}, {kind}")
-        for kind, own in ((BATCH, rows), (BLOCKS, blocks))
-        for timing in own.measured
-        if timing.way.what != 1
-    )
-    way = decided(blocks.default, timings).way
-    return replace(rows, way=way), replace(blocks, way=way)
-
-
-def merged(tunings: Mapping[str, Tuning]) -> Tuning:
-    """One tuning for the processors of several, by their files: for each function the way whose worst ratio
-    to the best is least.
-
-    Raises OptionError where two files are of one processor, and for a function of which no way was measured
-    in all files that have it.
-    """
-    _refuse_same_processors(tunings)
-    decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}
-    used: dict[str, Used] = {}
-    for one in tunings.values():
-        used = {**one.compilers, **used}
-    for kind in KINDS:
-        for name in dict.fromkeys(name for one in tunings.values() for name in one.decisions[kind]):
-            own = [one.decisions[kind][name] for one in tunings.values() if name in one.decisions[kind]]
-            try:
-                decisions[kind][name] = decided(own[0].default, (t for one in own for t in one.measured))
-            except ValueError as error:
-                problem = f"{' and '.join(tunings)}: {name}, {kind}: {error}"
-                raise OptionError(f"{problem}; tune with the same `tune_compilers`") from None
-    return Tuning(used, with_kernels(decisions))
-
-
-def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
-    """The decisions with one kernel for the batches of each function."""
-    made = {kind: dict(own) for kind, own in decisions.items()}
-    for name in made[BATCH].keys() & made[BLOCKS].keys():
-        made[BATCH][name], made[BLOCKS][name] = _with_one_kernel(made[BATCH][name], made[BLOCKS][name])
-    return made
-
-
-def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:
-    seen: dict[str, str] = {}
-    for file, one in tunings.items():
-        if not one.processors:
-            raise OptionError(f"{file}: nothing was measured; give a file that `tune` wrote")
-        for name in one.processors:
-            if name in seen:
-                raise OptionError(f"{seen[name]} and {file} were both measured on {name}; give one of them")
-            seen[name] = file
-
-
-def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
-    """Times of functions by default and as they are chosen, in nanoseconds, of batches a sample."""
-    return tuple(
-        {
-            "function": name,
-            "call": kind,
-            "default": str(decision.default),
-            "default_nanoseconds": decision.nanoseconds(decision.default),
-            "tuned": str(decision.way),
-            "nanoseconds": decision.nanoseconds(decision.way),
-            "gain": decision.gain,
-        }
-        for kind in KINDS
-        for name, decision in tuning.decisions[kind].items()
-    )
-
-
-BUSY = 1.05
-"""Median of the passes over the least, of a quarter of the ways, beyond which other work took the processor.
-
-Measured on a Zen 4 core with three and with nine busy processes on its two cores: 1.14 and 1.09.
-"""
-
-
-def busy(tuning: Tuning) -> list[str]:
-    """A sentence if the machine did other work while it measured: by the spread of a quarter of the ways."""
-    spreads = sorted(timing.spread for decision in tuning.all() for timing in decision.measured)
-    quarter = spreads[3 * len(spreads) // 4] if spreads else 1.0
-    if quarter <= BUSY:
-        return []
-    percent = f"{100.0 * (quarter - 1.0):.0f} %"
-    problem = f"repeats of a quarter of the times spread by {percent} and more: the machine did other work"
-    return [f"`tune`: {problem}; tune again when it is quiet"]
 
 
 def read_tuning(given: Any) -> Tuning:

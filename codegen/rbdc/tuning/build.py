@@ -14,10 +14,10 @@ from rbdc.native.install import refuse_foreign
 from rbdc.native.surroundings import Earlier
 from rbdc.options import BuildArguments, BuildOptions, Progress, with_options
 from rbdc.pipeline import Description, build_package, read
-from rbdc.planning.tuning import busy, gains
 from rbdc.progress import shown
 from rbdc.resources import title_of
 from rbdc.runtime.load import load
+from rbdc.tuning.choosing import busy, gains
 
 if TYPE_CHECKING:
     from rbdc.runtime.module import GeneratedModule

@@ -22,19 +22,7 @@ from rbdc.option_fields import options_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.planning.availability import buildable
 from rbdc.planning.forms import check_size
-from rbdc.planning.tuning import (
-    BATCH,
-    BLOCKS,
-    KINDS,
-    SINGLE,
-    Decision,
-    Timing,
-    Tuning,
-    Used,
-    Way,
-    decided,
-    with_kernels,
-)
+from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, SINGLE, Decision, Timing, Tuning, Used, Way
 from rbdc.processes import spread
 from rbdc.progress import Share
 from rbdc.report.accuracy import Array, draw, inputs_of
@@ -46,6 +34,7 @@ from rbdc.report.methods.contenders import compiled, toolchains
 from rbdc.report.methods.implementation import Implementation
 from rbdc.report.methods.records import Batches, FunctionRecord, Measured
 from rbdc.report.options import CompareOptions
+from rbdc.tuning.choosing import decided, with_kernels
 from rbdc.tuning.ways import Ways, ways_of
 
 _COMPILED = "compiled in every way"
