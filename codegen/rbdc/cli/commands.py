@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOWrapper
+from pathlib import Path
 from signal import SIGINT, SIGTERM
 from typing import Any
 
@@ -49,10 +50,29 @@ class _Commands(click.Group):
             raise Failure(f"--gravity: {THREE_NUMBERS}") from error
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from rbdc.native.tracked import commit_of
+
+    package = Path(rbdc.__file__).parent
+    checkout = package.parent.parent
+    commit = commit_of(checkout) if package == checkout / "codegen" / "rbdc" else ""
+    click.echo(f"rbdc {rbdc.__version__}{commit and f' (commit {commit})'}")
+    ctx.exit()
+
+
 @click.group(
     cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
 )
-@click.version_option(rbdc.__version__, prog_name="rbdc")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version, and in a git checkout the commit, and exit.",
+)
 def commands() -> None:
     """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
 

@@ -1,4 +1,6 @@
-"""Files that git tracks: what a build or `rbdc clean` would change behind the back of a commit."""
+"""Questions to git: files that it tracks, which a build or `rbdc clean` would change behind the back of a
+commit, and the commit of a checkout.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,21 @@ def tracked(folder: Path, names: Collection[str]) -> list[str]:
     above = folder.resolve()
     if not folder.is_dir() or not any((path / ".git").exists() for path in (above, *above.parents)):
         return []
-    command = ["git", "ls-files", "-z", "--", "."]
+    return [name for name in _git(folder, "ls-files", "-z", "--", ".").split("\0") if name in names]
+
+
+def commit_of(checkout: Path) -> str:
+    """Return the commit of a checkout, with "-dirty" if tracked files differ; "" if git does not know it."""
+    if not (checkout / ".git").exists():
+        return ""
+    return _git(checkout, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").strip()
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return the output of git in a folder; "" if git is missing, fails or does not end."""
+    command = ["git", *words]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    return [name for name in done.stdout.decode(errors="replace").split("\0") if name in names]
+        return ""
+    return done.stdout.decode(errors="replace")
