@@ -88,6 +88,18 @@ def test_what_cannot_be_merged_is_refused(names: tuple[str, ...], message: str, 
     assert done.exit_code == 2 and message in done.output and not (tmp_path / "out.json").exists()
 
 
+def test_batches_without_a_kernel_that_both_were_measured_with_are_refused(tmp_path: Path) -> None:
+    """As of a file that was edited."""
+    gcc, clang = Way(8, "gcc"), Way(8, "clang")
+    own = tuning({}, {"crba": {gcc: 10.0}}, {"crba": {clang: 10.0}}, "e")
+    blocks = {"crba": replace(own.decisions[BLOCKS]["crba"], way=gcc)}
+    edited = replace(own, decisions={**own.decisions, BLOCKS: blocks})
+    (one,) = files(tmp_path, "a")
+    done = merge(tmp_path / "out.json", one, str(written(edited, tmp_path)))
+    assert done.exit_code == 2, done.output
+    assert "batch and blocks: no way was measured on all processors; tune with the same" in done.output
+
+
 def test_files_of_one_processor_and_no_files_are_refused(tmp_path: Path) -> None:
     (one,), other = files(tmp_path, "a"), tmp_path / "copy.json"
     other.write_text(Path(one).read_text())

@@ -15,7 +15,7 @@ TIE = 1.01
 """The default is kept where no other way is faster by more: less is within what repeats differ by."""
 
 
-def decided(default: Way, measured: Iterable[Timing], place: str = "") -> Decision:
+def decided(default: Way, measured: Iterable[Timing]) -> Decision:
     """The decision by times: the way whose worst ratio to the best over the processors is least, among the
     ways that all of them measured; the default where that is no worse by more than `TIE`.
 
@@ -31,7 +31,7 @@ def decided(default: Way, measured: Iterable[Timing], place: str = "") -> Decisi
     worst = {way: max(own[way] / min(own.values()) for own in times.values()) for way in shared}
     best = min(shared, key=worst.__getitem__)
     kept = default in worst and worst[default] <= TIE * worst[best]
-    return Decision(default if kept else best, default, timings, place)
+    return Decision(default if kept else best, default, timings)
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
@@ -59,18 +59,21 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
     """
     _refuse_same_processors(tunings)
     decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}
+    where = ""
     used: dict[str, Used] = {}
     for one in tunings.values():
         used = {**one.compilers, **used}
-    for kind in KINDS:
-        for name in dict.fromkeys(name for one in tunings.values() for name in one.decisions[kind]):
-            own = [one.decisions[kind][name] for one in tunings.values() if name in one.decisions[kind]]
-            try:
+    try:
+        for kind in KINDS:
+            for name in dict.fromkeys(name for one in tunings.values() for name in one.decisions[kind]):
+                own = [one.decisions[kind][name] for one in tunings.values() if name in one.decisions[kind]]
+                where = f"{name}, {kind}"
                 decisions[kind][name] = decided(own[0].default, (t for one in own for t in one.measured))
-            except ValueError as error:
-                problem = f"{' and '.join(tunings)}: {name}, {kind}: {error}"
-                raise OptionError(f"{problem}; tune with the same `tune_compilers`") from None
-    return Tuning(used, with_kernels(decisions))
+        where = f"{BATCH} and {BLOCKS}"
+        return Tuning(used, with_kernels(decisions))
+    except ValueError as error:
+        problem = f"{' and '.join(tunings)}: {where}: {error}"
+        raise OptionError(f"{problem}; tune with the same `tune_compilers`") from None
 
 
 def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
