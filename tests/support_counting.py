@@ -130,5 +130,6 @@ def _of_structures(text: str) -> str:
         ),
         text,
     )
+    text = text.replace("volatile ", "")
     text = re.sub(r"\(const vec\d+\[\]\)\{(.*)\}, ", r"address(\1), ", text)
     return re.sub(r"\(vec(\d+)\)\{0\} \+ (.*?)(?=[;,]|\}\[)", r"same<\1>(\2)", text)

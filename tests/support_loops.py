@@ -7,8 +7,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rbdc.ir.indices import value_of
-from rbdc.ir.loops import Call, Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, WhereGiven
+from rbdc.ir.loops import (
+    Call,
+    Clear,
+    Copy,
+    Loop,
+    LoopNest,
+    Place,
+    Sines,
+    Statement,
+    Step,
+    Straight,
+    Switch,
+    WhereGiven,
+)
 from rbdc.ir.nodes import Array as Argument
+from rbdc.ir.nodes import Program
 from tests.support import Array
 from tests.support_programs import vectors
 
@@ -46,7 +60,7 @@ class _Run:
                 case Switch():
                     self.statements(statement.cases[value_of(statement.on, at, self.columns)][1], at)
                 case WhereGiven():
-                    if statement.argument in self.arrays:
+                    if any(name in self.arrays for name in statement.arguments):
                         self.statements(statement.body, at)
                 case Clear():
                     self.arrays[statement.array][: statement.size] = 0.0
@@ -54,6 +68,24 @@ class _Run:
                     angles = self.arrays[statement.angles]
                     self.arrays[statement.sines][:] = np.sin(angles)
                     self.arrays[statement.cosines][:] = np.cos(angles)
+                case Copy():
+                    to, start = (self._first(place, at) for place in (statement.target, statement.source))
+                    numbers = self.arrays[statement.source.array][start : start + statement.count]
+                    self.arrays[statement.target.array][to : to + statement.count] = numbers
+                case Straight():
+                    self._straight(statement.programs)
+
+    def _straight(self, programs: Sequence[Program]) -> None:
+        """The program that takes what is given; zeros for what of it is not."""
+        optional = {array.name for array in programs[-1].inputs if array.name not in self.arrays}
+        wanted = [{array.name for array in program.inputs} for program in programs]
+        program = programs[0] if optional == wanted[-1] - wanted[0] else programs[-1]
+        self.arrays |= {
+            array.name: np.zeros(array.size) for array in program.inputs if array.name in optional
+        }
+        self._step(Step(program, {a.name: Place(a.name) for a in (*program.inputs, *program.outputs)}), {})
+        for name in optional:
+            self.arrays.pop(name, None)
 
     def _call(self, call: Call, at: Mapping[str, int]) -> None:
         routine = call.routine

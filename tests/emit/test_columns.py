@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import pytest
 
 from rbdc.algorithms.reference.aba import minverse
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
+from rbdc.emit.library import render_library
+from rbdc.emit.printing import printed
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
@@ -23,12 +26,16 @@ from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning import calibration, forms
-from rbdc.planning import columns as column_solve
 from rbdc.planning.candidates import chosen, left_to_solve
-from rbdc.planning.columns import column_cost, kernel, plan_of, row_pairs, solve, solve_cost, strips
+from rbdc.planning.columns import loops
+from rbdc.planning.columns import plan as column_plan
+from rbdc.planning.columns.loops import column_loops, solves
+from rbdc.planning.columns.plan import kernel, plan_of, row_pairs, solve, strips
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import UNOPTIMISED, assert_close, build_module, conditioning, slow_but
+from tests.support_counting import counted_operations
+from tests.support_loops import run
 from tests.support_trees import random_tree
 
 
@@ -39,9 +46,7 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     """Where neither straight-line code nor windows are taken for less work; written out, and as a
     loop over strips of blocks.
     """
-    monkeypatch.setattr(column_solve, "WORTH_A_LOOP", -1)
-    monkeypatch.setattr(column_solve, "MORE_IN_A_LOOP", float("inf") if strip else 0.0)
-    monkeypatch.setattr(column_solve, "STRIP", max(strip, 1))
+    in_loops(strip, monkeypatch)
     monkeypatch.setattr(forms, "is_left_to_others", lambda *_: True)
     never = {**calibration.RATES, calibration.WINDOWS: calibration.Rate(1e9, 1e9)}
     monkeypatch.setattr(calibration, "RATES", never)
@@ -56,7 +61,7 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     folder = Path(str(module.__file__)).parent
     manifest = json.loads((folder / "manifest.json").read_text())["functions"]
     assert {manifest[name]["form"] for name in ("minverse", "aba_derivatives")} == {"columns"}
-    assert ("_pairs[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
+    assert ("int pairs_by" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
     rng = np.random.default_rng(seed)
     for with_forces in (False, True):
         q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
@@ -79,6 +84,54 @@ def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Problem, Funct
     return model, function, programs
 
 
+def in_loops(strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows written out, or loops over strips of blocks."""
+    monkeypatch.setattr(loops, "WORTH_A_LOOP", -1)
+    monkeypatch.setattr(loops, "MORE_IN_A_LOOP", float("inf") if strip else 0.0)
+    monkeypatch.setattr(column_plan, "STRIP", max(strip, 1))
+
+
+@pytest.mark.parametrize("strip", [0, 2])
+@pytest.mark.parametrize("given", [False, True])
+def test_nests_give_the_recursion(strip: int, given: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the interpreter of nests, in vectors of both lengths."""
+    in_loops(strip, monkeypatch)
+    model, function, programs = prepared("kuka_iiwa", "aba_derivatives", "free-flyer")
+    _, nests, _ = column_loops(programs, function.declaration)
+    assert len(nests) == 1 + bool(strip)
+    rng = np.random.default_rng(3)
+    q, (v, tau) = rng.standard_normal(model.nq), rng.standard_normal((2, model.nv))
+    q[3:7] /= np.linalg.norm(q[3:7])
+    inputs = {"q": q, "v": v, "tau": tau}
+    fext = rng.standard_normal((model.njoints, 6)) if given else None
+    if fext is not None:
+        inputs["fext"] = fext.ravel()
+    forces = None if fext is None else [Force.of(f) for f in fext.tolist()]
+    expected = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist(), forces)
+    sizes = {p.name: p.size for p in function.declaration.outputs}
+    for nest in nests:
+        results = run(nest, sizes, **inputs)
+        for p, matrix in zip(function.declaration.outputs, expected, strict=True):
+            assert_close(results[p.name].reshape(p.shape), np.array(matrix, dtype=float), 1e-11)
+
+
+@pytest.mark.parametrize("strip", [0, 4])
+def test_operations_are_those_that_are_executed(
+    strip: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    in_loops(strip, monkeypatch)
+    model = Problem.from_urdf(resolve("kuka_iiwa"), root_joint="free-flyer", snap=1e-11)
+    plan = forms.columns(forms.Subject(model, functions_of(model)["aba_derivatives"]))
+    assert plan is not None
+    source = printed("robot", plan)
+    files = {k: x for k, x in render_library(model, "robot", [source]).items() if k.endswith((".c", ".h"))}
+    call = "robot_aba_derivatives(in, in, in, NULL, out[0], out[1], out[2])"
+    (count,) = counted_operations(files, "robot.h", [call], model.nv**2, tmp_path)
+    assert count == replace(source.cost, calls=count.calls, others=0, moves=0)
+
+
 def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     model, function, programs = prepared("ur5", "aba_derivatives")
     plan = plan_of(programs, function.declaration)
@@ -89,7 +142,7 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     assert plan.known == []  # no free root
     assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)
     made = kernel(programs[0], plan)
-    assert [a.name for a in made.outputs] == ["columns", "known", "factor", "pivots"]
+    assert [a.name for a in made.outputs] == ["columns", "factor", "pivots"]
     assert all(
         place < model.nv * plan.blocks * DOUBLE.single_lanes for place in made.outputs[0].output_indices
     )
@@ -114,7 +167,7 @@ def test_a_loop_takes_what_written_rows_take() -> None:
     }
     assert written <= taken
     assert len(taken) < 1.5 * len(written)
-    assert operations == solve_cost(plan).vectors
+    assert operations == solves(plan, plan.early_blocks).cost().vectors
 
 
 @pytest.mark.parametrize("contacts, solved", [((), 45), (("foot=point@lf_foot",), 48)])
@@ -147,5 +200,5 @@ def test_blocks_of_zeros_are_left_out() -> None:
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])
 def test_columns_take_less_than_writing_the_solves_out(robot: str) -> None:
     model, function, programs = prepared(robot, "aba_derivatives")
-    solved = column_cost(programs[0], function.declaration)[0].operations
-    assert solved < 0.85 * cost(chosen(model, function)[1][0]).operations
+    _, (*_, nest), _ = column_loops(programs, function.declaration)
+    assert nest.cost().operations < 0.85 * cost(chosen(model, function)[1][0]).operations

@@ -127,7 +127,7 @@ def calls() -> tuple[list[Statement], dict[str, int]]:
         for n in (0, 2)
     ]
     given = Step(traced(copy, {}, a=2), {"a": Place("g"), "c": Place("y", (), 4 * SIZE)})
-    return [Loop("k", 0, 3, tuple(made)), WhereGiven("g", (given,))], {}
+    return [Loop("k", 0, 3, tuple(made)), WhereGiven(("g",), (given,))], {}
 
 
 NESTS = (rows, columns, lanes, calls)

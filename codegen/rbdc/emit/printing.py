@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.climb import climb_source
-from rbdc.emit.c.columns import column_source
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.paths import paths_source
@@ -27,8 +26,9 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
     match plan.content:
         case StraightLine(method, kernels):
             return function_source(robot, declaration, kernels, method)
-        case Columns(kernels):
-            return column_source(robot, declaration, kernels)
+        case Columns(nests):
+            long = len(nests) > 1
+            return loops_source(robot, declaration, nests[-1], "cholesky", nests, long_registers=long)
         case Windows(layout, nest):
             return _windows(robot, declaration, layout, nest)
         case Paths() as loops:
@@ -46,7 +46,7 @@ def _windows(robot: str, declaration: FunctionDeclaration, layout: Layout, nest:
     """The C of a kernel of windows, for registers of each width."""
     frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
     about = f"Windows of columns, [linear; angular], all in the axes {frame}."
-    others, kernel = narrower_nests(layout), layout.kernel
+    variants, kernel = (nest, *narrower_nests(layout)), layout.kernel
     return loops_source(
-        robot, declaration, nest, kernel.method, others, about=about, long_registers=kernel.solved
+        robot, declaration, nest, kernel.method, variants, about=about, long_registers=kernel.solved
     )

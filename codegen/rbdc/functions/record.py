@@ -118,8 +118,8 @@ class Function:
     fewest operations for the model at hand is generated. None for functions of a frame, which climb the
     tree at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1:
     right-hand sides B and known parts K of all but the last output, then the factors L and D^-1
-    (`rbdc.emit.c.columns` does the rest). with_values: of such a function of derivatives, the same and after
-    it the outputs of the function that they are of, for both fused. paths: for a function that has that
+    (`rbdc.planning.columns` does the rest). with_values: of such a function of derivatives, the same and
+    after it the outputs of the function that they are of, for both fused. paths: for a function that has that
     form, what its loops start from (`rbdc.planning.paths`). uses: names of functions that these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:

@@ -47,7 +47,8 @@ class Place:
 
     strides: pairs of an index and the numbers that one step of it skips. pitch: from one entry to the next, 0
     where these lie one after the other. apart: from one lane of an entry that is stored to the next. count:
-    the lanes that are stored, from the first on; None for all.
+    the lanes that are stored, from the first on; None for all. once: what is used several times is loaded
+    once, whatever the compiler would choose.
     """
 
     array: str
@@ -56,6 +57,7 @@ class Place:
     pitch: int = 0
     apart: int = 1
     count: Index | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,9 @@ class Switch:
 
 @dataclass(frozen=True)
 class WhereGiven:
-    """Statements for an optional argument, left out where it is NULL."""
+    """Statements for optional arguments, left out where all of these are NULL."""
 
-    argument: str
+    arguments: tuple[str, ...]
     body: tuple[Statement, ...]
 
 
@@ -154,6 +156,24 @@ class Clear:
 
     array: str
     size: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """So many numbers from one place to another, which lie one after the other."""
+
+    source: Place
+    target: Place
+    count: int
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Straight-line code whose arguments are arrays of their names; of two programs the first does without
+    the optional arguments.
+    """
+
+    programs: tuple[Program, ...]
 
 
 @dataclass(frozen=True)
@@ -205,7 +225,7 @@ class Sines:
         return -(-self.count // self.lanes) * self.lanes
 
 
-Statement: TypeAlias = Step | Loop | Switch | WhereGiven | Clear | Sines | Call
+Statement: TypeAlias = Step | Loop | Switch | WhereGiven | Clear | Sines | Call | Copy | Straight
 
 
 @dataclass(frozen=True)
@@ -227,6 +247,12 @@ class LoopNest:
         """The tables of integers by their names, row after row."""
         tables = (table for table in self.tables if table.integer)
         return {table.name: [int(x) for row in table.rows for x in row] for table in tables}
+
+    @cached_property
+    def straight(self) -> tuple[Program, ...]:
+        """The programs of its straight-line code."""
+        parts = (part for part in self.statements if isinstance(part, Straight))
+        return tuple(program for part in parts for program in part.programs)
 
     @cached_property
     def routines(self) -> tuple[Routine, ...]:
@@ -274,6 +300,10 @@ def names_in(statements: Sequence[Statement]) -> Iterator[str]:
                 yield from tables_in(statement.on)
             case Clear():
                 yield statement.array
+            case Copy():
+                yield from (statement.source.array, statement.target.array)
+            case Straight():
+                yield from (array.name for array in statement.programs[-1].outputs)
 
 
 def written_in(statements: Sequence[Statement]) -> set[str]:
@@ -287,6 +317,10 @@ def written_in(statements: Sequence[Statement]) -> set[str]:
                 found.add(statement.array)
             case Sines():
                 found |= {statement.sines, statement.cosines}
+            case Copy():
+                found.add(statement.target.array)
+            case Straight():
+                found |= {array.name for array in statement.programs[0].outputs}
             case Call():
                 found |= {statement.places[name].array for name in statement.routine.written}
     return found
@@ -323,4 +357,6 @@ def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns
                 total += _cost(statement.routine.statements, given, columns)
             case Sines():
                 total += Cost(calls=2 * statement.count)
+            case Straight():
+                total += cost(statement.programs[0])
     return total

@@ -18,7 +18,7 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.model import Problem
-from rbdc.planning.columns import preparation
+from rbdc.planning.columns.plan import preparation
 from rbdc.planning.limb_lanes import laned
 from rbdc.planning.paths.layout import preparation as preparation_of_paths
 from rbdc.planning.policy import (

@@ -26,7 +26,8 @@ from rbdc.planning.candidates import (
     path_start,
 )
 from rbdc.planning.climb.loops import climb_loops
-from rbdc.planning.columns import System, column_cost
+from rbdc.planning.columns.loops import column_loops
+from rbdc.planning.columns.plan import System
 from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.rolled import MAXIMUM_BODIES
 from rbdc.planning.loops.rolled import rolled as rolled_loops
@@ -94,8 +95,8 @@ def columns(subject: Subject) -> Plan | None:
     solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
     if solved is None:
         return None
-    total, looped, moved = column_cost(solved[0], function.declaration)
-    return Plan(function, COLUMNS, Columns(tuple(solved)), total, looped, moved)
+    made, nests, looped = column_loops(solved, function.declaration)
+    return Plan(function, COLUMNS, Columns(nests), nests[-1].cost(), looped, made.size * made.row)
 
 
 def windows(subject: Subject) -> Plan | None:

@@ -28,9 +28,11 @@ class StraightLine:
 
 @dataclass(frozen=True)
 class Columns:
-    """Programs of what is left to solve for in columns (`rbdc.planning.columns`)."""
+    """Straight-line code and the loops of a solve in columns (`rbdc.planning.columns`); of a nest for each
+    width of registers the one for the longest first.
+    """
 
-    kernels: tuple[Program, ...]
+    nests: tuple[LoopNest, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,12 @@ class Plan:
     @property
     def kernels(self) -> Sequence[Program]:
         """The straight-line programs that the function mostly consists of, if it does."""
-        return self.content.kernels if isinstance(self.content, StraightLine | Columns) else ()
+        match self.content:
+            case StraightLine(_, kernels):
+                return kernels
+            case Columns(nests):
+                return nests[-1].straight
+        return ()
 
     @property
     def lanes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,17 +108,19 @@ def add_kernels(
     source: FunctionSource,
     storage: str = "static ",
     condition: str = "",
+    given: Mapping[str, str] | None = None,
 ) -> tuple[list[CFunction], KernelCall]:
     """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
     optional inputs, and how they are called. What is too large for one file goes to the files of `source`.
-    condition: of kernels for several samples, where the preprocessor keeps them.
+    condition: of kernels for several samples, where the preprocessor keeps them. given: what arguments are
+    given that are not variables of their names.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
     names = [f"{stem}{ending}" for ending in endings] if options else [stem]
     kernels = list(zip(names, programs, strict=True))
     parts = [_kernel(robot, name, program, source, storage, condition) for name, program in kernels]
-    return parts, _kernel_call(robot, source.declaration, kernels)
+    return parts, _kernel_call(robot, source.declaration, kernels, given or {})
 
 
 def aligned_stack(robot: str) -> str:
@@ -127,13 +129,16 @@ def aligned_stack(robot: str) -> str:
 
 
 def _kernel_call(
-    robot: str, declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]
+    robot: str,
+    declaration: FunctionDeclaration,
+    kernels: Sequence[tuple[str, Program]],
+    given: Mapping[str, str],
 ) -> KernelCall:
     """The call of the one kernel, or of that which suits the optional input: the second takes it, the first
     does without; a single one gets zeros where it is NULL.
     """
     optional = declaration.optional
-    calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
+    calls = [f"{kernel}({arguments(program, given)})" for kernel, program in kernels]
     without = calls[0] if len(calls) == 2 else ""
     if without and len(optional) == 1:
         return KernelCall(calls[1], without)
@@ -144,9 +149,8 @@ def _kernel_call(
         (f"no_{p.name}", size, _absent(p, size // p.size, declaration.scalar))
         for p, size in ((p, numbers[p.name]) for p in optional)
     ]
-    given = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
-    passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-    return KernelCall(f"{kernel}({passed})", without, tables)
+    where = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
+    return KernelCall(f"{kernel}({arguments(program, {**given, **where})})", without, tables)
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
@@ -213,9 +217,9 @@ def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
     return ", ".join(inputs + [f"{element(a.width)} *restrict {a.name}" for a in program.outputs])
 
 
-def arguments(program: Program) -> str:
-    """The arguments of a call of that function, where variables have the parameters' names."""
-    return ", ".join(a.name for a in (*program.inputs, *program.outputs))
+def arguments(program: Program, given: Mapping[str, str] | None = None) -> str:
+    """The arguments of a call of that function, where variables but the given have the parameters' names."""
+    return ", ".join((given or {}).get(a.name, a.name) for a in (*program.inputs, *program.outputs))
 
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:

@@ -94,7 +94,6 @@ class _StepWriter(StatementWriter):
         program = step.program
         arguments = (*program.inputs, *program.outputs)
         self._is_plain = all(a.width == 1 and not step.places[a.name].pitch for a in arguments)
-        self._written = [_beginning(step.places[array.name]) for array in program.outputs]
         self._widths = {array.name: array.width for array in arguments}
         super().__init__(robot, program, arrays.scalar)
         self._first = dict[int, str]()
@@ -131,7 +130,13 @@ class _StepWriter(StatementWriter):
         """Whether it is read before anything is written, which may be where it lies."""
         if value.source is None or not self._uses[index]:
             return False
-        return _beginning(self.step.places[value.source[0]]) in self._written
+        (name, number), places = value.source, self.step.places
+        place, begins = places[name], _beginning(places[name])
+        return place.once or any(
+            places[array.name] != place or number in (array.output_indices or range(array.size))
+            for array in self.program.outputs
+            if _beginning(places[array.name]) == begins
+        )
 
     def _operand(self, index: int, context: int, number: int) -> str:
         return self._first.get(index) or super()._operand(index, context, number)
@@ -150,7 +155,8 @@ class _StepWriter(StatementWriter):
         entry, vector = self._at(name, place)
         if entry:
             return entry
-        return f"{'MASK' if self._is_mask(name) else 'LOAD'}{self._widths[name]}({vector})"
+        load = "ONCE" if self.step.places[name].once else "LOAD"
+        return f"{'MASK' if self._is_mask(name) else load}{self._widths[name]}({vector})"
 
     def _is_mask(self, name: str) -> bool:
         return self.arrays.number(self.step.places[name].array) != self.arrays.scalar.name

@@ -57,7 +57,7 @@ class Loops(Arrays, Machine):
         """Statements for an optional input."""
         before = len(self.statements)
         yield
-        self.statements[before:] = [WhereGiven(name, tuple(self.statements[before:]))]
+        self.statements[before:] = [WhereGiven((name,), tuple(self.statements[before:]))]
 
     def _bodies(self, about: str, *, backward: bool) -> Iterator[LoopBody]:
         loop = Loop("i", 0, len(self.tree.kind_of), (), about, backward)

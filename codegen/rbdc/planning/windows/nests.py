@@ -197,7 +197,7 @@ def _width(known: float) -> list[Statement]:
     own, given = PlaceRecorder(), PlaceRecorder()
     own.store([known], Place("width"))
     given.store([given.number(Place(FRICTION_WIDTH))], Place("width"))
-    return [own.step(), WhereGiven(FRICTION_WIDTH, (given.step(),))]
+    return [own.step(), WhereGiven((FRICTION_WIDTH,), (given.step(),))]
 
 
 def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:

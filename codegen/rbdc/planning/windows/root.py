@@ -124,7 +124,7 @@ def root_torques(layout: Layout) -> list[Statement]:
     return [
         Step(totals("total", LIMBS, 6), {"vector": carried, "total": Place("total")}),
         m.step(),
-        WhereGiven("fext", (pushed.step(),)),
+        WhereGiven(("fext",), (pushed.step(),)),
     ]
 
 

@@ -178,7 +178,7 @@ def external(layout: Layout) -> WhereGiven:
     gathered = Step(joined("gathered", LIMBS, 6), {**places, "vector": Place("f")})
     row = of_row(layout, "external_row")
     step = replace(row, places={**row.places, "f": Place("f")})
-    return WhereGiven("fext", (Loop("r", 0, layout.rows, (gathered, step)),))
+    return WhereGiven(("fext",), (Loop("r", 0, layout.rows, (gathered, step)),))
 
 
 def backward(layout: Layout) -> Loop:

@@ -15,22 +15,7 @@ from typing import NamedTuple
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost, cost, counted
 from rbdc.ir.nodes import Array, Program
-from rbdc.ir.operations import MUL, SUB
-
-WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.1
-"""A solve of more operations is a loop where that has less than so many times these: what is written out
-leaves out blocks of zeros, and half of an inverse.
-
-Measured on a Zen 4 core (AVX-512), the loop's time of a call by gcc 12 and clang 19 in that of rows written
-out one by one (operations of the solve, the loop's in these). Derivatives of constrained dynamics: HyQ on one
-point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583, 1.46); of forward dynamics: HyQ
-1.01 and 0.98 (3,358, 1.57), TIAGo 1.08 and 1.06 (8,978, 2.02), iiwa 1.06 and 1.14 (425, 1.69). M^-1: a
-humanoid 1.16 and 1.13 (3,955, 2.34), TIAGo 1.22 and 1.23 (2,153, 2.62). On a Zen 3 core (AVX2), by a loop
-over three rows of four blocks: derivatives of forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to
-0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
-"""
 
 STRIP = 6
 """The most blocks of columns that a loop takes at once, of two rows together: 16 registers hold their sums, a
@@ -120,6 +105,11 @@ class ColumnPlan:
         return self.scalar.single_lanes
 
     @property
+    def row(self) -> int:
+        """Numbers in a row of columns."""
+        return self.blocks * self.lanes
+
+    @property
     def early_blocks(self) -> range:
         """The blocks of a row that are always solved for."""
         return range(self._blocks_of(self.early))
@@ -161,7 +151,7 @@ class ColumnPlan:
 
     def place(self, side: int, row: int, column: int) -> int:
         """Place of a right-hand side's entry among all columns."""
-        return row * self.blocks * self.lanes + self.position(side, column)
+        return row * self.row + self.position(side, column)
 
     def filled(self, blocks: range) -> list[set[int]]:
         """For each row those of the blocks in which a right-hand side or the identity is not zero."""
@@ -187,11 +177,6 @@ class SolveRow:
     blocks: list[int]
     terms: list[tuple[int, int, list[int]]]
     filled: Collection[int] = ()
-
-    @property
-    def sums(self) -> list[tuple[int, bool]]:
-        """The blocks, and whether they are filled before."""
-        return [(block, block in self.filled) for block in self.blocks]
 
     @property
     def products(self) -> int:
@@ -242,11 +227,6 @@ class RowPair(NamedTuple):
     terms: list[tuple[int, int, int]]
     within: int
 
-    @property
-    def products(self) -> int:
-        """Products that are taken off the rows, for each block of columns."""
-        return 1 + 2 * len(self.terms)
-
 
 def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
     """The rows of a loop for one strip of blocks, those on the way up, then those on the way down."""
@@ -260,24 +240,6 @@ def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
             terms = [(of_first.get(i, none), of_second.get(i, none), i) for i in others]
             pairs.append(RowPair(first, second, terms, within))
     return pairs
-
-
-def solve_cost(plan: ColumnPlan) -> Cost:
-    """Operations of the solve without optional inputs, each on a block as one."""
-    if plan.looped:
-        pairs = [(len(strip), pair) for strip in strips(plan.early_blocks) for pair in row_pairs(plan, strip)]
-        products, scaled = sum(n * pair.products for n, pair in pairs), 2 * sum(n for n, _ in pairs)
-    else:
-        rows = solve(plan, plan.early_blocks)
-        products, scaled = sum(r.products for r in rows), sum(len(r.blocks) for r in rows if r.scaled)
-    return counted({MUL: products + scaled, SUB: products}, plan.lanes)
-
-
-def worth_a_loop(plan: ColumnPlan) -> ColumnPlan:
-    """The plan, as a loop if the solve is better one."""
-    looped, written = replace(plan, looped=True), solve_cost(plan).vectors
-    small = written <= WORTH_A_LOOP
-    return plan if small or solve_cost(looped).vectors >= MORE_IN_A_LOOP * written else looped
 
 
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
@@ -306,7 +268,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
         system.first(m) + entry % widths[m] for m in range(sides) for entry in _nonzero(programs[0], m)
     } | set(range(system.first(sides), system.first(len(system.solutions))))
     late = sorted(set(range(system.first(sides))) - early)
-    plan = ColumnPlan(
+    return ColumnPlan(
         system,
         declaration.scalar,
         [*sorted(early), *late],
@@ -315,7 +277,6 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
         [(m, *entry) for m in range(sides) for entry in nonzero(sides + m, widths[m])],
         nonzero(2 * sides, system.size),
     )
-    return worth_a_loop(plan)
 
 
 def _nonzero(program: Program, which: int) -> list[int]:
@@ -345,14 +306,5 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
             for number, p in enumerate(plan.system.beside)
         },
     }
-    return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
-
-
-def column_cost(program: Program, declaration: FunctionDeclaration) -> tuple[Cost, int, int]:
-    """The operations of a function that is made so, each on a block as one: all, and those of its loop; and
-    the numbers among its columns.
-    """
-    plan = plan_of([program], declaration)
-    solved = solve_cost(plan)
-    looped = solved.operations if plan.looped else 0
-    return cost(kernel(program, plan)) + solved, looped, plan.size * plan.blocks * plan.lanes
+    there = {array: made for array, made in outputs.items() if made}
+    return replace(program, outputs=tuple(there), results=tuple(there.values()))

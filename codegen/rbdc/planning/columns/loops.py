@@ -1,0 +1,305 @@
+"""Loops of functions whose results are solutions of one system L^T D L X = B, columns side by side in the
+lanes of vectors.
+
+Straight-line code gives right-hand sides B, known parts and the factors of A. What is left is the same
+arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
+(`rbdc.planning.columns.plan`). A is M, or M with the rows of contacts before it, whose solutions are the
+function's outputs over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.ir.indices import Entry, Multiple, Variable, plus
+from rbdc.ir.loops import (
+    Call,
+    Clear,
+    Copy,
+    Loop,
+    LoopNest,
+    Place,
+    Routine,
+    Statement,
+    Step,
+    Straight,
+    Table,
+    WhereGiven,
+)
+from rbdc.ir.nodes import Program
+from rbdc.planning.columns.plan import (
+    ColumnPlan,
+    RowPair,
+    SolveRow,
+    kernel,
+    plan_of,
+    row_pairs,
+    solve,
+    strips,
+)
+from rbdc.planning.loops.recording import LaneRecorder, StepRecorder
+from rbdc.spatial import Scalar
+
+WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.1
+"""A solve of more operations is a loop where that has less than so many times these: what is written out
+leaves out blocks of zeros, and half of an inverse.
+
+Measured on a Zen 4 core (AVX-512), the loop's time of a call by gcc 12 and clang 19 in that of rows written
+out one by one (operations of the solve, the loop's in these). Derivatives of constrained dynamics: HyQ on one
+point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583, 1.46); of forward dynamics: HyQ
+1.01 and 0.98 (3,358, 1.57), TIAGo 1.08 and 1.06 (8,978, 2.02), iiwa 1.06 and 1.14 (425, 1.69). M^-1: a
+humanoid 1.16 and 1.13 (3,955, 2.34), TIAGo 1.22 and 1.23 (2,153, 2.62). On a Zen 3 core (AVX2), by a loop
+over three rows of four blocks: derivatives of forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to
+0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
+"""
+
+PART = 600
+"""About so many products of a block in one C function."""
+
+TOGETHER = 4
+"""Other rows that are taken from all blocks of a row before the next ones: registers hold their entries of
+L beside the sums. All at once take 1.07 of the time for M^-1 of a humanoid by gcc 12 (Zen 4).
+"""
+
+K, T = Variable("k"), Variable("t")
+
+
+def column_loops(
+    programs: Sequence[Program], declaration: FunctionDeclaration
+) -> tuple[ColumnPlan, tuple[LoopNest, ...], int]:
+    """Where everything lies of a function whose outputs are solutions of its `System`; its loops, where these
+    are some for registers of 64 bytes first; and the operations of the solve where it is a loop. programs: of
+    what `preparation` declares, the first of two without the optional inputs.
+    """
+    plan, early = worth_a_loop(plan_of(programs, declaration))
+    start = Straight(tuple(kernel(program, plan) for program in programs))
+    options = tuple(p.name for p in declaration.optional)
+    lanes = (2 * plan.lanes, plan.lanes) if plan.looped else (plan.lanes,)
+    nests = tuple(_nest(plan, start, options, own) for own in lanes)
+    return plan, nests, early.cost().operations if plan.looped else 0
+
+
+def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: int) -> LoopNest:
+    """The function, its loops in vectors of so many lanes."""
+    early = solves(plan, plan.early_blocks, lanes=lanes)
+    late = solves(plan, plan.late_blocks, "late_", lanes)
+    given = [WhereGiven(options, late.statements)] if late.statements else []
+    statements = (*_beginning(plan), start, *early.statements, *given, *_results(plan))
+    rows = plan.size + plan.looped
+    sizes = {"columns": rows * plan.row, "factor": len(plan.factor) + plan.looped, "pivots": rows}
+    arrays = {name: size for name, size in {**sizes, "known": len(plan.known)}.items() if size}
+    tables = (*early.tables, *late.tables)
+    return LoopNest(tables, arrays, statements, widths={"columns": plan.lanes})
+
+
+def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
+    """The plan, as a loop if the solve is better one, and the solve without optional inputs."""
+    written = solves(plan, plan.early_blocks)
+    operations = written.cost().vectors
+    if operations > WORTH_A_LOOP:
+        looped = replace(plan, looped=True)
+        loops = solves(looped, looped.early_blocks)
+        if loops.cost().vectors < MORE_IN_A_LOOP * operations:
+            return looped, loops
+    return plan, written
+
+
+def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
+    """Zeros, the identity for M^-1, and what rows of a loop that are none are multiplied by."""
+
+    def ones(m: StepRecorder) -> None:
+        first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
+        m.write("columns", [1.0], first, k=plan.row + 1)
+
+    def none(m: StepRecorder) -> None:
+        m.write("factor", [0.0], len(plan.factor))
+        m.write("pivots", [1.0], plan.size)
+
+    yield Clear("columns", (plan.size + plan.looped) * plan.row)
+    if plan.system.inverse:
+        yield Loop("k", 0, plan.system.joints, (_once(ones),), "the identity for M^-1")
+    if plan.looped:
+        yield _once(none)
+
+
+def _results(plan: ColumnPlan) -> Iterator[Statement]:
+    """Columns to the outputs, the half of M^-1 that its symmetry gives, and what is known."""
+    system, n = plan.system, plan.system.joints
+    for rows, parameters, first in (
+        (n, system.solutions, system.contacts),
+        (system.contacts, system.of_contacts, 0),
+    ):
+        copies = tuple(copy for side, p in enumerate(parameters) for copy in _copies(plan, side, p, first))
+        if rows:
+            yield Loop("k", 0, rows, copies, "results")
+
+    def mirror(m: StepRecorder, inverse: str) -> None:
+        m.write(inverse, m.read(inverse, 1, t=n, k=1), k=n, t=1)
+
+    if system.inverse:
+        yield Loop("k", 1, n, (Loop("t", 0, K, (_once(partial(mirror, inverse=system.inverse.name)),)),))
+    if plan.known:
+        yield _once(partial(_known, plan))
+
+
+def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Statement]:
+    """Columns of an output whose first row is this row of the system, neighbours together."""
+    width = p.shape[1]
+    position = [plan.position(side, column) for column in range(width)]
+    starts = [c for c in range(width) if c == 0 or position[c] != position[c - 1] + 1]
+    for first, end in pairwise([*starts, width]):
+        source = Place("columns", ((K, plan.row),), plan.place(side, row, first))
+        yield Copy(source, Place(p.name, ((K, width),), first), end - first)
+
+
+def _known(plan: ColumnPlan, m: StepRecorder) -> None:
+    """Add the entries that are known to the outputs that they are in."""
+    contacts, found = plan.system.contacts, dict[str, dict[int, Scalar]]()
+    known = zip(m.read("known", len(plan.known)), plan.known, strict=True)
+    for value, (side, row, column) in known:
+        below = row >= contacts
+        p = (plan.system.solutions if below else plan.system.of_contacts)[side]
+        found.setdefault(p.name, {})[(row - contacts if below else row) * p.shape[1] + column] = value
+    for name, entries in found.items():
+        m.add_apart(name, entries)
+
+
+def _once(text: Callable[[StepRecorder], None]) -> Step:
+    """The step of numbers that a text records."""
+    m = StepRecorder("")
+    text(m)
+    return m.step()
+
+
+def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) -> LoopNest:
+    """The solve for some blocks of columns: routines with rows written out, or a loop for strips of as many
+    blocks, of which some can be all zeros.
+    """
+    tables, routines = list[Table](), list[Routine]()
+    if plan.looped:
+        cut = [(strip, row_pairs(plan, strip)) for strip in strips(blocks)]
+        for width in sorted({len(strip) for strip, pairs in cut if pairs}):
+            own, name = [part for part in cut if len(part[0]) == width], f"{prefix}by{width}"
+            pairs, terms = _tables(plan, name, own)
+            tables += [pairs, terms]
+            routines.append(_loop(plan, name, width, len(pairs.rows) - 1, lanes or plan.lanes))
+    else:
+        parts = enumerate(_parts(solve(plan, blocks)), 1)
+        routines += [_rows(plan, f"{prefix}solve{number}", rows) for number, rows in parts]
+    calls = (
+        Call(own, {name: Place({"y": "columns"}.get(name, name)) for name in own.arguments})
+        for own in routines
+    )
+    return LoopNest(tuple(tables), {}, tuple(calls))
+
+
+def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
+    """The rows of each C function."""
+    parts: list[list[SolveRow]] = []
+    for row in rows:
+        if not parts or sum(r.products for r in parts[-1]) + row.products > PART:
+            parts.append([])
+        parts[-1].append(row)
+    return parts
+
+
+def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
+    """Rows that are written out."""
+    used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
+    about = f"Rows of the solve, {plan.lanes} columns in a block: block b of row k is y[{plan.blocks} k + b]."
+    arguments = tuple(argument for argument, is_used in used.items() if is_used)
+    steps = tuple(_in_lanes(plan.lanes, partial(_row, plan, row)) for row in rows)
+    return Routine(name, about, arguments, steps, widths={"y": plan.lanes})
+
+
+def _row(plan: ColumnPlan, row: SolveRow, m: LaneRecorder) -> None:
+    m.begin(f"row {row.number} of {'L X = D^-1 Y' if row.scaled else 'L^T Y = B'}")
+    sums: dict[int, Scalar] = dict.fromkeys(row.blocks, 0.0)
+    for b in row.blocks:
+        if b in row.filled:
+            pivot = m.read("pivots", row.number) if row.scaled else 1.0
+            sums[b] = pivot * m.read("y", row.number * plan.blocks + b)
+    for place, (number, other, blocks) in enumerate(row.terms, 1):
+        for b in blocks:
+            sums[b] = sums[b] - m.read("factor", number) * m.read("y", other * plan.blocks + b)
+        if place % TOGETHER == 0:
+            m.let("", list(sums.values()))
+            m.begin("")
+    for b in row.blocks:
+        m.store("y", row.number * plan.blocks + b, [sums[b]])
+
+
+def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[Table]:
+    """Tables of the pairs of rows: where these begin, in pairs of blocks, their pivots, the entry of L
+    between them, and their first term, after the last the end of all; and of the terms: the entries of L for
+    both rows, and where the other row begins.
+    """
+    pairs, terms = list[tuple[int, ...]](), list[tuple[int, ...]]()
+    for strip, own in cut:
+        for first, second, others, within in own:
+            begin = [(i * plan.blocks + strip.start) // 2 for i in (first.number, second.number)]
+            pivots = [row.number if row.scaled else plan.size for row in (first, second)]
+            pairs.append((*begin, *pivots, within, len(terms)))
+            terms += [(x, y, (i * plan.blocks + strip.start) // 2) for x, y, i in others]
+    tables = {f"pairs_{name}": [*pairs, (0, 0, 0, 0, 0, len(terms))], f"terms_{name}": terms or [(0, 0, 0)]}
+    return [Table(key, tuple(rows), integer=True) for key, rows in tables.items()]
+
+
+def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Routine:
+    """A loop over so many pairs of rows of strips of as many blocks, in vectors of so many lanes."""
+    pairs, terms = (
+        [Entry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
+        for table, size, variable in (("pairs", 6, K), ("terms", 3, T))
+    )
+    vectors, pair = width * plan.lanes // lanes, 2 * plan.lanes
+    places = {
+        "first": Place("y", ((pairs[0], pair),)),
+        "second": Place("y", ((pairs[1], pair),)),
+        "p": Place("pivots", ((pairs[2], 1),)),
+        "q": Place("pivots", ((pairs[3], 1),)),
+        "within": Place("factor", ((pairs[4], 1),)),
+        "l": Place("factor", ((terms[0], 1),)),
+        "m": Place("factor", ((terms[1], 1),)),
+        "x": Place("y", ((terms[2], pair),), once=True),
+    }
+
+    def begin(m: LaneRecorder) -> None:
+        for sums, pivot, row in (("a", "p", "first"), ("b", "q", "second")):
+            m.store(sums, 0, [m.read(pivot) * x for x in m.entries(row, 0, vectors)])
+
+    def take(m: LaneRecorder, k: int) -> None:
+        for sums, factor in (("a", "l"), ("b", "m")):
+            m.store(sums, k, [m.read(sums, k) - m.read(factor) * m.read("x", k)])
+
+    def end(m: LaneRecorder) -> None:
+        a, b = (m.entries(sums, 0, vectors) for sums in "ab")
+        m.store("first", 0, a)
+        m.store("second", 0, [y - m.read("within") * x for x, y in zip(a, b, strict=True)])
+
+    first, last = (_in_lanes(lanes, text, places) for text in (begin, end))
+    takes = tuple(_in_lanes(lanes, partial(take, k=k), places) for k in range(vectors))
+    about = (
+        "Two rows at once, by strips of blocks, from the last row up for L^T Y = B, then from the first down "
+        "for L X = D^-1 Y: what other rows take from them, then the first from the second."
+    )
+    loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], takes), last))
+    sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)
+    return Routine(name, about, ("factor", "pivots", "y"), (loop,), arrays=sizes, widths=widths)
+
+
+_NUMBERS = ("factor", "pivots", "p", "q", "l", "m", "within")
+
+
+def _in_lanes(
+    lanes: int, text: Callable[[LaneRecorder], None], places: Mapping[str, Place] | None = None
+) -> Step:
+    """The step of vectors that a text records, with arguments in arrays of their names but for `places`."""
+    m = LaneRecorder("step", _NUMBERS, lanes)
+    text(m)
+    program, given = m.program(), places or {}
+    names = [array.name for array in (*program.inputs, *program.outputs)]
+    return Step(program, {name: given.get(name, Place(name)) for name in names})
