@@ -86,11 +86,11 @@ def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Pro
     return _program(name, {f"lane{m}": (size, 1) for m in given}, {"vector": (made, lanes)}, builder)
 
 
-def parted(name: str, lanes: int, size: int) -> Program:
-    """From the entries of `vector` to `lane0`, `lane1`, ..., arrays of numbers."""
+def parted(name: str, lanes: int, size: int, some: Sequence[int] = ()) -> Program:
+    """From the entries of `vector` to `lane0`, `lane1`, ..., arrays of numbers: of all lanes, or of some."""
     builder = Builder()
     vectors = [builder.vector("vector", k, lanes) for k in range(size)]
-    outputs = {f"lane{m}": ([builder.extract(k, m) for k in vectors], 1) for m in range(lanes)}
+    outputs = {f"lane{m}": ([builder.extract(k, m) for k in vectors], 1) for m in some or range(lanes)}
     return _program(name, {"vector": (size, lanes)}, outputs, builder)
 
 

@@ -132,13 +132,13 @@ def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statemen
     if not layout.moved:
         return [plain]
     kept = _moved(size, own, Place("kept"))
-    entry = parted("handed_on", LIMBS, 1)
-    added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
-    apart = Step(added, {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)})
-    return [
-        Loop("m", Entry("moved", R), 1, (plain,)),
-        Loop("m", 0, Entry("moved", R), (kept, Loop("k", 0, size, (apart,)))),
-    ]
+    apart, places = list[Statement](), {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)}
+    # a load of two neighbouring lanes would wait for the store of each
+    for some in ((0, 2), (1, 3)):
+        entry = parted("handed_on", LIMBS, 1, some)
+        added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
+        apart.append(Loop("k", 0, size, (step_at(added, places),)))
+    return [Loop("m", Entry("moved", R), 1, (plain,)), Loop("m", 0, Entry("moved", R), (kept, *apart))]
 
 
 def _moved(size: int, own: Place, to: Place, *, adds: bool = False) -> Step:
