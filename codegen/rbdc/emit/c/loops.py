@@ -162,7 +162,7 @@ def nest_parts(
     straight: Sequence[str] = (),
 ) -> list[Part]:
     """The tables of a nest, its routines, and the function. before: lines before its statements, which read
-    what these do not; ending: of its name; straight: the call of its straight-line code.
+    the inputs; ending: of its name; straight: the call of its straight-line code.
     """
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
@@ -174,9 +174,10 @@ def nest_parts(
         parts.append(_function_part(opening, declared(routine.arrays, own), lines))
     writer = LoopWriter(robot, arrays, straight=straight)
     lines = writer.body(nest.statements)
-    unread = [f"{_INDENT}(void){p.name};" for p in declaration.inputs if p.name not in writer.read]
+    given = (*(() if before else declaration.inputs), *declaration.outputs)
+    unread = [f"{_INDENT}(void){p.name};" for p in given if p.name not in writer.read]
     opening = [declaration.prototype(robot, ending)]
-    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*(before or unread), *lines])]
+    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*unread, *before, *lines])]
 
 
 def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> Part:

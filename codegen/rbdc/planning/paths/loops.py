@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.ir.indices import tables_in
@@ -31,6 +32,7 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     sizes = {"state": STATE * n + lanes, "op": OPERATORS * columns + lanes, "inverse": n * n + lanes}
     sizes |= {"sides": 2 * columns * n, "total": WIDTHS[0] * lanes}
     sizes |= (vector if weights else forward if solved else inverse).arrays(made)
+    statements = list(_running(statements))
     named = set(_named(statements))
     return LoopNest(
         tuple(table for table in (*drives, *path.tables()) if table.name in named),
@@ -42,6 +44,16 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
 
 VECTORS = ("total", "forces", "root", "turned")
 """The arrays of vectors."""
+
+
+def _running(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """Statements without loops that never run: a robot may have no joint below its root."""
+    for part in statements:
+        if not isinstance(part, Loop):
+            yield part
+        elif not (isinstance(part.start, int) and isinstance(part.stop, int) and part.start >= part.stop):
+            body = tuple(_running(part.body))
+            yield from (replace(part, body=body),) if body else ()
 
 
 def _named(statements: Sequence[Statement]) -> Iterator[str]:

@@ -22,6 +22,8 @@ D, E, X, Y, K, B = map(Variable, "dexykb")
 FIRST, COUNT, ABOVE = (Entry(name, B) for name in ("first_of", "count_of", "above_of"))
 """Block b: its first degree of freedom, how many, and how many strictly above the joint of d."""
 
+OWN = ("own_at", "own_dof", "own_count", "own_above")
+
 
 class Joint:
     """Indices of a joint by its number: its first degree of freedom, those after it and after all that it
@@ -43,22 +45,28 @@ def blocks_of(*body: Statement, stop: str = "") -> Loop:
 
 
 class Block:
-    """Degrees of freedom with consecutive numbers on the path to one, `dof`.
+    """Degrees of freedom with consecutive numbers on a path, the first at `position`, with their joints.
 
-    position: of the first on the path. begins, ends: where the joint of each begins and ends there. m: where
-    that of `dof` begins. above: how many of them are above that. all, some: up to where on the path all of
-    them, some of them are below what is above the joint of `dof`.
+    m: where the joint that the path leads to begins. start: the entry of `up` with which the path begins.
+    above: how many of them are strictly above that joint; moving: whether the last is of no root. partial:
+    what is on the path above some of them and above that joint, between the entries `all` and `some` of `up`.
+    tail: the entry from which on all are below them.
     """
 
     def __init__(
-        self, dof: int, path: Sequence[int], position: int, joints: Sequence[JointOnPath], m: int
+        self, path: Sequence[int], position: int, joints: Sequence[JointOnPath], m: int, start: int
     ) -> None:
-        self.dof, self.first, self.position, self.count = dof, path[position], position, len(joints)
-        self.begins = tuple(joint.position for joint in joints)
-        self.end = joints[-1].position + joints[-1].size
-        self.above = min(max(m - position, 0), self.count)
-        self.all, self.some = min(self.begins[0], m), min(self.begins[-1], m)
-        self.partial = path[self.all : self.some]
+        self.path, self.first, self.position, self.count = path, path[position], position, len(joints)
+        self.begins, self.end = [x.position for x in joints], joints[-1].position + joints[-1].size
+        self.above, self.moving = min(max(m - position, 0), self.count), int(self.begins[-1] > 0)
+        self.partial = range(min(self.begins[0], m), min(self.begins[-1], m))
+        self.all, self.some, self.tail = (
+            start + x for x in (self.partial.start, self.partial.stop, self.end)
+        )
+
+    def lanes(self, x: int, lanes: int) -> tuple[float, ...]:
+        """Ones in the lanes of those that a place of the path is above, else zeros."""
+        return tuple(float(lane < self.count and x < self.begins[lane]) for lane in range(lanes))
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ class PathTables:
             while end < min(position + self.made.lanes, len(path)) and path[end] == path[end - 1] + 1:
                 end += 1
             joints = [self.owners[k] for k in path[position:end]]
-            yield Block(dof, path, position, joints, self.owners[dof].position)
+            yield Block(path, position, joints, self.owners[dof].position, self.up.start[dof])
             position = end
 
     @cached_property
@@ -124,7 +132,7 @@ class PathTables:
     @cached_property
     def columns(self) -> Mapping[str, Sequence[int]]:
         """The tables of integers, by name."""
-        parts = (self._of_blocks, self._of_rows, self._of_paths, self._of_joints, self._of_tiles)
+        parts = (self._of_blocks, self._of_paths, self._of_joints, self._of_tiles)
         return {name: column for part in parts for name, column in part().items()}
 
     @property
@@ -138,52 +146,36 @@ class PathTables:
             Table(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
         ]
-        each = (block for own in self.blocks for block in own)
-        lanes = [
-            tuple(float(x < begin) for begin in (*block.begins, *[0] * (self.made.lanes - block.count)))
-            for block in each
-            for x in range(block.all, block.some)
-        ]
-        firsts = (tuple(float(x < k) for x in range(self.made.lanes)) for k in range(self.made.lanes + 1))
-        return [*found, Table("partial_lanes", tuple(lanes)), Table("first_lanes", tuple(firsts))]
+        size, each = self.made.lanes, (block for own in self.blocks for block in own)
+        lanes = [block.lanes(x, size) for block in each for x in block.partial]
+        firsts = tuple(tuple(float(x < k) for x in range(size)) for k in range(size + 1))
+        return [*found, Table("partial_lanes", tuple(lanes) or firsts[:1]), Table("first_lanes", firsts)]
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
-        """Blocks, with places on paths as entries of `up`."""
-        each = [(block, self.up.start[block.dof]) for own in self.blocks for block in own]
-        return {
-            "blocks_of": starts(self.blocks),
-            "above_end": [
-                begin + sum(block.above > 0 for block in own)
-                for begin, own in zip(starts(self.blocks), self.blocks, strict=False)
-            ],
-            "first_of": [block.first for block, _ in each],
-            "position_of": [block.position for block, _ in each],
-            "count_of": [block.count for block, _ in each],
-            "above_of": [block.above for block, _ in each],
-            "shape_of": [self.shapes.index((block.count, block.above)) for block, _ in each],
-            "moving_of": [int(block.begins[-1] != 0) for block, _ in each],
-            "all_of": [start + block.all for block, start in each],
-            "some_of": [start + block.some for block, start in each],
-            "tail_of": [start + block.end for block, start in each],
-        }
-
-    def _of_rows(self) -> dict[str, Sequence[int]]:
-        """Rows that are above some directions of a block; directions that are not above a block nor below all
-        of it: where each is on the path, its number, how many of the block are not below it, how many
-        above.
+        """Blocks, the rows that are above some of their directions, and directions that are not above a block
+        nor below all of it: where each is on the path, its number, how many of the block are not below it,
+        how many above.
         """
         each = [block for own in self.blocks for block in own]
         own = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
-        names = ("own_at", "own_dof", "own_count", "own_above")
+        numbers, rows = (
+            ("first", "position", "count", "above", "moving", "all", "some", "tail"),
+            starts(self.blocks),
+        )
+        above = [sum(block.above > 0 for block in blocks) for blocks in self.blocks]
         return {
+            "blocks_of": rows,
+            "above_end": [begin + count for begin, count in zip(rows, above, strict=False)],
+            **{f"{name}_of": [getattr(block, name) for block in each] for name in numbers},
+            "shape_of": [self.shapes.index((block.count, block.above)) for block in each],
             "partial_of": starts([block.partial for block in each]),
-            "partial_row": [x for block in each for x in block.partial],
+            "partial_row": [block.path[x] for block in each for x in block.partial],
             "own_of": starts(own),
-            **{name: [x[k] for rows in own for x in rows] for k, name in enumerate(names)},
+            **{name: [x[k] for found in own for x in found] for k, name in enumerate(OWN)},
         }
 
     def _own_row(self, block: Block, j: int) -> tuple[int, int, int, int]:
-        dof = self.path(block.dof)[j]
+        dof = block.path[j]
         begin = self.owners[dof].position - block.position
         return j, dof, min(begin + self.owners[dof].size, block.count), min(max(begin, 0), block.count)
 
@@ -210,11 +202,10 @@ class PathTables:
         }
 
     def _of_joints(self) -> dict[str, Sequence[int]]:
-        """Joints by number, and lists: of those below another, of those with several degrees of freedom, of
-        those of which two directions stand apart, and of the degrees of freedom of roots, of
-        a free one the first.
+        """Joints by number, and lists of them: below another, with several degrees of freedom, of which two
+        directions stand apart in forward dynamics; degrees of freedom of roots, of a free one the first.
 
-        first_of_sums: 0 of a root, 1 of the last joint of those on another, 2 of others.
+        merge_of: 0 of a root, 1 of the last joint of those on another, 2 of others.
         """
         joints, roots = self.made.joints, self.roots
         last = [joint.end == joints[joint.above].end for joint in joints]
@@ -232,9 +223,9 @@ class PathTables:
             "apart_of": [
                 k for k, joint, root in each if joint.position >= self.made.root and (root or joint.size > 1)
             ],
-            "rooted": [0]
-            if self.made.free
-            else [k for k, joint in enumerate(self.owners) if not joint.position],
+            "rooted": [
+                k for k, joint in enumerate(self.owners) if not joint.position and k * self.made.root == 0
+            ],
             "nth_of": [dof - joint.dof for dof, joint in enumerate(self.owners)],
         }
 
