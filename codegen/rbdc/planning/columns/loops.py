@@ -9,9 +9,8 @@ function's outputs over them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -41,7 +40,8 @@ from rbdc.planning.columns.plan import (
     solve,
     strips,
 )
-from rbdc.planning.loops.recording import LaneRecorder, StepRecorder
+from rbdc.planning.loops.places import PlaceRecorder
+from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import Scalar
 
 WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.1
@@ -110,20 +110,21 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
     """Zeros, the identity for M^-1, and what rows of a loop that are none are multiplied by."""
-
-    def ones(m: StepRecorder) -> None:
-        first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
-        m.write("columns", [1.0], first, k=plan.row + 1)
-
-    def none(m: StepRecorder) -> None:
-        m.write("factor", [0.0], len(plan.factor))
-        m.write("pivots", [1.0], plan.size)
-
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:
-        yield Loop("k", 0, plan.system.joints, (_once(ones),), "the identity for M^-1")
+        first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
+        ones = _numbers({Place("columns", ((K, plan.row + 1),), first): 1.0})
+        yield Loop("k", 0, plan.system.joints, (ones,), "the identity for M^-1")
     if plan.looped:
-        yield _once(none)
+        yield _numbers({Place("factor", (), len(plan.factor)): 0.0, Place("pivots", (), plan.size): 1.0})
+
+
+def _numbers(values: Mapping[Place, float]) -> Step:
+    """Constants at places."""
+    m = PlaceRecorder()
+    for place, x in values.items():
+        m.store([x], place)
+    return m.step()
 
 
 def _results(plan: ColumnPlan) -> Iterator[Statement]:
@@ -137,13 +138,12 @@ def _results(plan: ColumnPlan) -> Iterator[Statement]:
         if rows:
             yield Loop("k", 0, rows, copies, "results")
 
-    def mirror(m: StepRecorder, inverse: str) -> None:
-        m.write(inverse, m.read(inverse, 1, t=n, k=1), k=n, t=1)
-
     if system.inverse:
-        yield Loop("k", 1, n, (Loop("t", 0, K, (_once(partial(mirror, inverse=system.inverse.name)),)),))
+        m, name = PlaceRecorder(), system.inverse.name
+        m.store([m.number(Place(name, ((T, n), (K, 1))))], Place(name, ((K, n), (T, 1))))
+        yield Loop("k", 1, n, (Loop("t", 0, K, (m.step(),)),))
     if plan.known:
-        yield _once(partial(_known, plan))
+        yield _known(plan)
 
 
 def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Statement]:
@@ -156,22 +156,17 @@ def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Sta
         yield Copy(source, Place(p.name, ((K, width),), first), end - first)
 
 
-def _known(plan: ColumnPlan, m: StepRecorder) -> None:
+def _known(plan: ColumnPlan) -> Step:
     """Add the entries that are known to the outputs that they are in."""
-    contacts, found = plan.system.contacts, dict[str, dict[int, Scalar]]()
-    known = zip(m.read("known", len(plan.known)), plan.known, strict=True)
-    for value, (side, row, column) in known:
+    m, contacts, found = PlaceRecorder(), plan.system.contacts, dict[str, dict[int, Scalar]]()
+    for value, (side, row, column) in zip(
+        m.numbers(len(plan.known), Place("known")), plan.known, strict=True
+    ):
         below = row >= contacts
         p = (plan.system.solutions if below else plan.system.of_contacts)[side]
         found.setdefault(p.name, {})[(row - contacts if below else row) * p.shape[1] + column] = value
     for name, entries in found.items():
-        m.add_apart(name, entries)
-
-
-def _once(text: Callable[[StepRecorder], None]) -> Step:
-    """The step of numbers that a text records."""
-    m = StepRecorder("")
-    text(m)
+        m.add_apart(entries, Place(name))
     return m.step()
 
 
@@ -212,11 +207,12 @@ def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
     about = f"Rows of the solve, {plan.lanes} columns in a block: block b of row k is y[{plan.blocks} k + b]."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
-    steps = tuple(_in_lanes(plan.lanes, partial(_row, plan, row)) for row in rows)
+    steps = tuple(_row(plan, row) for row in rows)
     return Routine(name, about, arguments, steps, widths={"y": plan.lanes})
 
 
-def _row(plan: ColumnPlan, row: SolveRow, m: LaneRecorder) -> None:
+def _row(plan: ColumnPlan, row: SolveRow) -> Step:
+    m = LaneRecorder("row", _NUMBERS, plan.lanes)
     m.begin(f"row {row.number} of {'L X = D^-1 Y' if row.scaled else 'L^T Y = B'}")
     sums: dict[int, Scalar] = dict.fromkeys(row.blocks, 0.0)
     for b in row.blocks:
@@ -231,6 +227,7 @@ def _row(plan: ColumnPlan, row: SolveRow, m: LaneRecorder) -> None:
             m.begin("")
     for b in row.blocks:
         m.store("y", row.number * plan.blocks + b, [sums[b]])
+    return _at(m, {})
 
 
 def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[Table]:
@@ -267,26 +264,21 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
         "x": Place("y", ((terms[2], pair),), once=True),
     }
 
-    def begin(m: LaneRecorder) -> None:
-        for sums, pivot, row in (("a", "p", "first"), ("b", "q", "second")):
-            m.store(sums, 0, [m.read(pivot) * x for x in m.entries(row, 0, vectors)])
-
-    def take(m: LaneRecorder, k: int) -> None:
+    begin, end, *takes = (LaneRecorder("step", _NUMBERS, lanes) for _ in range(vectors + 2))
+    for sums, pivot, row in (("a", "p", "first"), ("b", "q", "second")):
+        begin.store(sums, 0, [begin.read(pivot) * x for x in begin.entries(row, 0, vectors)])
+    for k, m in enumerate(takes):
         for sums, factor in (("a", "l"), ("b", "m")):
             m.store(sums, k, [m.read(sums, k) - m.read(factor) * m.read("x", k)])
-
-    def end(m: LaneRecorder) -> None:
-        a, b = (m.entries(sums, 0, vectors) for sums in "ab")
-        m.store("first", 0, a)
-        m.store("second", 0, [y - m.read("within") * x for x, y in zip(a, b, strict=True)])
-
-    first, last = (_in_lanes(lanes, text, places) for text in (begin, end))
-    takes = tuple(_in_lanes(lanes, partial(take, k=k), places) for k in range(vectors))
+    a, b = (end.entries(sums, 0, vectors) for sums in "ab")
+    end.store("first", 0, a)
+    end.store("second", 0, [y - end.read("within") * x for x, y in zip(a, b, strict=True)])
+    first, last, *inner = (_at(m, places) for m in (begin, end, *takes))
     about = (
         "Two rows at once, by strips of blocks, from the last row up for L^T Y = B, then from the first down "
         "for L X = D^-1 Y: what other rows take from them, then the first from the second."
     )
-    loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], takes), last))
+    loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], tuple(inner)), last))
     sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)
     return Routine(name, about, ("factor", "pivots", "y"), (loop,), arrays=sizes, widths=widths)
 
@@ -294,12 +286,8 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
 _NUMBERS = ("factor", "pivots", "p", "q", "l", "m", "within")
 
 
-def _in_lanes(
-    lanes: int, text: Callable[[LaneRecorder], None], places: Mapping[str, Place] | None = None
-) -> Step:
-    """The step of vectors that a text records, with arguments in arrays of their names but for `places`."""
-    m = LaneRecorder("step", _NUMBERS, lanes)
-    text(m)
-    program, given = m.program(), places or {}
+def _at(m: LaneRecorder, places: Mapping[str, Place]) -> Step:
+    """The step that a recorder has, with arguments in arrays of their names but for `places`."""
+    program = m.program()
     names = [array.name for array in (*program.inputs, *program.outputs)]
-    return Step(program, {name: given.get(name, Place(name)) for name in names})
+    return Step(program, {name: places.get(name, Place(name)) for name in names})
