@@ -53,14 +53,21 @@ the function that a refusal of derivatives by parameters advises to build.
 KEYING: dict[str, set[str]] = {
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
+    "planning/columns/loops.py": {"q"},
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
+    "planning/windows/inverse.py": {"a"},
+    "planning/windows/nests.py": {"q", "v", "a"},
+    "planning/windows/products.py": {"q", "v"},
+    "planning/windows/root.py": {"w"},
+    "planning/windows/rows.py": {"q"},
     "report/studies/sensitivity_claims.py": {"q"},
     "verification/expected.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
-components of motions, signs of joints by entry of q and of v, the errors of differences by the configuration,
-and where the contacts' matrix is conditioned.
+components of motions, signs of joints by entry of q and of v, arguments of steps by their places, right-hand
+sides by q and by v, the errors of differences by the configuration, and where the contacts' matrix is
+conditioned.
 """
 
 
