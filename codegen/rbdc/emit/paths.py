@@ -35,7 +35,9 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
         body="loops.c.jinja",
         vectors=vectors_of([loops.nest], declaration.scalar),
         choices=[
-            Choice((("", (*nest, *([_entry(robot, declaration)] if ending else []))),), conditional=False)
+            Choice(
+                (("", (*nest, *([_entry(robot, declaration, loops)] if ending else []))),), conditional=False
+            )
         ],
         long_registers=False,
     )
@@ -52,9 +54,12 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
     return [*calls, *render("kernel_call.c.jinja", call=call, declaration=declaration, **words).splitlines()]
 
 
-def _entry(robot: str, declaration: FunctionDeclaration) -> Part:
-    """The function for results that may hold anything."""
+def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> Part:
+    """The function for results that may hold anything: of tensors of forward dynamics one by velocities alone
+    has entries that loops leave alone.
+    """
+    outputs = declaration.outputs[1:2] if loops.uses else declaration.outputs
     name = f"{robot}_{declaration.name}_into_zeroed"
-    cleared = (f"    memset({p.name}, 0, {p.size} * sizeof *{p.name});" for p in declaration.outputs)
+    cleared = (f"    memset({p.name}, 0, {p.size} * sizeof *{p.name});" for p in outputs)
     call = f"    {name}({', '.join(declaration.arguments(lambda p: p.name))});"
     return Part((declaration.prototype(robot), "{"), (*cleared, call), "}")
