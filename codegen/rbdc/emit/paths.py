@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import KernelCall, add_kernels, function_file
-from rbdc.emit.c.loops import Choice, Part, nest_parts, vectors_of
-from rbdc.emit.render import render
+from rbdc.emit.c.loops import Choice, Part, call_lines, nest_parts, vectors_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.cost import Cost
 from rbdc.planning.paths.layout import preparation
@@ -24,7 +23,7 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
     source = FunctionSource(declaration, total, method="paths")
     # What is too large for one file goes to files that all functions of a package share, the same in each.
     start = FunctionSource(preparation(declaration, loops.model.nv), total, source.files)
-    parts, call = add_kernels(robot, f"{robot}_paths_state", loops.programs, start)
+    parts, call = add_kernels(robot, f"{robot}_paths_state", loops.nest.straight, start)
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in loops.uses]
     ending = "_into_zeroed" if declaration.zeroed else ""
     nest = nest_parts(robot, declaration, loops.nest, _before(robot, declaration, loops, call), ending)
@@ -46,12 +45,11 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
 
 def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: KernelCall) -> list[str]:
     """The calls of what the loops start from."""
-    calls = [f"    {declaration.scalar.name} {RESULTS[0]}[{loops.model.nv}];"] if loops.uses else []
+    calls = [f"{declaration.scalar.name} {RESULTS[0]}[{loops.model.nv}];"] if loops.uses else []
     for use, result in zip(loops.uses, RESULTS, strict=False):
         values = ", ".join([*(p.name for p in use.declaration.inputs), result])
-        calls.append(f"    {robot}_{use.declaration.name}({values});")
-    words = declaration.scalar.words
-    return [*calls, *render("kernel_call.c.jinja", call=call, declaration=declaration, **words).splitlines()]
+        calls.append(f"{robot}_{use.declaration.name}({values});")
+    return [*calls, *call_lines(declaration, call)]
 
 
 def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> Part:

@@ -12,6 +12,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost, summed
+from rbdc.ir.loops import Straight
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.model.contacts import total_rows
@@ -120,9 +121,10 @@ def paths(subject: Subject) -> Plan | None:
     if start is None:
         return None
     uses = tuple(_called(subject, name) for name in function.uses)
-    nest = path_loops(model, function.declaration, solved=bool(uses))
-    total = summed([nest.cost(), cost(start[0]), *(use.cost for use in uses)])
-    return Plan(function, PATHS, Paths(model, tuple(start), nest, uses), total)
+    loops = path_loops(model, function.declaration, solved=bool(uses))
+    nest = replace(loops, statements=(Straight(tuple(start)), *loops.statements))
+    total = summed([nest.cost(), *(use.cost for use in uses)])
+    return Plan(function, PATHS, Paths(model, nest, uses), total)
 
 
 def _called(subject: Subject, name: str) -> Plan:

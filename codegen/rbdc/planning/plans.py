@@ -47,14 +47,11 @@ class Windows:
 
 @dataclass(frozen=True)
 class Paths:
-    """Second derivatives as loops over the degrees of freedom on each path of the tree.
-
-    programs: the straight-line code that the loops start from; of two the first goes without the optional
-    input. uses: functions that this one calls before.
+    """Second derivatives as straight-line code, then loops over the degrees of freedom on each path of the
+    tree. uses: functions that this one calls before.
     """
 
     model: Problem
-    programs: tuple[Program, ...]
     nest: LoopNest
     uses: tuple[Plan, ...] = ()
 

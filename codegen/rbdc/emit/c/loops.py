@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import CFunction, add_kernels, figures, function_file
+from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, figures, function_file
 from rbdc.emit.c.steps import Arrays, index_text, step_lines
 from rbdc.emit.c.vectors import VectorView, vector_view
 from rbdc.emit.names import comment
@@ -87,19 +87,24 @@ def loops_source(
         arrays = Arrays(scalar, widths=nest.widths)
         casts = {array: arrays.pointer(Place(array), 1)[1] for array in nest.widths}
         parts, kernels = add_kernels(robot, f"{name}_start", nest.straight, source, given=casts)
-        text = render("kernel_call.c.jinja", call=kernels, declaration=declaration, **scalar.words)
-        call = [line.removeprefix(_INDENT) for line in text.splitlines()]
+        call = call_lines(declaration, kernels)
     source.files[f"{name}.c"] = function_file(
         robot,
         source,
         parts=parts,
         body="loops.c.jinja",
         vectors=vectors_of(nests, scalar),
-        choices=_choices([nest_parts(robot, declaration, own, straight=call) for own in nests]),
+        choices=_choices([nest_parts(robot, declaration, own, call) for own in nests]),
         figures=figures(source.cost) + (f"\n * {about}" if about else ""),
         long_registers=long_registers,
     )
     return source
+
+
+def call_lines(declaration: FunctionDeclaration, call: KernelCall) -> list[str]:
+    """The call of straight-line code."""
+    text = render("kernel_call.c.jinja", call=call, declaration=declaration, **declaration.scalar.words)
+    return [line.removeprefix(_INDENT) for line in text.splitlines()]
 
 
 def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
@@ -157,12 +162,11 @@ def nest_parts(
     robot: str,
     declaration: FunctionDeclaration,
     nest: LoopNest,
-    before: Sequence[str] = (),
-    ending: str = "",
     straight: Sequence[str] = (),
+    ending: str = "",
 ) -> list[Part]:
-    """The tables of a nest, its routines, and the function. before: lines before its statements, which read
-    the inputs; ending: of its name; straight: the call of its straight-line code.
+    """The tables of a nest, its routines, and the function. straight: the lines of its straight-line code,
+    which reads all inputs; ending: of its name.
     """
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
@@ -174,10 +178,10 @@ def nest_parts(
         parts.append(_function_part(opening, declared(routine.arrays, own), lines))
     writer = LoopWriter(robot, arrays, straight=straight)
     lines = writer.body(nest.statements)
-    given = (*(() if before else declaration.inputs), *declaration.outputs)
+    given = (*(() if straight else declaration.inputs), *declaration.outputs)
     unread = [f"{_INDENT}(void){p.name};" for p in given if p.name not in writer.read]
     opening = [declaration.prototype(robot, ending)]
-    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*unread, *before, *lines])]
+    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*unread, *lines])]
 
 
 def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> Part:
@@ -249,7 +253,6 @@ class LoopWriter:
             case Copy():
                 return [self._copy(statement)]
             case Straight():
-                self.read.update(array.name for array in statement.programs[-1].inputs)
                 return list(self.straight)
 
     def body(self, statements: Sequence[Statement]) -> list[str]:
@@ -285,7 +288,7 @@ class LoopWriter:
         ]
 
     def _copy(self, copy: Copy) -> str:
-        self.read.add(copy.source.array)
+        self.read.update((copy.source.array, copy.target.array))
         target, source = (self.arrays.pointer(place, 1)[1] for place in (copy.target, copy.source))
         return f"memcpy({target}, {source}, {copy.count} * sizeof({self.arrays.scalar.name}));"
 
