@@ -37,6 +37,8 @@ def building(folder: Path, robots: tuple[str, ...], *options: str) -> Iterator[s
         str(folder / "out"),
         *options,
     ]
+    # A shell that runs the tests in the background has children ignore SIGINT, which they would inherit.
+    command = ["env", "--default-signal=INT", *command]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     ) as process:

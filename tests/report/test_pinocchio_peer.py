@@ -37,6 +37,8 @@ from tests.support_contacts import on_feet
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
 from tests.support_trees import mimic_tree, random_tree
 
+HARNESS = pinocchio.harness()
+
 OFFERED = {
     name: function.comparison.peers[pinocchio.NAME]
     for name, function in {**known(), **functions_of(on_feet())}.items()
@@ -76,14 +78,13 @@ def test_coriolis_matrices_are_one(robot: str, root: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("macro", ["COMPUTE", "FETCH"])
 def test_every_variant_has_its_entry_points(macro: str) -> None:
-    entries = re.findall(rf"^(?:{macro}|ALGORITHM)\((\w+)", pinocchio.harness(), re.MULTILINE)
+    entries = re.findall(rf"^(?:{macro}|ALGORITHM)\((\w+)", HARNESS, re.MULTILINE)
     assert sorted(entries) == sorted(variant for _, variant in VARIANTS)
 
 
 def test_parts_are_the_sources() -> None:
-    source = pinocchio.harness()
-    found = pinocchio.offered(source)
-    assert set(re.findall(r"^#ifdef RBDC_(\w+)", source, re.MULTILINE)) == {*found, "LIBRARY"}
+    found = pinocchio.offered(HARNESS)
+    assert set(re.findall(r"^#ifdef RBDC_(\w+)", HARNESS, re.MULTILINE)) == {*found, "LIBRARY"}
     assert {*pinocchio.LIBRARY_PARTS, *pinocchio.TEMPLATE_PARTS} < set(found)
     assert sorted(name for names in found.values() for name in names) == sorted(name for _, name in VARIANTS)
 
@@ -228,7 +229,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def stand_in_source() -> str:
     """A harness whose algorithms are the real one's, of which each returns a number of its own."""
-    parts = pinocchio.offered(pinocchio.harness())
+    parts = pinocchio.offered(HARNESS)
     names = [name for names in parts.values() for name in names]
     visible = 'extern "C" __attribute__((visibility("default")))'
     define = f"#define COMPUTE(name) {visible} int rbdc_peer_##name() {{ return (int)sizeof(#name); }}"
@@ -241,7 +242,7 @@ def stand_in_source() -> str:
 
 
 def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pinocchio, "harness", lambda: stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", stand_in_source)
     lines: list[str] = []
     asked = OFFERED["rnea"] + OFFERED["crba"]
     (build,) = pinocchio.builds(NATIVE, asked, lines.append)
@@ -269,7 +270,7 @@ def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch
 
 
 def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pinocchio, "harness", lambda: stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", stand_in_source)
     lines: list[str] = []
     (build,) = pinocchio.builds(PINOCCHIO, ("rnea",), lines.append)
     assert len(lines) == 1
@@ -288,7 +289,7 @@ def test_the_inverse_of_m_is_compiled_beside_the_library(
     stand_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As users of the package compile what its library does not export: optimised, for every processor."""
-    monkeypatch.setattr(pinocchio, "harness", lambda: stand_in_source())
+    monkeypatch.setattr(pinocchio, "harness", stand_in_source)
     seen: dict[str, tuple[str, ...]] = {}
 
     def compiled(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
