@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+TALKING = "import rbdc.progress; rbdc.progress.LATE = 0.0; from rbdc.__main__ import main; main()"
+"""The command line that tells of progress at once where there is no terminal."""
 SINGLE, SEVERAL = ("g1_29dof",), ("g1_29dof", "atlas", "hyq")
 
 
@@ -25,8 +27,8 @@ def building(folder: Path, robots: tuple[str, ...], *options: str) -> Iterator[s
     (folder / "temporary").mkdir(exist_ok=True)
     command = [
         sys.executable,
-        "-m",
-        "rbdc",
+        "-c",
+        TALKING,
         "build",
         *robots,
         "--preset",
