@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind
-from rbdc.ir.indices import tables_in
-from rbdc.ir.loops import Call, Loop, LoopNest, Statement, Step, Switch, every
+from rbdc.ir.loops import Loop, LoopNest, Statement, names_in
 from rbdc.model import Problem
 from rbdc.planning.paths import forward, inverse, vector
 from rbdc.planning.paths.layout import OPERATORS, STATE, layout
@@ -33,7 +32,7 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     sizes |= {"sides": 2 * columns * n, "total": WIDTHS[0] * lanes}
     sizes |= (vector if weights else forward if solved else inverse).arrays(made)
     statements = list(_running(statements))
-    named = set(_named(statements))
+    named = set(names_in(statements))
     return LoopNest(
         tuple(table for table in (*drives, *path.tables()) if table.name in named),
         {name: size for name, size in sizes.items() if name in named},
@@ -54,23 +53,3 @@ def _running(statements: Sequence[Statement]) -> Iterator[Statement]:
         elif not (isinstance(part.start, int) and isinstance(part.stop, int) and part.start >= part.stop):
             body = tuple(_running(part.body))
             yield from (replace(part, body=body),) if body else ()
-
-
-def _named(statements: Sequence[Statement]) -> Iterator[str]:
-    """The arrays that statements name, and the tables that they look up."""
-    for part in every(statements):
-        match part:
-            case Step() | Call():
-                places = part.places.values()
-                yield from (place.array for place in places)
-                indices = [index for place in places for index, _ in (*place.strides, (place.count or 0, 1))]
-            case Loop():
-                indices = [part.start, part.stop]
-            case Switch():
-                indices = [part.on]
-            case _:
-                indices = []
-        if isinstance(part, Call):
-            indices += part.indices.values()
-            yield from _named(part.routine.statements)
-        yield from (table for index in indices for table in tables_in(index))
