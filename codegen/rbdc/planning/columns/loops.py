@@ -44,17 +44,17 @@ from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import Scalar
 
-WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.1
+WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.2
 """A solve of more operations is a loop where that has less than so many times these: what is written out
 leaves out blocks of zeros, and half of an inverse.
 
 Measured on a Zen 4 core (AVX-512), the loop's time of a call by gcc 12 and clang 19 in that of rows written
-out one by one (operations of the solve, the loop's in these). Derivatives of constrained dynamics: HyQ on one
-point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583, 1.46); of forward dynamics: HyQ
-1.01 and 0.98 (3,358, 1.57), TIAGo 1.08 and 1.06 (8,978, 2.02), iiwa 1.06 and 1.14 (425, 1.69). M^-1: a
-humanoid 1.16 and 1.13 (3,955, 2.34), TIAGo 1.22 and 1.23 (2,153, 2.62). On a Zen 3 core (AVX2), by a loop
-over three rows of four blocks: derivatives of forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to
-0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
+out one by one (operations of the solve, the loop's in these). Derivatives of forward dynamics: HyQ 1.01 and
+0.98 (3,217, 1.64), TIAGo 1.08 and 1.06 (8,441, 2.15), iiwa 1.06 and 1.14 (420, 1.71). M^-1: a humanoid 1.16
+and 1.13 (3,737, 2.48), TIAGo 1.22 and 1.23 (1,970, 2.87). Derivatives of constrained dynamics, their
+operations with the copies to results: HyQ on one point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98
+and 0.98 (1,583, 1.46). On a Zen 3 core (AVX2), by a loop over three rows of four blocks: derivatives of
+forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to 0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
 """
 
 PART = 600
