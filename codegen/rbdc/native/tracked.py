@@ -1,5 +1,5 @@
-"""Questions to git: files that it tracks, which a build or `rbdc clean` would change behind the back of a
-commit, and the commit of a checkout.
+"""Questions to git: which files it tracks, for a build or `rbdc clean` must not change them unseen, and the
+commit of a checkout.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
 
 
 def _asked(options: BuildOptions) -> CompareOptions:
-    """The options of the comparison that a tuning is."""
+    """The options of the comparison that times a tuning."""
     given = {name: getattr(options, name) for name in options_of(BuildOptions)}
     clang = next((name for name in CANDIDATES if name.startswith("clang") and shutil.which(name)), "gcc")
     if named := options.tune_compilers:

@@ -86,7 +86,7 @@ def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
 
 
 def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
-    """How many points every package has a function of."""
+    """The points that a function of every package takes at once."""
     return scalar.angle_lanes[1], scalar.lanes
 
 

@@ -1,5 +1,5 @@
-"""Tables of the loops: joints, the paths of the tree, and these in blocks of consecutive degrees of freedom,
-which lie side by side in vectors.
+"""Tables of the loops: joints, paths of the tree, and blocks of a path. The degrees of freedom of a block are
+consecutive and lie side by side in vectors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Recursions over rows of limbs: four bodies side by side, of which each loop is traced once, in lanes."""
+"""Recursions over rows of limbs, four bodies side by side. Each loop is traced once, in lanes."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class RowColumn(Column):
         return iter(())
 
     def above(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """None: loops over windows come to these later, with what is stored here."""
+        """None: loops over windows run later, on what is stored here."""
         row, m = cast(Row, carried), self.body.m
         m.array("row", Row)[self], m.array("by_a", Force)[self] = row, row.r
         return iter(())
