@@ -24,7 +24,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jaco
     }
     number relative[18];
     number carrying[6];
-    memset(relative, 0, 6 * sizeof *relative);
+    memset(&relative[0], 0, 6 * sizeof *relative);
 
     /* its velocity relative to each body of the path, LOCAL */
     for (int i = 0; i < length; ++i) {
@@ -52,7 +52,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jaco
             }
         }
     }
-    memset(carrying, 0, 6 * sizeof *carrying);
+    memset(&carrying[0], 0, 6 * sizeof *carrying);
 
     /* velocity of the body that the joint carries */
     for (int i = length - 1; i >= 0; --i) {

@@ -20,7 +20,7 @@ void cartpole_frame_velocity(const double *restrict q, const double *restrict v,
         return;
     }
     number moving[6];
-    memset(moving, 0, 6 * sizeof *moving);
+    memset(&moving[0], 0, 6 * sizeof *moving);
     for (int i = 0; i < length; ++i) {
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {

@@ -25,7 +25,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_velo
     }
     number moving[6];
     number above[6];
-    memset(moving, 0, 6 * sizeof *moving);
+    memset(&moving[0], 0, 6 * sizeof *moving);
     for (int i = 0; i < length; ++i) {
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {
@@ -40,7 +40,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_velo
             }
         }
     }
-    memset(above, 0, 6 * sizeof *above);
+    memset(&above[0], 0, 6 * sizeof *above);
 
     /* velocity above the joint */
     for (int i = length - 1; i >= 0; --i) {

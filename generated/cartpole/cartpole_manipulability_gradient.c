@@ -25,7 +25,7 @@ void cartpole_manipulability_gradient(const double *restrict q, int frame, int r
     number factors[21];
     number solutions[12];
     number above[6];
-    memset(jacobian, 0, 12 * sizeof *jacobian);
+    memset(&jacobian[0], 0, 12 * sizeof *jacobian);
     for (int i = 0; i < length; ++i) {
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {
@@ -40,7 +40,7 @@ void cartpole_manipulability_gradient(const double *restrict q, int frame, int r
             }
         }
     }
-    memset(products, 0, 21 * sizeof *products);
+    memset(&products[0], 0, 21 * sizeof *products);
 
     /* A = J J^T */
     for (int k = 0; k < 2; ++k) {
@@ -164,7 +164,7 @@ void cartpole_manipulability_gradient(const double *restrict q, int frame, int r
             solutions_k[5] = t90 - factors[19] * t80;
         }
     }
-    memset(above, 0, 6 * sizeof *above);
+    memset(&above[0], 0, 6 * sizeof *above);
 
     /* the sum of -s x* y over the joints above; its product with s is tr(A^-1 dA) / 2 */
     for (int i = length - 1; i >= 0; --i) {

@@ -22,12 +22,12 @@ void double_pendulum_frame_acceleration(const double *restrict q, const double *
     number step[6];
     number total[6];
     number moving[6];
-    memset(moving, 0, 6 * sizeof *moving);
-    memset(total, 0, 6 * sizeof *total);
+    memset(&moving[0], 0, 6 * sizeof *moving);
+    memset(&total[0], 0, 6 * sizeof *total);
 
     /* acceleration and velocity, LOCAL */
     for (int i = 0; i < length; ++i) {
-        memset(step, 0, 6 * sizeof *step);
+        memset(&step[0], 0, 6 * sizeof *step);
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {
                 const number *columns_k = columns + 6 * k;

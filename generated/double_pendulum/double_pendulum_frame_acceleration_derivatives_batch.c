@@ -29,8 +29,8 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     number relative[18];
     number above_a[6];
     number above_v[6];
-    memset(relative, 0, 6 * sizeof *relative);
-    memset(total, 0, 6 * sizeof *total);
+    memset(&relative[0], 0, 6 * sizeof *relative);
+    memset(&total[0], 0, 6 * sizeof *total);
 
     /* the frame's acceleration, and its velocity relative to each body of the path, LOCAL */
     for (int i = 0; i < length; ++i) {
@@ -82,8 +82,8 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
             relative_i_6[5] = steps_i[5] + relative_i[5];
         }
     }
-    memset(above_v, 0, 6 * sizeof *above_v);
-    memset(above_a, 0, 6 * sizeof *above_a);
+    memset(&above_v[0], 0, 6 * sizeof *above_v);
+    memset(&above_a[0], 0, 6 * sizeof *above_a);
 
     /* velocity and acceleration above the joint */
     for (int i = length - 1; i >= 0; --i) {

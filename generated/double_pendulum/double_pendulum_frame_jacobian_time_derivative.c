@@ -21,7 +21,7 @@ void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, co
     }
     number relative[18];
     number carrying[6];
-    memset(relative, 0, 6 * sizeof *relative);
+    memset(&relative[0], 0, 6 * sizeof *relative);
 
     /* its velocity relative to each body of the path, LOCAL */
     for (int i = 0; i < length; ++i) {
@@ -49,7 +49,7 @@ void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, co
             }
         }
     }
-    memset(carrying, 0, 6 * sizeof *carrying);
+    memset(&carrying[0], 0, 6 * sizeof *carrying);
 
     /* velocity of the body that the joint carries */
     for (int i = length - 1; i >= 0; --i) {

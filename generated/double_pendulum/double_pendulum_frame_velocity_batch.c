@@ -23,7 +23,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
         return;
     }
     number moving[6];
-    memset(moving, 0, 6 * sizeof *moving);
+    memset(&moving[0], 0, 6 * sizeof *moving);
     for (int i = 0; i < length; ++i) {
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {

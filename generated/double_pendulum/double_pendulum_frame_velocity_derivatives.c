@@ -22,7 +22,7 @@ void double_pendulum_frame_velocity_derivatives(const double *restrict q, const 
     }
     number moving[6];
     number above[6];
-    memset(moving, 0, 6 * sizeof *moving);
+    memset(&moving[0], 0, 6 * sizeof *moving);
     for (int i = 0; i < length; ++i) {
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
             {
@@ -37,7 +37,7 @@ void double_pendulum_frame_velocity_derivatives(const double *restrict q, const 
             }
         }
     }
-    memset(above, 0, 6 * sizeof *above);
+    memset(&above[0], 0, 6 * sizeof *above);
 
     /* velocity above the joint */
     for (int i = length - 1; i >= 0; --i) {

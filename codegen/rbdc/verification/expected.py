@@ -38,8 +38,9 @@ UNITS = 4
 """Units in the last place that results may be off by, whatever the references show: all entries of a matrix
 or a tensor of the largest of them at the same state, for second derivatives by coordinates that do not turn
 what they multiply are zeros; vectors in space of the largest input, or of 1 m, for axes of joints, which
-nothing perturbs, are of unit length but for their last place. Where the largest may be off by more, so may
-the others.
+nothing perturbs, are of unit length but for their last place; a gradient of what it is of, for the same
+reason: the joint that turns a frame about itself leaves its manipulability as it is. Where the largest may be
+off by more, so may the others.
 """
 NO_DIGIT = 10.0
 """Times what an entry moves by that it is at any state, where it has no digit anywhere: it is zero whatever
@@ -127,10 +128,9 @@ class References:
         for part in parts:
             found = _evaluated(models[outputs[len(result)].in_space], part, given)
             own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
-            made = [
-                _expected(_rows(x, states), p, self.tolerance, scale, last_places=last_places, framed=framed)
-                for x, p in own
-            ]
+            measure = _largest(_rows(found[0], states)[:, 0])
+            expected = partial(_expected, tolerance=self.tolerance, scale=scale, last_places=last_places)
+            made = [expected(_rows(x, states), p, measure=measure, framed=framed) for x, p in own]
             result += self._solved(declaration, part, inputs, made)
         return result
 
@@ -190,10 +190,18 @@ def _largest(values: Array) -> Array:
 
 
 def _expected(
-    rows: Array, output: Parameter, tolerance: float, scale: Array, *, last_places: float, framed: bool
+    rows: Array,
+    output: Parameter,
+    *,
+    tolerance: float,
+    scale: Array,
+    last_places: float,
+    measure: Array,
+    framed: bool,
 ) -> Expected:
     """From (size, replicas, states) of an output; scale: the largest input of each state; last_places: the
-    part of the numbers that, changed by so much, move the largest entry by what all may be off by.
+    part of the numbers that, changed by so much, move the largest entry by what all may be off by; measure:
+    of each state the size of what a gradient by the joints is of.
     """
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
@@ -203,6 +211,8 @@ def _expected(
         allowed = np.maximum(_of_vectors(allowed, output.shape, framed=framed), last_places * scale)
     gradient = framed and len(output.shape) == 1 and not output.in_space
     shape = (1, *output.shape) if gradient else output.shape
+    if gradient:
+        allowed = np.maximum(allowed, last_places * measure)
     if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), exact)

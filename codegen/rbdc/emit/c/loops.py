@@ -272,7 +272,8 @@ class LoopWriter:
         """Few vectors one by one, so that they may stay in registers."""
         lanes = self.arrays.widths.get(clear.array, 1)
         array, count = clear.array, clear.size // lanes
-        whole = f"memset({array}, 0, {count} * sizeof *{array});"
+        # Of an array by its name gcc doubts a size in bytes that happens to be its number of entries.
+        whole = f"memset(&{array}[0], 0, {count} * sizeof *{array});"
         if lanes == 1 or count > STORES:
             return [whole]
         if count <= IN_REGISTERS:
