@@ -14,7 +14,7 @@ from lxml import etree
 from rbdc.errors import RbdcError
 from rbdc.model import Problem
 
-ROBOTS = Path(__file__).parents[1] / "robots"
+DOCS = Path(__file__).parents[1] / "docs"
 """The pages on descriptions."""
 ALL, OTHERS = "all", "others"
 """Attributes of a row: all of its elements, or those that no other row has."""
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 def table(page: str, heading: str) -> list[Row]:
     """The rows of the first table below a heading."""
-    text = (ROBOTS / page).read_text(encoding="utf-8").split(f"\n{heading}\n", 1)[1]
+    text = (DOCS / page).read_text(encoding="utf-8").split(f"\n{heading}\n", 1)[1]
     lines = text[text.index("\n|") + 1 :].split("\n\n", 1)[0].splitlines()[2:]
     return [_row(line) for line in lines]
 

@@ -264,7 +264,7 @@ def test_classical_acceleration(reference: str, tmp_path: Path) -> None:
 
 
 def test_hessian_through_a_step() -> None:
-    """CasADi refuses the Hessian through integrate; it has that of the step of generated/casadi.md, which
+    """CasADi refuses the Hessian through integrate; it has that of the step of docs/casadi.md, which
     differs from integrate by the square of the step.
     """
     names = ("integrate", "dintegrate")

@@ -24,8 +24,8 @@ from tests.support import COMPILERS
 
 ROOT = Path(__file__).parent.parent
 FIRST = ROOT / "README.md"
-PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md")), ROOT / "codegen/rbdc/report/errata.md"]
-FOLDERS = (".github", "generated", "robots", "templates", "tests")
+PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md"))]
+FOLDERS = (".github", "docs", "generated", "robots", "templates", "tests")
 PAGES += [p for name in FOLDERS for p in sorted((ROOT / name).glob("*.md"))]
 WORDS = 900
 """Of the first page, at most."""

@@ -47,7 +47,7 @@ OLD = {
 @cache
 def texts() -> dict[str, str]:
     """Every file of ours but for this one, by its name, those of the committed packages too."""
-    pages = [path for place in (".", "generated", "robots") for path in (ROOT / place).glob("*.md")]
+    pages = [path for place in (".", "docs", "generated", "robots") for path in (ROOT / place).glob("*.md")]
     paths = [path for place in PLACES for path in (ROOT / place, *(ROOT / place).rglob("*"))]
     ours = {*pages, *paths} - {Path(__file__), ROOT / "CHANGELOG.md"}
     found = sorted(path for path in ours if path.suffix in ENDINGS and path.is_file())
@@ -65,7 +65,7 @@ def test_a_form_has_one_name() -> None:
     words = [name.replace(" ", "_") for name in FORMS]
     assert [form.__name__ for form in FORMS.values()] == words
     assert [own.__name__ for own in get_args(Content)] == [word.title().replace("_", "") for word in words]
-    rows = re.findall(r"^\| `([a-z ]+)` \|", (ROOT / "generated" / "README.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z ]+)` \|", (ROOT / "docs" / "packages.md").read_text(), re.MULTILINE)
     assert rows == list(FORMS)
 
 

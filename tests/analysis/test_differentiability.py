@@ -22,7 +22,7 @@ from tests.support_differences import Vector, central
 
 ROWS = differentiable()
 ROBOTS = ("planar_spherical", "spherical_planar", "kuka_iiwa", "hyq")
-PAGE = Path(__file__).parents[2] / "generated" / "derivatives.md"
+PAGE = Path(__file__).parents[2] / "docs" / "derivatives.md"
 TOUCHING = {
     "planar_spherical": "link1",
     "spherical_planar": "link1",

@@ -177,7 +177,7 @@ def test_an_oracle_is_one_of_several_references(oracle: str) -> None:
 def test_names_of_methods_are_of_records() -> None:
     """In reports, tests and pages, by which results are looked for: `unrolled-` and a method's name."""
     root, found = SOURCE.parents[1], set[str]()
-    for folder in ("codegen", "tests", "generated", "robots", "templates", "README.md"):
+    for folder in ("codegen", "tests", "docs", "generated", "robots", "templates", "README.md"):
         for path in (root / folder).rglob("*") if (root / folder).is_dir() else [root / folder]:
             if path.suffix in (".py", ".md"):
                 found |= set(re.findall(r"\bunrolled-(\w[\w-]*\w)", path.read_text(encoding="utf-8")))

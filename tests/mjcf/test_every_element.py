@@ -1,4 +1,4 @@
-"""The table of robots/mjcf.md: all of MuJoCo's schema is in it, and what it says holds for each attribute."""
+"""The table of docs/mjcf.md: all of MuJoCo's schema is in it, and what it says holds for each attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of robots/README.md: all of a URDF, and of the files beside one, is in them, and what they say
+"""The tables of docs/robots.md: all of a URDF, and of the files beside one, is in them, and what they say
 holds.
 """
 
@@ -21,7 +21,7 @@ from tests.support_tables import (
     values,
 )
 
-ROWS = table("README.md", "### Every element and attribute")
+ROWS = table("robots.md", "### Every element and attribute")
 BASE = (Path(__file__).parent / "every_element.urdf").read_text(encoding="utf-8")
 
 SCHEMA = {

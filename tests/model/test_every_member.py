@@ -1,4 +1,4 @@
-"""The tables of robots/README.md on files of JSON, YAML and TOML: their members, and what becomes of them."""
+"""The tables of docs/robots.md on files of JSON, YAML and TOML: their members, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 from rbdc.errors import RbdcError
 from rbdc.model.formats.contacts import CONTACTS
 from rbdc.model.formats.located import Fields
-from tests.support_tables import OTHERS, ROBOTS, Read, check_complete, reader, row_of, table
+from tests.support_tables import DOCS, OTHERS, Read, check_complete, reader, row_of, table
 
-PAGE = (ROBOTS / "README.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "robots.md").read_text(encoding="utf-8")
 TEXT = ("text for people", "text; other inertias")
 """How the meanings of members that count nowhere begin."""
 
@@ -123,7 +123,7 @@ def test_other_members_are_named(read: Read) -> None:
     assert "not used: colour, scale, gear, limits of a fixed joint, damping of a fixed joint" in notes
 
 
-ROWS = table("README.md", "Files of [contacts and loops](../generated/contacts.md), a TOML file or the YAML "
+ROWS = table("robots.md", "Files of [contacts and loops](contacts.md), a TOML file or the YAML "
              "file beside a parallel robot:")  # fmt: skip
 TOML = '[contacts.held]\nkind = "point"\nlink = "a"\nsecond = "b"\n'
 YAML = "closed_loop: [['a', 'b']]\ntype: ['3d']\n"

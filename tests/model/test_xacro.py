@@ -127,7 +127,7 @@ def test_what_xacro_says_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_the_page_tells_the_limit() -> None:
-    page = (Path(__file__).parents[2] / "robots" / "README.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")
     assert "A xacro file is a program" in page and f"ended after {SECONDS:g} seconds" in " ".join(
         page.split()
     )

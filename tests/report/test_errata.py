@@ -1,7 +1,7 @@
 """The errata page: each error as printed and corrected, in numbers, beside a check that knows neither form:
 complex steps, differences, energies, the constraint of a joint.
 
-The functions are those that `codegen/rbdc/report/errata.md` names.
+The functions are those that `docs/errata.md` names.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rbdc.resources import resolve
 from rbdc.spatial import Force, Motion, Vector3
 from tests.support import Array
 
-PAGE = Path(__file__).parents[2] / "codegen" / "rbdc" / "report" / "errata.md"
+PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 STEP = 1e-30
 WRONG, RIGHT = 1e-2, 1e-9
 """Relative to the largest entry: a form that fails errs by more, one that passes by less."""

@@ -78,7 +78,7 @@ def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 
 
 def inverse_inertia(m: Machine) -> Array[Scalar]:
-    """The upper triangle of M^-1: Algorithm 1 with the corrections of `rbdc/report/errata.md`."""
+    """The upper triangle of M^-1: Algorithm 1 with the corrections of `docs/errata.md`."""
     ia, f, p = m.array("IA", ArticulatedInertia), m.array("F", Force), m.array("P", Motion, Motion.zero())
     u, ratio, inverse = m.array("U", Force), m.array("UD", Force), m.matrix("Minv")
     for b in m.down():

@@ -9,7 +9,7 @@ A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i 
 distal convention joint i turns about z of its parent's frame, so that the body's own frame (joint i's) is
 Rz Tz and frame i is fixed to it by Tx Rx; in the proximal one both are the same.
 
-robots/README.md has the schema.
+docs/robots.md has the schema.
 """
 
 from __future__ import annotations
