@@ -18,8 +18,10 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Part
 from rbdc.model import Problem
 from rbdc.native.build import compile_library, compile_package
+from rbdc.native.compilers import compilers_of, compilers_of_files
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import Toolchain, find_compiler
+from rbdc.planning.tuning import Tuning
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.package import Finding, verify_package
@@ -34,17 +36,26 @@ where that is large, so that wrong code had right results in one run of eight.
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a package."""
+    """The text of a package. tuning: chooses its forms, batches and compilers, where there is one."""
 
     model: Problem
     robot: str
     generated: Generated
+    tuning: Tuning | None = None
 
     @staticmethod
-    def of(model: Problem, robot: str, names: Sequence[str], *targets: str, style: str = "unrolled") -> Text:
+    def of(
+        model: Problem,
+        robot: str,
+        names: Sequence[str],
+        *targets: str,
+        style: str = "unrolled",
+        tuning: Tuning | None = None,
+    ) -> Text:
         """The text of some functions for some targets."""
-        options = GenerationOptions(targets=("c", *targets), style=style)
-        return Text(model, robot, generate(model, robot, names, lambda _: None, options))
+        choices = {} if tuning is None else tuning.choices()
+        options = GenerationOptions(targets=("c", *targets), style=style, choices=choices)
+        return Text(model, robot, generate(model, robot, names, lambda _: None, options), tuning)
 
     @property
     def files(self) -> dict[str, str]:
@@ -69,6 +80,15 @@ class Text:
         """Those of the functions."""
         return [c.declaration for c in self.checked]
 
+    @cached_property
+    def tools(self) -> Toolchain:
+        """The compilers, those of the tuning among them."""
+        usual = Toolchain(find_compiler(None), ZEROED)
+        if self.tuning is None:
+            return usual
+        found = compilers_of(self.tuning, [d.name for d in self.declarations], usual)
+        return usual._replace(others=compilers_of_files(self.tuning, self.generated.sources, found))
+
     def changed(self, file: str, old: str, new: str) -> dict[str, str]:
         """The files, with a change to one of them, which must have the old text."""
         assert old in self.files[file], f"{file} has no {old!r}"
@@ -78,9 +98,8 @@ class Text:
         """A package of these files, compiled in a folder."""
         folder.mkdir()
         files = self.files if files is None else files
-        compiler, compiled = find_compiler(None), self.generated.compiled
-        code = {name: text for name, text in files.items() if name in compiled}
-        native = compile_package(code, self.robot, self.declarations, Toolchain(compiler, ZEROED), 1)
+        code = {name: text for name, text in files.items() if name in self.generated.compiled}
+        native = compile_package(code, self.robot, self.declarations, self.tools, 1)
         package = PackageOf(self.model, self.robot)
         manifest = render_manifest(package, self.generated.sources, {"key": folder.name})
         for name, text in {**files, "manifest.json": manifest}.items():
@@ -88,7 +107,7 @@ class Text:
         (folder / EXTENSION).write_bytes(native.extension.read_bytes())
         for name, file in self.generated.libraries.items():
             own = {**code, file: files[file]}
-            library = compile_library(name, own, self.robot, Toolchain(compiler, ZEROED), 1)
+            library = compile_library(name, own, self.robot, self.tools, 1)
             (folder / name).write_bytes(library.read_bytes())
         return folder
 

@@ -17,9 +17,12 @@ import pytest
 from rbdc.errors import LoadError, ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
 from rbdc.model import Problem
+from rbdc.native.toolchain import find_compiler
+from rbdc.planning.tuning import Tuning, Way
 from rbdc.resources import resolve
-from tests.support import Array, slow_but
+from tests.support import COMPILERS, Array, slow_but
 from tests.support_trees import random_tree
+from tests.support_tuning import tuning
 from tests.support_windows import path_tree
 from tests.verification.support_compiled import Text
 from tests.verification.support_mutants import Mutant, mutants
@@ -91,18 +94,23 @@ def texts(robot: str) -> Iterator[Text]:
 
 
 def packages(robot: str, folder: Path) -> Iterator[Package]:
-    """Those packages, as compiled and verified without a change; again and again."""
+    """Those packages, again and again."""
     made: list[Package] = []
     for number, text in enumerate(texts(robot)):
-        whole = text.installed(folder / f"package{number}")
-        assert all(finding.error < 1.0 for finding in text.verify(whole).values())
-        results = text.results(whole, OTHER_STATES)
-        assert results is not None
-        libraries = set(text.generated.libraries.values())
-        code = {name: x for name, x in text.code.items() if not libraries or name in libraries}
-        made.append(Package(text, code, results))
+        made.append(unchanged(text, folder / f"package{number}"))
         yield made[-1]
     yield from itertools.cycle(made)
+
+
+def unchanged(text: Text, folder: Path) -> Package:
+    """A package as compiled and verified without a change."""
+    whole = text.installed(folder)
+    assert all(finding.error < 1.0 for finding in text.verify(whole).values())
+    results = text.results(whole, OTHER_STATES)
+    assert results is not None
+    libraries = set(text.generated.libraries.values())
+    code = {name: x for name, x in text.code.items() if not libraries or name in libraries}
+    return Package(text, code, results)
 
 
 def survives(package: Package, mutant: Mutant, folder: Path) -> bool | None:
@@ -136,3 +144,30 @@ def test_mutants_of_generated_code_are_refused(robot: str, tmp_path: Path) -> No
             break
     print(f"{robot}: {refused} refused, {len(survivors)} survived: {survivors}")
     assert len(survivors) <= SURVIVORS * MUTANTS, "\n".join(survivors)
+
+
+FORMS = {"crba": "rolled", "minverse": "columns", "aba_derivatives": "columns"}
+"""Forms of a tuned double pendulum; without a tuning all functions are straight-line code."""
+TWO = (COMPILERS[0], Path(find_compiler().path).name)
+"""A compiler, and that which builds take by default."""
+
+
+def a_tuning() -> Tuning:
+    """Other forms than the default, batches of 4 and 2 samples, single calls and batches by two compilers."""
+    first, last = TWO
+    single = {name: {Way(form, first): 1.0} for name, form in FORMS.items()}
+    return tuning(single, {"crba": {Way(4, last): 1.0}, "minverse": {Way(2, last): 1.0}})
+
+
+def test_mutants_of_a_tuned_package_are_refused(tmp_path: Path) -> None:
+    """One of each C file that the tuning decides on."""
+    model = Problem.from_urdf(resolve("double_pendulum"))
+    package = unchanged(Text.of(model, "robot", [*FORMS], "batch", tuning=a_tuning()), tmp_path / "package")
+    others = package.text.tools.others
+    files = sorted(name for name in others if name.endswith(".c"))
+    assert len(files) == 5 and {own.path for own in others.values()} == {find_compiler(c).path for c in TWO}
+    for file in files:
+        plenty = zip(range(6), mutants({file: package.code[file]}, 1), strict=False)
+        tried = ((mutant, survives(package, mutant, tmp_path / f"{file}{k}")) for k, mutant in plenty)
+        mutant, passed = next(own for own in tried if own[1] is not None)
+        assert not passed, mutant.change
