@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from rbdc.cli.support import AS_JSON, Failure, out, showing, takes, wrote
 from rbdc.errors import OptionError
+from rbdc.model.options import RootJoint
 from rbdc.options import READING
 from rbdc.report.options import BEST_PEERS, CompareOptions
 
@@ -159,7 +160,7 @@ def _end(
 @click.argument("robots", nargs=-1, metavar="[ROBOT]...")
 @click.option(
     "--root-joint",
-    type=click.Choice(["fixed", "free-flyer"]),
+    type=click.Choice(get_args(RootJoint)),
     help="Of robots that are named; by default as in the suite.",
 )
 @takes("functions", "peers", "samples", "checked", "seconds", of=CompareOptions, peers=BEST_PEERS)

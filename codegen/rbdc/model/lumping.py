@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from rbdc.model.description import (
 )
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
-from rbdc.model.options import Gravity, ModelOptions
+from rbdc.model.options import Gravity, ModelOptions, RootJoint
 from rbdc.model.rearranged import rearranged
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
@@ -29,6 +29,19 @@ from rbdc.spatial import Inertia, Placement, Vector3
 
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
+
+_X, _Y, _Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+_SHIFTS = (("x", "prismatic", _X), ("y", "prismatic", _Y), ("z", "prismatic", _Z))
+_ROLL, _PITCH, _YAW = (("roll", "revolute", _X), ("pitch", "revolute", _Y), ("yaw", "revolute", _Z))
+
+CHAINS: Mapping[RootJoint, tuple[tuple[str, str, Vector3], ...]] = {
+    "free-flyer-rpy": (*_SHIFTS, _ROLL, _PITCH, _YAW),
+    "free-flyer-zyx": (*_SHIFTS, _YAW, _PITCH, _ROLL),
+}
+"""Roots by Euler angles: name, kind and axis of each joint, from the world on. The root link is at x, y, z
+and turned by Rx(roll) Ry(pitch) Rz(yaw), or by Rz(yaw) Ry(pitch) Rx(roll), which is URDF's rpy. Test:
+Pinocchio's composite of a translation and spherical ZYX.
+"""
 
 
 def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
@@ -44,7 +57,7 @@ def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
     notes = validate(description, coupled=coupled, included=options.drive_terms)
     description = in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
-    walk = _Walk(description, "floating" if options.root_joint == "free-flyer" else "fixed", by_name)
+    walk = _Walk(description, options.root_joint, by_name)
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed",
@@ -117,10 +130,24 @@ def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, 
     return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
 
 
+def root_joints(kind: RootJoint, root: str) -> list[Joint]:
+    """The joints that carry the link `root`, from the world on: one, or six with links of their names between
+    them.
+    """
+    if kind not in CHAINS:
+        return [Joint(ROOT_JOINT_NAME, "floating" if kind == "free-flyer" else "fixed", "", root)]
+    names = [f"root_{name}" for name, *_ in CHAINS[kind]]
+    links = ["", *names[:-1], root]
+    return [
+        Joint(name, own, above, child, axis=axis)
+        for name, (_, own, axis), above, child in zip(names, CHAINS[kind], links, links[1:], strict=False)
+    ]
+
+
 class _Walk:
     """Depth-first walk from the root's joint, through fixed joints, siblings by joint name or as listed."""
 
-    def __init__(self, description: Description, root_kind: str, by_name: bool) -> None:
+    def __init__(self, description: Description, root_joint: RootJoint, by_name: bool) -> None:
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.links: list[Link] = []
@@ -132,7 +159,10 @@ class _Walk:
             children.setdefault(joint.parent, []).append(joint)
         carried = {joint.child for joint in description.joints}
         root = next(link.name for link in description.links if link.name not in carried)
-        waiting = [(Joint(ROOT_JOINT_NAME, root_kind, "", root), Frame("", WORLD, Placement.identity()))]
+        *above_root, last = root_joints(root_joint, root)
+        for joint in above_root:
+            self._add_body(joint, len(self.bodies) - 1, Placement.identity())
+        waiting = [(last, Frame("", len(self.bodies) - 1 if self.bodies else WORLD, Placement.identity()))]
         while waiting:
             joint, above = waiting.pop()
             self._visit(links[joint.child], joint, above)
@@ -143,12 +173,7 @@ class _Walk:
         """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
         body, placement = above.body, above.placement.compose(joint.placement)
         if joint.kind != "fixed":
-            drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
-            own = Body(
-                link.name, joint.name, joint.joint_type(), body, placement, Inertia.zero(), joint.limits,
-                index_q=0, index_v=0, described=joint.kind, **drive,
-            )  # fmt: skip
-            self.bodies.append(own)
+            self._add_body(joint, body, placement)
             body, placement = len(self.bodies) - 1, Placement.identity()
         self.frames.append(Frame(link.name, body, placement))
         self.links.append(link)
@@ -157,6 +182,15 @@ class _Walk:
             self.base_inertia = self.base_inertia + inertia
         else:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
+
+    def _add_body(self, joint: Joint, parent: int, placement: Placement) -> None:
+        """Append the body that a joint moves, without inertia so far."""
+        drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
+        own = Body(
+            joint.child, joint.name, joint.joint_type(), parent, placement, Inertia.zero(), joint.limits,
+            index_q=0, index_v=0, described=joint.kind, **drive,
+        )  # fmt: skip
+        self.bodies.append(own)
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
@@ -249,13 +283,14 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
     return placed, nq, nv
 
 
-def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
-    """A note on a joint that has the name of the free-flyer root's."""
+def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Note]:
+    """A note on each joint that has the name of one of the root's."""
     problem = "has the name of the free-flyer root's joint: two joints have it"
+    names = {joint.name for joint in root_joints(root_joint, "") if joint.kind != "fixed"}
     return [
-        Note(f'joint "{joint.name}" {problem}', joint.line)
+        Note(f'joint "{shown(joint.name)}" {problem}', joint.line)
         for joint in description.joints
-        if root_joint != "fixed" and joint.name == ROOT_JOINT_NAME and joint.kind != "fixed"
+        if joint.name in names and joint.kind != "fixed"
     ]
 
 

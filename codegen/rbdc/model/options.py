@@ -39,8 +39,10 @@ _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers 
 _PAIRS = "give joint=value,... or a JSON file of an object"
 
 
-RootJoint = Literal["fixed", "free-flyer"]
-"""The joint of the root link: nothing moves it, or it is free."""
+RootJoint = Literal["fixed", "free-flyer", "free-flyer-rpy", "free-flyer-zyx"]
+"""The joint of the root link: nothing moves it, or it is free: by a quaternion, or by three prismatic joints
+and three revolute ones, roll first or yaw first (`rbdc.model.lumping`).
+"""
 MimicMode = Literal["independent", "coupled"]
 """Mimic joints with coordinates of their own, or with those of their leaders."""
 JointOrder = Literal["name", "file"]
