@@ -135,6 +135,24 @@ void cartpole_rnea_derivatives(const double *CARTPOLE_RESTRICT q, const double *
 void cartpole_rnea_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv, double *CARTPOLE_RESTRICT dtau_da);
 void cartpole_rnea_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv, double *CARTPOLE_RESTRICT dtau_da);
 
+/* Derivatives of the nonlinear effects by q (in the tangent space) and v.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   dtau_dq[4]: derivative by q; row: of dtau, column: direction
+ *   dtau_dv[4]: derivative by v; row: of dtau, column: direction
+ */
+void cartpole_nle_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv);
+void cartpole_nle_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv);
+void cartpole_nle_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv);
+
+/* Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   dtau_dq[4]: derivative by q; row: of dtau, column: direction
+ */
+void cartpole_gravity_torque_derivatives(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT dtau_dq);
+void cartpole_gravity_torque_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT dtau_dq);
+void cartpole_gravity_torque_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT dtau_dq);
+
 /* Derivatives of forward dynamics by q (in the tangent space), v and tau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)

@@ -90,6 +90,18 @@ inline void rnea_derivatives(const double *q, const double *v, const double *a, 
     cartpole_rnea_derivatives(q, v, a, fext, dtau_dq, dtau_dv, dtau_da);
 }
 
+/* Derivatives of the nonlinear effects by q (in the tangent space) and v. */
+inline void nle_derivatives(const double *q, const double *v, double *dtau_dq, double *dtau_dv)
+{
+    cartpole_nle_derivatives(q, v, dtau_dq, dtau_dv);
+}
+
+/* Derivative of gravity by q (in the tangent space): the Hessian of the potential energy. */
+inline void gravity_torque_derivatives(const double *q, double *dtau_dq)
+{
+    cartpole_gravity_torque_derivatives(q, dtau_dq);
+}
+
 /* Derivatives of forward dynamics by q (in the tangent space), v and tau. */
 inline void aba_derivatives(const double *q, const double *v, const double *tau, const double *fext, double *ddq_dq, double *ddq_dv, double *ddq_dtau)
 {
@@ -412,6 +424,24 @@ inline void rnea_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, Out<2, 2> dtau_
 inline void rnea_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, In<2, 6> fext, Out<2, 2> dtau_dq, Out<2, 2> dtau_dv, Out<2, 2> dtau_da)
 {
     cartpole_rnea_derivatives(q.data(), v.data(), a.data(), fext.data(), dtau_dq.data(), dtau_dv.data(), dtau_da.data());
+}
+
+/* Derivatives of the nonlinear effects by q (in the tangent space) and v. */
+inline void nle_derivatives(In<2, 1> q, In<2, 1> v, Out<2, 2> dtau_dq, Out<2, 2> dtau_dv)
+{
+    cartpole_nle_derivatives(q.data(), v.data(), dtau_dq.data(), dtau_dv.data());
+}
+
+/* Derivative of gravity by q (in the tangent space): the Hessian of the potential energy. */
+inline void gravity_torque_derivatives(In<2, 1> q, Out<2, 2> dtau_dq)
+{
+    cartpole_gravity_torque_derivatives(q.data(), dtau_dq.data());
+}
+inline Matrix<2, 2> gravity_torque_derivatives(In<2, 1> q)
+{
+    Matrix<2, 2> dtau_dq;
+    cartpole_gravity_torque_derivatives(q.data(), dtau_dq.data());
+    return dtau_dq;
 }
 
 /* Derivatives of forward dynamics by q (in the tangent space), v and tau. */

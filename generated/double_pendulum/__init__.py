@@ -38,14 +38,14 @@ njoints = 2
 joint_names = ('joint1', 'joint2')
 frame_names = ('base_link', 'link1', 'link2')
 parents = (-1, 0)
-functions = ('rnea', 'nle', 'gravity_torque', 'coriolis', 'crba', 'minverse', 'aba', 'torque_regressor', 'rnea_derivatives', 'aba_derivatives', 'rnea_vjp', 'aba_vjp', 'rnea_jvp', 'aba_jvp', 'forward_kinematics', 'frame_position', 'frame_placement', 'frame_position_derivatives', 'frame_placement_derivatives', 'frame_jacobian', 'frame_jacobian_time_derivative', 'frame_drift', 'frame_velocity', 'frame_acceleration', 'frame_velocity_derivatives', 'frame_acceleration_derivatives', 'relative_jacobian', 'manipulability_gradient', 'com', 'com_jacobian', 'centroidal_momentum_matrix', 'com_acceleration', 'centroidal_momentum_derivative', 'centroidal_dynamics_derivatives', 'kinetic_energy', 'kinetic_energy_derivatives', 'potential_energy', 'static_regressor', 'kinetic_energy_regressor', 'potential_energy_regressor', 'integrate', 'difference')
+functions = ('rnea', 'nle', 'gravity_torque', 'coriolis', 'crba', 'minverse', 'aba', 'torque_regressor', 'rnea_derivatives', 'nle_derivatives', 'gravity_torque_derivatives', 'aba_derivatives', 'rnea_vjp', 'aba_vjp', 'rnea_jvp', 'aba_jvp', 'forward_kinematics', 'frame_position', 'frame_placement', 'frame_position_derivatives', 'frame_placement_derivatives', 'frame_jacobian', 'frame_jacobian_time_derivative', 'frame_drift', 'frame_velocity', 'frame_acceleration', 'frame_velocity_derivatives', 'frame_acceleration_derivatives', 'relative_jacobian', 'manipulability_gradient', 'com', 'com_jacobian', 'centroidal_momentum_matrix', 'com_acceleration', 'centroidal_momentum_derivative', 'centroidal_dynamics_derivatives', 'kinetic_energy', 'kinetic_energy_derivatives', 'potential_energy', 'static_regressor', 'kinetic_energy_regressor', 'potential_energy_regressor', 'integrate', 'difference')
 warnings = ()
 fext_frame = 'local'
 _JOINTS = (('revolute', 0), ('revolute', 1))
 _EVERY_JOINT = (('joint1', 'scalar', 1, 1, 0, 0), ('joint2', 'scalar', 1, 1, 1, 1))
 _UNITS = ()
 _CHART = (('vector', 0, 2, 0, 2),)
-_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau'), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', ''), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', ''), 'crba': ('crba_derivatives', '', '', False, False, '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau'), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', ''), 'com': ('com_jacobian', '', '', False, False, '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', ''), 'integrate': ('dintegrate', '', '', False, True, '', ''), 'difference': ('ddifference', '', '', False, False, '', '')}
+_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau', ''), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'nle_derivatives'), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'gravity_torque_derivatives'), 'crba': ('crba_derivatives', '', '', False, False, '', '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau', ''), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', '', ''), 'com': ('com_jacobian', '', '', False, False, '', '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', '', ''), 'integrate': ('dintegrate', '', '', False, True, '', '', ''), 'difference': ('ddifference', '', '', False, False, '', '', '')}
 _DEFAULTS = {}
 _FUSED = ()
 _ABSENT = ('external_torque', 'external_torque_vjp', 'expand', 'frame_position_second_derivatives', 'frame_placement_second_derivatives', 'frame_jacobian_derivatives', 'dintegrate', 'ddifference', 'rnea_second_derivatives', 'aba_second_derivatives', 'rnea_hessian_vector', 'aba_hessian_vector', 'rnea_hessian_product', 'aba_hessian_product', 'external_torque_derivatives', 'crba_derivatives', 'minverse_derivatives', 'external_torque_vjp_derivatives', 'forward_kinematics_derivatives', 'com_second_derivatives', 'centroidal_momentum_matrix_derivatives', 'com_acceleration_derivatives', 'centroidal_momentum_derivative_derivatives', 'kinetic_energy_second_derivatives')
@@ -337,6 +337,62 @@ def rnea_derivatives(entry, /, q, v, a, fext=None, *, out=None, layout="samples"
     if layout is not _SAMPLES:
         return entry.lanes((q, v, a, fext), layout, out, num_threads)
     return entry.call((q, v, a, fext), out, num_threads)
+
+_nle_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "nle_derivatives",
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
+    (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2))),
+)
+
+
+@_nle_derivatives.function
+def nle_derivatives(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
+    """Derivatives of the nonlinear effects by q (in the tangent space) and v.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dtau_dq (2, 2): derivative by q; row: of dtau, column: direction
+        dtau_dv (2, 2): derivative by v; row: of dtau, column: direction
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads)
+    return entry.call((q, v), out, num_threads)
+
+_gravity_torque_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "gravity_torque_derivatives",
+    (('q', (2,), False, True, '', ()),),
+    (('dtau_dq', (2, 2)),),
+)
+
+
+@_gravity_torque_derivatives.function
+def gravity_torque_derivatives(entry, /, q, *, out=None, layout="samples", num_threads=1):
+    """Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dtau_dq (2, 2): derivative by q; row: of dtau, column: direction
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _aba_derivatives = _runtime.Entry(
     _native,

@@ -60,6 +60,12 @@ def torque_regressor(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = Non
 def rnea_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of inverse dynamics by q (in the tangent space), v and a."""
 
+def nle_derivatives(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of the nonlinear effects by q (in the tangent space) and v."""
+
+def gravity_torque_derivatives(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Derivative of gravity by q (in the tangent space): the Hessian of the potential energy."""
+
 def aba_derivatives(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of forward dynamics by q (in the tangent space), v and tau."""
 

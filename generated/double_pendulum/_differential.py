@@ -9,7 +9,7 @@ sphere too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn
 
@@ -27,7 +27,8 @@ class Differential(NamedTuple):
     second: second derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the
     solution of that one for its last input. configuration: the output is one, of which `first` has the
     derivatives in the tangent space. forces: external forces act as the result of this function, added to the
-    input `through` or taken from the output of that name.
+    input `through` or taken from the output of that name. alone: a function of the function's derivatives
+    alone, which takes the place of `first` where that was not built.
     """
 
     first: str
@@ -37,6 +38,14 @@ class Differential(NamedTuple):
     configuration: bool = False
     forces: str = ""
     through: str = ""
+    alone: str = ""
+
+    def among(self, functions: Collection[str]) -> Differential:
+        """Where the derivatives are among the functions that were built, with "" for those that were not."""
+        own = self._replace(first=self.alone) if self.first not in functions else self
+        others = ("first", "weighted", "second", "forces")
+        missing: dict[str, Any] = {key: "" for key in others if getattr(own, key) not in functions}
+        return own._replace(**missing)
 
 
 class Known:
@@ -46,12 +55,8 @@ class Known:
 
     def __init__(self, differentials: Mapping[str, Differential], functions: Sequence[str]) -> None:
         self._described, self._functions = differentials, frozenset(functions)
-        others = ("first", "weighted", "second", "forces")
-        self._built = dict[str, Differential]()
-        for name, found in differentials.items():
-            missing: dict[str, Any] = {key: "" for key in others if getattr(found, key) not in functions}
-            if name in functions:
-                self._built[name] = found._replace(**missing)
+        built = ((name, found) for name, found in differentials.items() if name in functions)
+        self._built = {name: found.among(functions) for name, found in built}
 
     def __getitem__(self, name: str) -> Differential:
         """Where the derivatives of a function are, with "" for those that it has not or were not built."""

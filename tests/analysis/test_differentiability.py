@@ -141,6 +141,20 @@ def values(f: Callable[[Any], Any], array: Callable[[Any], Any]) -> Callable[[Ar
     return lambda x: np.atleast_1d(np.asarray(f(array(x))))
 
 
+def test_derivatives_at_rest_take_the_place_of_all() -> None:
+    """Of gravity and of the nonlinear effects, in a module without `rnea_derivatives`."""
+    names = ("nle", "nle_derivatives", "gravity_torque", "gravity_torque_derivatives")
+    m = build_module(
+        "double_pendulum", functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED, name="at_rest"
+    )
+    for name in names[::2]:
+        f = m.casadi(name)
+        x, y = symbolic(f)
+        given = drawn(m, f)
+        J = np.array(casadi.Function("J", x, [casadi.jacobian(y, casadi.veccat(*x))])(*given))
+        close(J, central(flat(f), np.concatenate([x.ravel() for x in given])), 1e-8)
+
+
 @pytest.mark.parametrize("robot", slow_but(ROBOTS[1:3], (), ()))
 def test_jax(robot: str) -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed")

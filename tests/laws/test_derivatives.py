@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.model import Problem
 from rbdc.spatial import Force, Vector3
 from rbdc.spatial.quaternions import multiply
@@ -18,7 +18,10 @@ from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import TREES, random_tree
 
-FUNCTIONS = ("crba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
+FUNCTIONS = (
+    *("crba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp"),
+    *("nle_derivatives", "gravity_torque_derivatives"),
+)
 TINY = 1e-200
 """The complex step: its square vanishes, so there is neither truncation nor cancellation."""
 
@@ -81,6 +84,18 @@ def test_complex_step(pair: tuple[ModuleType, Problem]) -> None:
         module.aba_derivatives(q, v, x, fext), complex_step(aba, model, q, v, x, fext), strict=True
     ):
         assert_close(got, expected, tolerance)
+
+
+def test_complex_step_at_rest(pair: tuple[ModuleType, Problem]) -> None:
+    """Of nonlinear effects by q and v, and of gravity by q."""
+    module, model = pair
+    q, v, x = state(module)
+    none = np.zeros((module.njoints, 6))
+    *expected, _ = complex_step(lambda m, q, v, *_: nonlinear_effects(m, q, v), model, q, v, x, none)
+    for got, right in zip(module.nle_derivatives(q, v), expected, strict=True):
+        assert_close(got, right, 1e-10)
+    by_q, *_ = complex_step(lambda m, q, *_: gravity_torque(m, q), model, q, v, x, none)
+    assert_close(module.gravity_torque_derivatives(q), by_q, 1e-10)
 
 
 def test_products(pair: tuple[ModuleType, Problem]) -> None:

@@ -25,7 +25,7 @@ from tests.support_pinocchio import Peer, peer, pin, states
 TOLERANCE = 1e-9
 PRODUCTS = (
     *("crba", "rnea", "aba", "rnea_derivatives", "aba_derivatives"),
-    *("rnea_vjp", "rnea_jvp", "aba_vjp", "aba_jvp"),
+    *("rnea_vjp", "rnea_jvp", "aba_vjp", "aba_jvp", "nle_derivatives", "gravity_torque_derivatives"),
 )
 Case = tuple[ModuleType, Peer]
 
@@ -66,6 +66,17 @@ def test_inverse_dynamics(case: Case, forces: bool) -> None:
         scale = max(np.abs(m).max() for m in expected)
         for matrix, reference, name in zip(got, expected, "qva", strict=True):
             assert_close(matrix, reference, TOLERANCE, 1e-3 * scale, f"dtau_d{name}")
+
+
+def test_gravity_and_nonlinear_effects(case: Case) -> None:
+    module, p = case
+    for q, v, *_ in states(module):
+        expected = np.array(pin.computeGeneralizedGravityDerivatives(p.model, p.data, p.q(q)))
+        assert_close(module.gravity_torque_derivatives(q), expected, TOLERANCE)
+        rest = np.zeros(module.nv)
+        of_bias = [np.array(m) for m in pin.computeRNEADerivatives(p.model, p.data, p.q(q), v, rest)]
+        for got, right in zip(module.nle_derivatives(q, v), of_bias[:2], strict=True):
+            assert_close(got, right, TOLERANCE, 1e-3 * max(np.abs(m).max() for m in of_bias[:2]))
 
 
 @pytest.mark.parametrize("forces", [False, True])

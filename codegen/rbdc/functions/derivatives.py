@@ -9,7 +9,11 @@ from typing import Any
 
 from rbdc.algorithms.derivatives import forward_derivatives as forward
 from rbdc.algorithms.derivatives import products
-from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.derivatives.rnea_derivatives import (
+    gravity_torque_derivatives,
+    nle_derivatives,
+    rnea_derivatives,
+)
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_cholesky
@@ -23,6 +27,12 @@ DECLARATIONS = """
 rnea_derivatives(q, v, a, fext, parameters, friction_width)
     Derivatives of inverse dynamics by q (in the tangent space), v and a.
     dtau_dq dtau_dv dtau_da[nv, nv]: derivative by <x>; row: of dtau, column: direction
+nle_derivatives(q, v, parameters, friction_width)
+    Derivatives of the nonlinear effects by q (in the tangent space) and v.
+    dtau_dq dtau_dv[nv, nv]: derivative by <x>; row: of dtau, column: direction
+gravity_torque_derivatives(q, parameters)
+    Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
+    dtau_dq[nv, nv]: derivative by <x>; row: of dtau, column: direction
 aba_derivatives(q, v, tau, fext, parameters, friction_width)
     Derivatives of forward dynamics by q (in the tangent space), v and tau.
     ddq_dq ddq_dv[nv, nv]: derivative by <x>; row: of ddq, column: direction
@@ -79,10 +89,14 @@ Methods = dict[str, dict[str, Evaluate]]
 def derivatives(model: Problem) -> list[Function]:
     """The records of first derivatives, in the order of the documentation."""
     declared = declarations(model, DECLARATIONS)
-    return [*_matrices(model, declared), *_weighted(declared), *_directional(declared)]
+    return [*_inverse(model, declared), _forward(declared), *_weighted(declared), *_directional(declared)]
 
 
-def _matrices(model: Problem, declared: Declared) -> list[Function]:
+def _inverse(model: Problem, declared: Declared) -> list[Function]:
+    at_rest: dict[str, Callable[..., Any]]
+    at_rest = {"nle": nle_derivatives, "gravity_torque": gravity_torque_derivatives}
+    by = {"nle": ("q", "v"), "gravity_torque": ("q",)}
+    rolled = {"nle": "nonlinear_effects_derivatives", "gravity_torque": "gravity_derivatives"}
     return [
         Function(
             declared["rnea_derivatives"],
@@ -109,27 +123,42 @@ def _matrices(model: Problem, declared: Declared) -> list[Function]:
                 headline=True,
             ),
         ),
-        Function(
-            declared["aba_derivatives"],
-            {"cholesky": joint_space(forward.aba_derivatives, forward.aba_derivatives_of_branches)},
-            to_solve=joint_space(forward.derivatives_to_solve),
-            preset="optimisation",
-            policy=Policy(
-                dense_right_sides=True,
-                rolled={"cholesky": "forward_dynamics_derivatives"},
-                windows="forward_dynamics_derivatives",
-            ),
-            chain=ChainRule("aba", BY["aba"]),
-            along_curves=True,
-            references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
-            comparison=Comparison(
-                derivative_of="aba",
-                peers={"pinocchio": ("aba_derivatives",), "cppadcodegen": ("CodeGenABADerivatives",)},
-                benchmarked=True,
-                headline=True,
-            ),
+        *(
+            Function(
+                declared[f"{of}_derivatives"],
+                {"idsva": joint_space(algorithm)},
+                preset="optimisation",
+                policy=Policy(rolled={"idsva": rolled[of]}),
+                chain=ChainRule(of, by[of]),
+                along_curves=True,
+                comparison=Comparison(derivative_of=of, peers={"pinocchio": (f"{of}_derivatives",)}),
+            )
+            for of, algorithm in at_rest.items()
         ),
     ]
+
+
+def _forward(declared: Declared) -> Function:
+    return Function(
+        declared["aba_derivatives"],
+        {"cholesky": joint_space(forward.aba_derivatives, forward.aba_derivatives_of_branches)},
+        to_solve=joint_space(forward.derivatives_to_solve),
+        preset="optimisation",
+        policy=Policy(
+            dense_right_sides=True,
+            rolled={"cholesky": "forward_dynamics_derivatives"},
+            windows="forward_dynamics_derivatives",
+        ),
+        chain=ChainRule("aba", BY["aba"]),
+        along_curves=True,
+        references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
+        comparison=Comparison(
+            derivative_of="aba",
+            peers={"pinocchio": ("aba_derivatives",), "cppadcodegen": ("CodeGenABADerivatives",)},
+            benchmarked=True,
+            headline=True,
+        ),
+    )
 
 
 def _weighted(declared: Declared) -> list[Function]:

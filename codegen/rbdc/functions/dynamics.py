@@ -101,7 +101,7 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
             {"newton_euler": joint_space(nonlinear_effects)},
             preset="control",
             policy=Policy(rolled={"newton_euler": "nonlinear_effects"}),
-            differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
+            differential=_at_rest("nle_derivatives"),
             references={"featherstone": "rnea:nonlinear_effects"},
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
@@ -135,7 +135,12 @@ def _of_gravity(model: Problem) -> Differential:
     """Where the derivatives of gravity are: with those of inverse dynamics, unless springs are in these."""
     if any(model.stiffness):
         return Differential("gravity_torque_derivatives")
-    return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
+    return _at_rest("gravity_torque_derivatives")
+
+
+def _at_rest(alone: str) -> Differential:
+    """Derivatives of inverse dynamics without accelerations, or by a function of these alone."""
+    return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", alone=alone)
 
 
 MOST_JOINTS_OF_LAGRANGIAN = 12

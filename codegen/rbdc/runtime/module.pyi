@@ -199,6 +199,34 @@ class GeneratedModule(ModuleType):
             dtau_da (nv, nv): derivative by a; row: of dtau, column: direction
         """
 
+    def nle_derivatives(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of the nonlinear effects by q (in the tangent space) and v.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dtau_dq (nv, nv): derivative by q; row: of dtau, column: direction
+            dtau_dv (nv, nv): derivative by v; row: of dtau, column: direction
+        """
+
+    def gravity_torque_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dtau_dq (nv, nv): derivative by q; row: of dtau, column: direction
+        """
+
     def aba_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Derivatives of forward dynamics by q (in the tangent space), v and tau.
 

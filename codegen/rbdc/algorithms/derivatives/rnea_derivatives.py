@@ -186,6 +186,22 @@ def rnea_derivatives(
     return by_q, by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
 
+def nle_derivatives(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
+    """dtau_dq and dtau_dv (nv, nv each) of C(q, v) v + g(q), and of what drives resist: those of inverse
+    dynamics at zero acceleration. Test: dual numbers through `rbdc.algorithms.reference.rnea`.
+    """
+    by_q, by_v, _ = rnea_derivatives(model, q, v, [0.0] * model.nv, trace=trace)
+    return by_q, by_v
+
+
+def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
+    """dtau_dq (nv, nv) of g(q), the Hessian of the potential energy: inverse dynamics at rest, without
+    springs. Test: the complex step of `rbdc.algorithms.reference.rnea`; Pinocchio.
+    """
+    model, rest = replace(model, drive_terms=()), [0.0] * model.nv
+    return rnea_derivatives(model, q, rest, rest, trace=trace)[0]
+
+
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:

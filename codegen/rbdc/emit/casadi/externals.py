@@ -59,7 +59,10 @@ class Externals:
 
     def __init__(self, model: Problem, robot: str, function: Function, built: Mapping[str, Function]) -> None:
         self._model, self._robot, self._built = model, robot, built
-        self._name, self._differential = function.name, function.differential or Differential("")
+        self._name, self._differential = (
+            function.name,
+            (function.differential or Differential("")).among(built),
+        )
         self._charted = any(not body.joint.euclidean for body in model.bodies if body.coupling is None)
         self._required, outputs = function.declaration.required, function.declaration.outputs
         self._summary = comment(function.declaration.summary)

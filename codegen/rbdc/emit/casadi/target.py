@@ -67,8 +67,8 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations if not d.pair}
     made = [Externals(model, robot, f, built) for f in built.values()]
     functions = [external for externals in made for external in externals.all()]
-    differentials = [f.differential for f in built.values() if f.differential is not None]
-    twice = [d for d in differentials if {d.first, d.second} <= built.keys()]
+    known = (f.differential.among(built) for f in built.values() if f.differential is not None)
+    twice = [d for d in known if d.first and d.second]
     patterns = {x.pattern: x for f in functions for _, arrays, _ in f["sides"] for x in arrays}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     tensors = any(f["prefix"] in TWICE for f in functions)

@@ -105,12 +105,17 @@ def _constrained_dynamics(m: Loops, ddq: str, forces: str) -> None:
         found[drives.ALONE] = x[at]
 
 
-def _inverse_dynamics_derivatives(m: Loops, *outputs: str, a: str = "a") -> None:
-    m.v, m.a, m.external = "v", a, True
+def _inverse_dynamics_derivatives(m: Loops, *outputs: str, v: str = "v", a: str = "a") -> None:
+    m.v, m.a, m.external = v, a, bool(a)
     inverse_dynamics_derivatives(m, Sweeping.of_world(m.gravity), outputs)
     for name, table in zip(outputs[1:], ("damping", "armature"), strict=True):
         if name:
             drives.diagonal(m, name, table)
+
+
+def _derivatives_at_rest(m: Loops, *outputs: str, v: str = "") -> None:
+    """The derivatives of inverse dynamics without accelerations and forces, without the last ones."""
+    _inverse_dynamics_derivatives(m, *[*outputs, "", ""][:3], v=v, a="")
 
 
 def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) -> None:
@@ -131,6 +136,8 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
     _ARTICULATED: _articulated_bodies,
     "forward_dynamics_by_cholesky": _accelerations,
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
+    "nonlinear_effects_derivatives": partial(_derivatives_at_rest, v="v"),
+    "gravity_derivatives": _derivatives_at_rest,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
     "constrained_dynamics": _constrained_dynamics,
 }
