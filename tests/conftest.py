@@ -71,7 +71,7 @@ def _keep_slice(config: pytest.Config, items: list[pytest.Item], text: str) -> N
 
 
 def _words(params: Mapping[str, object]) -> Iterator[str]:
-    """The strings that a test is parametrized by, those in tuples too."""
+    """Yield the strings that a test is parametrized by, those in tuples too."""
     for value in params.values():
         values = value if isinstance(value, tuple) else (value,)
         yield from (word for word in values if isinstance(word, str))

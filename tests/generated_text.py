@@ -27,7 +27,7 @@ ROOTS = ("fixed", "free-flyer")
 
 
 def texts(robot: str, root: str, processes: int) -> dict[str, str]:
-    """Every text file of the full package of a robot, with kernels for batches."""
+    """Return every text file of the full package of a robot, with kernels for batches."""
     model = Problem.from_file(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(presets()["full"]), None)
     options = GenerationOptions(targets=("c", "batch"), processes=processes)
@@ -35,7 +35,7 @@ def texts(robot: str, root: str, processes: int) -> dict[str, str]:
 
 
 def digests(robots: Sequence[str], processes: int) -> dict[str, str]:
-    """SHA-256 by robot/root/file."""
+    """Return SHA-256 by robot/root/file."""
     found: dict[str, str] = {}
     for robot in robots:
         for root in ROOTS:
@@ -48,7 +48,7 @@ def digests(robots: Sequence[str], processes: int) -> dict[str, str]:
 
 
 def changed(kept: Mapping[str, str], found: Mapping[str, str], robots: Sequence[str]) -> list[str]:
-    """The files of these robots that differ, or that only one side has."""
+    """Return the files of these robots that differ, or that only one side has."""
     names = sorted({name for name in (*kept, *found) if name.split("/")[0] in robots})
     return [name for name in names if kept.get(name) != found.get(name)]
 

@@ -86,7 +86,7 @@ taking vectors apart, which gcc does slowly for processors without them.
 
 
 def build_module(description: Any, **options: Any) -> ModuleType:
-    """The compiled module of a robot's name, a path or a model, from the shared cache."""
+    """Return the compiled module of a robot's name, a path or a model, from the shared cache."""
     model = description if isinstance(description, rbdc.Model) else None
     tag = "" if model is None else model.name
     kind = options.get("dtype", "float64")
@@ -101,9 +101,9 @@ PRODUCTS = ("_vjp", "_jvp")
 
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
-    """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
-    `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`. `SMALL`
-    robots are built with the options that users get, compiler's flags and batches among them.
+    """Return every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those
+    that are `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`.
+    `SMALL` robots are built with the options that users get, compiler's flags and batches among them.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
     if robot in SMALL:
@@ -121,21 +121,21 @@ def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
 
 
 def without_derivatives() -> tuple[str, ...]:
-    """Names of the functions but for derivatives of dynamics and their products, and the Coriolis matrix,
-    which together take three quarters of the time to build.
+    """Return names of the functions but for derivatives of dynamics and their products, and the Coriolis
+    matrix, which together take three quarters of the time to build.
     """
     heavy = ("derivatives", *PRODUCTS, "coriolis")
     return tuple(n for n in presets()["full"] if n.startswith("frame_") or not n.endswith(heavy))
 
 
 def without(cases: Iterable[tuple[str, str]], robots: Collection[str]) -> list[Any]:
-    """Robots and roots as parameters of a test, of which those robots are exhaustive."""
+    """Return robots and roots as parameters of a test, of which those robots are exhaustive."""
     return [pytest.param(*case, marks=pytest.mark.exhaustive if case[0] in robots else ()) for case in cases]
 
 
 def slow_but(cases: Iterable[Any], quick: Collection[Any], slow: Collection[Any] | None = None) -> list[Any]:
-    """Parameters of a test, a value or a tuple each, of which all but the quick ones are slow; where some are
-    named as slow, the others are exhaustive.
+    """Return parameters of a test, a value or a tuple each, of which all but the quick ones are slow; where
+    some are named as slow, the others are exhaustive.
     """
     marked = []
     for value in cases:
@@ -146,7 +146,7 @@ def slow_but(cases: Iterable[Any], quick: Collection[Any], slow: Collection[Any]
 
 
 def is_quick(words: Sequence[str]) -> bool:
-    """Whether a test with these parameters belongs to the default tier, as far as robots decide."""
+    """Return whether a test with these parameters belongs to the default tier, as far as robots decide."""
     robots = [word for word in words if word in robot_names()]
     roots = [word for word in words if word in ROOTS] if robots else []
     if "float32" in words and not set(robots) <= set(QUICK_SINGLE):
@@ -157,8 +157,8 @@ def is_quick(words: Sequence[str]) -> bool:
 
 
 def is_exhaustive(words: Sequence[str]) -> bool:
-    """Whether a test with these parameters belongs to the exhaustive tier: robots on the root that is not
-    theirs, and every function of a planar joint in single precision.
+    """Return whether a test with these parameters belongs to the exhaustive tier: robots on the root that is
+    not theirs, and every function of a planar joint in single precision.
     """
     if {"planar_floating", "float32"} <= {*words} and "rolled" not in words:
         return True
@@ -182,8 +182,9 @@ def assert_close(
 
 
 def conditioning(inertia: Array) -> float:
-    """The condition number of M (nv, nv), of several (..., nv, nv) the worst, scaled to a diagonal of ones:
-    units of the joints do not matter to an elimination without pivoting. 1 where there are massless joints.
+    """Return the condition number of M (nv, nv), of several (..., nv, nv) the worst, scaled to a diagonal of
+    ones: units of the joints do not matter to an elimination without pivoting. 1 where there are massless
+    joints.
     """
     scale = np.sqrt(np.diagonal(inertia, axis1=-2, axis2=-1))
     if not np.all(scale > 0.0):
@@ -192,8 +193,8 @@ def conditioning(inertia: Array) -> float:
 
 
 def around(shape: tuple[int, ...], dtype: np.dtype[Any], shift: int) -> tuple[Array, Array, Array]:
-    """An array that begins `shift` numbers after the beginning of a cache line, and numbers before and after
-    it, which are 7.
+    """Return an array that begins `shift` numbers after the beginning of a cache line, and numbers before and
+    after it, which are 7.
     """
     line, size = 64 // dtype.itemsize, int(np.prod(shape))
     room = np.full(size + 4 * line, 7.0, dtype)

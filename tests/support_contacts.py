@@ -20,14 +20,14 @@ SOLES = ("left=surface@left_ankle_roll_link:0.03,0,-0.03", "right=surface@right_
 
 
 def on_feet() -> Problem:
-    """HyQ on four points."""
+    """Return HyQ on four points."""
     return read("hyq", BuildOptions(root_joint="free-flyer", contacts=POINTS))
 
 
 def constraint_models(
     model: pin.Model, contacts: Problem, targets: Array | None = None, gains: Array | None = None
 ) -> Any:
-    """Pinocchio's constraints for the contacts of a model, LOCAL."""
+    """Return Pinocchio's constraints for the contacts of a model, LOCAL."""
     found = pin.StdVec_RigidConstraintModel()
     world = 0
     for number, contact in enumerate(contacts.contacts):

@@ -122,7 +122,7 @@ def counted_operations(
 
 
 def _of_structures(text: str) -> str:
-    """The C with its types of vectors as structures; the same number in all lanes is no operation."""
+    """Return the C with its types of vectors as structures; the same number in all lanes is no operation."""
     text = re.sub(
         r"typedef (\w+(?: \w+)?) (vec|any|bits|any_bits)(\d+) __attribute__.*;",
         lambda found: (

@@ -31,19 +31,19 @@ noises = st.sampled_from(NOISES)
 
 
 def written(x: float, digits: int) -> float:
-    """A number as it is read back from so many digits."""
+    """Return a number as it is read back from so many digits."""
     return float(f"{x:.{digits}g}")
 
 
 def vector(values: Sequence[float] | Array) -> Vector3:
-    """A Vector3 of floats."""
+    """Return a Vector3 of floats."""
     return Vector3.of([float(x) for x in values])
 
 
 @st.composite
 def noisy_robots(draw: st.DrawFn, names: Sequence[str]) -> Problem:
-    """A robot that ships with rbdc, with noise on every number of axes and origins: of one size, or of a size
-    relative to each.
+    """Return a robot that ships with rbdc, with noise on every number of axes and origins: of one size, or of
+    a size relative to each.
     """
     name, size, relative, rng = draw(st.sampled_from(names)), draw(noises), draw(st.booleans()), draw(randoms)
     root = "fixed" if name in NO_FREE_FLYER else draw(roots)
@@ -52,7 +52,7 @@ def noisy_robots(draw: st.DrawFn, names: Sequence[str]) -> Problem:
 
 
 def with_noise(text: str, size: float, rng: Random, *, relative: bool = False) -> str:
-    """A description with noise on the numbers of axes and origins."""
+    """Return a description with noise on the numbers of axes and origins."""
     tree = etree.fromstring(text.encode())
     for element in tree.iter("origin", "axis"):
         for key in (key for key in ("rpy", "xyz") if key in element.attrib):
@@ -63,7 +63,7 @@ def with_noise(text: str, size: float, rng: Random, *, relative: bool = False) -
 
 
 def read(text: str, root: str, snap: float = 0.0) -> Problem:
-    """The model of a description's text."""
+    """Return the model of a description's text."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "noisy.urdf"
         path.write_text(text, encoding="utf-8")
@@ -86,13 +86,13 @@ class Scales:
     massless: float = 0.0
 
     def of_one(self, rng: Random) -> Scales:
-        """Those of one description."""
+        """Return those of one description."""
         least, most = self.lengths
         start = rng.uniform(least, max(least, most - DECADES))
         return replace(self, lengths=(start, min(most, start + DECADES)))
 
     def length(self, rng: Random) -> float:
-        """Any of these."""
+        """Return any of these."""
         return float(10.0 ** rng.uniform(*self.lengths))
 
     def inertia(self, rng: Random) -> Inertia | None:
@@ -138,14 +138,14 @@ def axis(rng: Random, tilt: float, digits: int, right: float) -> Vector3:
 
 
 def limited(kind: str) -> Limits:
-    """Some limits for the joints that have them."""
+    """Return some limits for the joints that have them."""
     return Limits(-2.0, 2.0, 5.0, 50.0) if kind in ("revolute", "prismatic") else Limits()
 
 
 @st.composite
 def chains(draw: st.DrawFn, scales: Scales = USUAL) -> Problem:
-    """Axes that are parallel, antiparallel or at right angles but for rounding and noise, branching once in a
-    while.
+    """Return axes that are parallel, antiparallel or at right angles but for rounding and noise, branching
+    once in a while.
     """
     rng, tilt, digits = draw(randoms), draw(noises), draw(st.integers(1, 17))
     scales = scales.of_one(rng)
@@ -177,7 +177,9 @@ by, which articulated bodies do not.
 
 @st.composite
 def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Problem:
-    """Every type of joint in any order, followers among them, normals and axes next to z and against it."""
+    """Return every type of joint in any order, followers among them, normals and axes next to z and against
+    it.
+    """
     rng, tilt = draw(randoms), draw(noises)
     known = KINDS if scales.masses[1] - scales.masses[0] <= DECADES else COUPLED_KINDS
     kinds = draw(
@@ -211,7 +213,7 @@ def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Problem:
 
 @st.composite
 def mirrored(draw: st.DrawFn) -> Problem:
-    """Two or four limbs, the others mirror images or copies of the first but for noise, some with two
+    """Return two or four limbs, the others mirror images or copies of the first but for noise, some with two
     fingers.
     """
     rng, noise, digits = draw(randoms), draw(noises), draw(st.integers(3, 17))

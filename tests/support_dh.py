@@ -14,7 +14,9 @@ Table = dict[str, Any]
 
 
 def random_tree(seed: int, joints: int = 6, convention: str = "distal") -> Table:
-    """A tree of revolute and prismatic joints, each with a mass, a centre and an inertia of a real body."""
+    """Return a tree of revolute and prismatic joints, each with a mass, a centre and an inertia of a real
+    body.
+    """
     rng = np.random.default_rng(seed)
     rows = []
     for i in range(1, joints + 1):
@@ -36,7 +38,7 @@ def random_tree(seed: int, joints: int = 6, convention: str = "distal") -> Table
 
 
 def _depth_first(rows: list[Table]) -> list[Table]:
-    """The rows renumbered so that each is followed by what it carries, as rbdc numbers bodies."""
+    """Return the rows renumbered so that each is followed by what it carries, as rbdc numbers bodies."""
     order: list[int] = []
 
     def visit(parent: int) -> None:
@@ -52,7 +54,7 @@ def _depth_first(rows: list[Table]) -> list[Table]:
 
 
 def write(table: Table, folder: Path) -> Path:
-    """The table as a file."""
+    """Return the table as a file."""
     path = folder / f"{table['name']}.json"
     path.write_text(json.dumps(table, indent=1))
     return path
@@ -75,7 +77,7 @@ def _shift(x: float, z: float) -> Array:
 
 
 def frames(table: Table, q: Array) -> list[Array]:
-    """The poses of the frames 1, 2, ... in the world, by the definition of the parameters."""
+    """Return the poses of the frames 1, 2, ... in the world, by the definition of the parameters."""
     world: dict[int, Array] = {0: np.eye(4)}
     for position, (row, value) in enumerate(zip(table["joints"], q, strict=True), 1):
         own = row.get("q_sign", 1) * value

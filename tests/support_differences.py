@@ -12,7 +12,7 @@ Vector = Callable[[Array], Array]
 
 
 def central(f: Vector, x: Array) -> Array:
-    """The Jacobian (rows, columns) by fourth-order central differences."""
+    """Return the Jacobian (rows, columns) by fourth-order central differences."""
     h = 2e-4
 
     def along(e: Array) -> Array:

@@ -58,7 +58,7 @@ def _arguments(d: FunctionDeclaration) -> str:
 
 
 def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment: str = "") -> dict[str, str]:
-    """Header and one C file per function; `comment` goes into the C file of `mix`."""
+    """Return header and one C file per function; `comment` goes into the C file of `mix`."""
     header = "#include <stddef.h>\n"
     files = {}
     for d in declarations:
@@ -73,12 +73,12 @@ def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment:
 
 
 def inertia_of_one() -> rbdc.Inertia:
-    """One kilogram about its origin."""
+    """Return one kilogram about its origin."""
     return rbdc.Inertia(1.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
 
 
 def model() -> Problem:
-    """Two joints, the first with a limit and awkward names, the second without limits."""
+    """Return two joints, the first with a limit and awkward names, the second without limits."""
     inertia = inertia_of_one()
     links = (rbdc.Link("base"), rbdc.Link(AWKWARD, inertia), rbdc.Link("tip", inertia))
     joints = (
@@ -123,5 +123,5 @@ def fill(folder: Path, contents: Mapping[str, bytes], package: str | None = None
 
 
 def load_tiny(folder: Path, scalar: ScalarType = DOUBLE) -> ModuleType:
-    """The tiny package, built in a folder and loaded."""
+    """Return the tiny package, built in a folder and loaded."""
     return rbdc.load(build_tiny(folder / ROBOT, scalar=scalar))

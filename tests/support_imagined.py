@@ -61,7 +61,7 @@ def _compared(
     inputs: Mapping[str, Array],
     ways: Iterator[tuple[str, Values]],
 ) -> Iterator[Found]:
-    """The error of each output by each way; the references are asked where there is any."""
+    """Yield the error of each output by each way; the references are asked where there is any."""
     expected: list[Expected] = []
     for way, values in ways:
         expected = expected or references.expected(function.declaration, [part], inputs)
@@ -74,12 +74,14 @@ def _compared(
 
 
 def worst(model: Problem, names: Sequence[str] | None = None) -> Found:
-    """The largest of the errors."""
+    """Return the largest of the errors."""
     return max(found(model, names), key=lambda one: one.error)
 
 
 def _parts(model: Problem, function: Function) -> list[Part]:
-    """The function, or one of a frame for a frame of the deepest body, and for what its motion refers to."""
+    """Return the function, or one of a frame for a frame of the deepest body, and for what its motion refers
+    to.
+    """
     if not function.declaration.framed:
         return [Part(function.name)]
     deepest = max(range(len(model.frames)), key=lambda k: len(model.support(model.frames[k].body)))
@@ -90,7 +92,7 @@ def _parts(model: Problem, function: Function) -> list[Part]:
 def _ways(
     model: Problem, function: Function, part: Part, inputs: Mapping[str, Array]
 ) -> Iterator[tuple[str, Values]]:
-    """The words for each way but lanes, and what it gives."""
+    """Yield the words for each way but lanes, and what it gives."""
     given = {name: list(x.T) for name, x in inputs.items()}
     if part.reference is not None and function.at_frame is not None:
         yield (part.reference, for_one_frame(function.at_frame, *part.place)(model, given, silent))
@@ -101,8 +103,8 @@ def _ways(
 def _in_lanes(
     model: Problem, function: Function, inputs: Mapping[str, Array]
 ) -> Iterator[tuple[str, Values]]:
-    """Likewise with the limbs' constants as they are in lanes, where there are limbs: without the optional
-    input.
+    """Yield likewise with the limbs' constants as they are in lanes, where there are limbs: without the
+    optional input.
     """
     given = {name: list(x.T) for name, x in inputs.items()}
     for method, evaluate in function.methods.items():
@@ -115,6 +117,6 @@ def _in_lanes(
 
 
 def states_of(entries: Sequence[Any]) -> Array:
-    """Entries that are numbers or have one for each state, as (states, size)."""
+    """Return entries that are numbers or have one for each state, as (states, size)."""
     states = max(np.size(x) for x in entries)
     return np.array([np.broadcast_to(x, states) for x in entries], dtype=float).T

@@ -28,7 +28,9 @@ from tests.support_programs import vectors
 
 
 def run(nest: LoopNest, outputs: Mapping[str, int], **inputs: Array) -> dict[str, Array]:
-    """The outputs, by their names of so many numbers each, of inputs; optional ones may be left out."""
+    """Return the outputs, by their names of so many numbers each, of inputs; optional ones may be left
+    out.
+    """
     arrays = {name: np.full(size, np.nan) for name, size in {**nest.arrays, **outputs}.items()}
     arrays |= {table.name: np.array(table.rows, dtype=float).ravel() for table in nest.tables}
     arrays |= inputs
@@ -114,13 +116,13 @@ class _Run:
             to[where] = values + to[where] if array.adds else values
 
     def _first(self, place: Place, at: Mapping[str, int]) -> int:
-        """The number at which a place begins."""
+        """Return the number at which a place begins."""
         return place.offset + sum(stride * value_of(x, at, self.columns) for x, stride in place.strides)
 
     def _numbers(
         self, place: Place, array: Argument, entries: Sequence[int], lanes: int, at: Mapping[str, int]
     ) -> Indices:
-        """Where so many lanes of these entries lie, to be read or written."""
+        """Return where so many lanes of these entries lie, to be read or written."""
         begins = self._first(place, at) + (place.pitch or array.width) * np.array(entries, dtype=np.int64)
         found: Indices = begins[:, None] + place.apart * np.arange(array.width, dtype=np.int64)[:lanes]
         assert np.all((found >= 0) & (found < len(self.arrays[place.array]))), place

@@ -34,7 +34,7 @@ class Tree:
         turned: Triple = ORIGIN,
         mass: float = 1.0,
     ) -> str:
-        """A link of this name on a joint of this name, `turned` by roll, pitch and yaw."""
+        """Return a link of this name on a joint of this name, `turned` by roll, pitch and yaw."""
         rng = np.random.default_rng(len(self.links))
         com = list(rng.uniform(-0.1, 0.1, 3) * [1.0, 1.0, 0.0 if self.planar else 1.0])
         factor = rng.uniform(-0.1, 0.1, (3, 3))
@@ -58,12 +58,12 @@ class Tree:
         return name
 
     def universal(self, name: str, parent: str, at: Triple, axes: tuple[Triple, Triple], mass: float) -> str:
-        """A link on two revolute joints whose axes cross, and the cross between them."""
+        """Return a link on two revolute joints whose axes cross, and the cross between them."""
         cross = self.add(f"{name}_cross", parent, at, axes[0], mass=0.1)
         return self.add(name, cross, ORIGIN, axes[1], mass=mass)
 
     def urdf(self) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         return f'<robot name="{self.name}">\n' + "\n".join([*self.links, *self.joints]) + "\n</robot>\n"
 
 
@@ -95,7 +95,7 @@ def _around(radius: float, angle: float, height: float = 0.0) -> Triple:
 
 
 def four_bar() -> Mechanism:
-    """Crank, rod and rocker."""
+    """Return crank, rod and rocker."""
     tree = Tree("four_bar", planar=True)
     tree.add("crank", "base", ORIGIN)
     tree.add("rod", "crank", (0.15, 0.0, 0.0))
@@ -105,7 +105,7 @@ def four_bar() -> Mechanism:
 
 
 def five_bar() -> Mechanism:
-    """Two arms of two links that hold one point in the plane."""
+    """Return two arms of two links that hold one point in the plane."""
     tree = Tree("five_bar", planar=True)
     for side, x in (("left", -0.1), ("right", 0.1)):
         tree.add(f"{side}_upper", "base", (x, 0.0, 0.0))
@@ -115,7 +115,7 @@ def five_bar() -> Mechanism:
 
 
 def planar_3rrr() -> Mechanism:
-    """A platform in the plane on three legs of three revolute joints."""
+    """Return a platform in the plane on three legs of three revolute joints."""
     tree = Tree("planar_3rrr", planar=True)
     angles = [math.radians(90.0 + 120.0 * k) for k in range(3)]
     corners = [_around(0.12, angle) for angle in angles]
@@ -132,7 +132,7 @@ def planar_3rrr() -> Mechanism:
 
 
 def two_rod_ankle() -> Mechanism:
-    """A foot on a universal joint, pushed by two rods from cranks on the shin."""
+    """Return a foot on a universal joint, pushed by two rods from cranks on the shin."""
     tree = Tree("two_rod_ankle")
     tree.universal("foot", "base", (0.0, 0.0, -0.3), (Y, X), 1.0)
     loops = []
@@ -144,7 +144,7 @@ def two_rod_ankle() -> Mechanism:
 
 
 def kangaroo_leg() -> Mechanism:
-    """A leg whose hip two linear actuators move, and its knee another one."""
+    """Return a leg whose hip two linear actuators move, and its knee another one."""
     tree = Tree("kangaroo_leg")
     tree.universal("thigh", "base", ORIGIN, (X, Y), 3.0)
     tree.add("shin", "thigh", (0.0, 0.0, -0.4), Y, mass=2.0)
@@ -160,7 +160,7 @@ def kangaroo_leg() -> Mechanism:
 
 
 def delta() -> Mechanism:
-    """A platform on three arms, each with two parallel rods."""
+    """Return a platform on three arms, each with two parallel rods."""
     tree = Tree("delta")
     tree.add("platform", "base", (0.0, 0.0, -0.35), None, kind="floating")
     loops: list[str] = []
@@ -177,7 +177,7 @@ def delta() -> Mechanism:
 
 
 def stewart_gough() -> Mechanism:
-    """A platform on six linear actuators."""
+    """Return a platform on six linear actuators."""
     tree = Tree("stewart_gough")
     tree.add("platform", "base", (0.0, 0.0, 0.5), None, kind="floating", mass=3.0)
     loops = []

@@ -37,7 +37,7 @@ class Peer:
     fixed_inertia: Any
 
     def q(self, q: Array) -> Array:
-        """Pinocchio's configuration."""
+        """Return Pinocchio's configuration."""
         result, start = [], 0
         for joint in self.model.joints[1:]:
             if joint.nq == 2:
@@ -50,7 +50,7 @@ class Peer:
         return np.array(result)
 
     def q_back(self, q: Array) -> Array:
-        """rbdc's configuration, angles of continuous joints in (-pi, pi]."""
+        """Return rbdc's configuration, angles of continuous joints in (-pi, pi]."""
         result, start = [], 0
         for joint in self.model.joints[1:]:
             own = q[start : start + joint.nq]
@@ -59,7 +59,7 @@ class Peer:
         return np.array(result)
 
     def forces(self, fext: Array) -> Any:
-        """External forces, one per joint, the universe's first."""
+        """Return external forces, one per joint, the universe's first."""
         forces = pin.StdVec_Force()
         forces.append(pin.Force.Zero())
         for row in fext:
@@ -67,19 +67,19 @@ class Peer:
         return forces
 
     def frame(self, name: str) -> int:
-        """The body frame of a link."""
+        """Return the body frame of a link."""
         return int(self.model.getFrameId(name, pin.FrameType.BODY))
 
 
 @cache
 def peer(robot: str, root: str) -> Peer:
-    """The model of a robot that ships with rbdc; Pinocchio's own reading of the same file."""
+    """Return the model of a robot that ships with rbdc; Pinocchio's own reading of the same file."""
     return peer_of(resolve(robot).read_text(encoding="utf-8"), root)
 
 
 def as_snapped(text: str) -> str:
-    """A URDF with the angles that --snap makes of those of joints by default: right angles that were written
-    with twelve digits.
+    """Return a URDF with the angles that --snap makes of those of joints by default: right angles that were
+    written with twelve digits.
     """
     tree = etree.fromstring(text.encode())
     for origin in tree.iterfind("joint/origin[@rpy]"):
@@ -91,7 +91,7 @@ def as_snapped(text: str) -> str:
 
 
 def peer_of(text: str, root: str, *, snap: bool = True) -> Peer:
-    """Pinocchio's own reading of a description, as rbdc takes its angles or as they are written."""
+    """Return Pinocchio's own reading of a description, as rbdc takes its angles or as they are written."""
     text = as_snapped(text) if snap else text
     model = (
         pin.buildModelFromXML(text)
@@ -103,7 +103,7 @@ def peer_of(text: str, root: str, *, snap: bool = True) -> Peer:
 
 
 def states(module: ModuleType, count: int = 16, seed: int = 0) -> list[tuple[Array, Array, Array, Array]]:
-    """Random (q, v, a, fext): the first at rest in the neutral configuration, some fast."""
+    """Return random (q, v, a, fext): the first at rest in the neutral configuration, some fast."""
     rng = np.random.default_rng(seed)
     made = []
     for k in range(count):
@@ -187,7 +187,7 @@ ARGUMENTS = {
 
 
 def arguments(name: str, state: tuple[Array, Array, Array, Array]) -> list[Array]:
-    """The arguments of a function out of (q, v, a, fext)."""
+    """Return the arguments of a function out of (q, v, a, fext)."""
     return [state["qvaf".index(letter)] for letter in ARGUMENTS.get(name, "q")]
 
 

@@ -32,7 +32,7 @@ def finish(
     sections: Sequence[Section],
     symbols: dict[int, str],
 ) -> Program:
-    """The program of a builder's values."""
+    """Return the program of a builder's values."""
     values, made = tuple(builder.values), tuple(map(tuple, results))
     return Program(name, tuple(inputs), tuple(outputs), values, made, tuple(sections), symbols)
 
@@ -41,7 +41,7 @@ Make = Callable[[Builder, list[int]], list[int]]
 
 
 def program(make: Make, inputs: int = 4) -> Program:
-    """A program of inputs x[0], x[1], ... with one output y, of what `make` gives."""
+    """Return a program of inputs x[0], x[1], ... with one output y, of what `make` gives."""
     builder = Builder()
     results = make(builder, [builder.input("x", k) for k in range(inputs)])
     return finish(
@@ -54,12 +54,12 @@ Given = Sequence[float] | Sequence[Sequence[float]]
 
 
 def evaluate(program: Program, **inputs: Given) -> list[list[float]]:
-    """The outputs by direct interpretation; lanes of wide entries one after the other."""
+    """Return the outputs by direct interpretation; lanes of wide entries one after the other."""
     return [[x for entry in made for x in entry] for made in vectors(program, **inputs)]
 
 
 def vectors(program: Program, **inputs: Given) -> list[list[list[float]]]:
-    """The entries of each output, of each the lanes."""
+    """Return the entries of each output, of each the lanes."""
     values: list[list[float]] = []
     for value in program.values:
         values.append(lanes(value, [values[k] for k in value.arguments], inputs))
@@ -68,7 +68,7 @@ def vectors(program: Program, **inputs: Given) -> list[list[list[float]]]:
 
 
 def lanes(value: Value, arguments: Sequence[Sequence[float]], inputs: Mapping[str, Given]) -> list[float]:
-    """One value, a number in each lane; a number of an input stands for the same in all lanes."""
+    """Return one value, a number in each lane; a number of an input stands for the same in all lanes."""
     operation = value.operation
     if operation is CONSTANT and value.constant is not None:
         return [value.constant]
@@ -94,7 +94,7 @@ def lanes(value: Value, arguments: Sequence[Sequence[float]], inputs: Mapping[st
 
 
 def shown(made: Program) -> list[str]:
-    """The outputs of a program, with every association shown."""
+    """Return the outputs of a program, with every association shown."""
 
     def of(index: int) -> str:
         value = made.values[index]
@@ -113,7 +113,7 @@ def shown(made: Program) -> list[str]:
 
 
 def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
-    """Its only output by compiled C, at its only input."""
+    """Return its only output by compiled C, at its only input."""
     declaration = FunctionDeclaration("f", "", (), ())
     source = windows_source("t", declaration, program)
     return _called({**source.files, "t.h": ""}, "t_f.c", "t_f", folder, np.array(x), program.outputs[0].size)
@@ -122,7 +122,9 @@ def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
 def compiled_side_by_side(
     program: Program, folder: Path, x: Sequence[float], width: int = DOUBLE.lanes
 ) -> list[float]:
-    """The same from a kernel of batches with so many samples, the first of a block; NaN in its others."""
+    """Return the same from a kernel of batches with so many samples, the first of a block; NaN in its
+    others.
+    """
     wide = in_blocks(widened(program, width), DOUBLE.lanes // width)
     headers = elementary_header("t", DOUBLE) | batch_header("t", DOUBLE) | width_header("t", DOUBLE, width)
     statements = [line for block in StatementWriter("t", wide, DOUBLE).blocks(0) for line in block.lines]

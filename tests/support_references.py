@@ -25,13 +25,13 @@ FRAMED = {name: function.at_frame for name, function in known().items() if funct
 
 
 def reference_of(name: str) -> Method:
-    """The method of a function that decides."""
+    """Return the method of a function that decides."""
     return references.reference_of(known()[name])
 
 
 def generated(evaluate: Evaluate, model: Problem, inputs: Inputs) -> list[list[Any]]:
-    """The outputs of an algorithm at numbers, or at one number for each state; one that differentiates its
-    expressions is given symbols first.
+    """Return the outputs of an algorithm at numbers, or at one number for each state; one that differentiates
+    its expressions is given symbols first.
     """
     if not isinstance(evaluate, Differentiated):
         return evaluate(model, inputs, silent)

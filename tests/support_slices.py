@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def parsed(text: str) -> tuple[int, int]:
-    """k and n of "k/n", 1 <= k <= n.
+    """Return k and n of "k/n", 1 <= k <= n.
 
     Raises:
         ValueError: if the text is anything else.
@@ -21,7 +21,7 @@ def parsed(text: str) -> tuple[int, int]:
 
 
 def slices(ids: Sequence[str], n: int) -> list[int]:
-    """The slice of each test, 1 to n, by the node ids of all of them.
+    """Return the slice of each test, 1 to n, by the node ids of all of them.
 
     Tests of one file with the same first parameter, which is a robot or the seed of a tree, stay together:
     they share compiled modules. The groups come in the order of a hash, so that each slice is a sample of the
@@ -36,6 +36,8 @@ def slices(ids: Sequence[str], n: int) -> list[int]:
 
 
 def _group(name: str) -> str:
-    """The file and the first parameter of a test's node id; the whole id of a test without parameters."""
+    """Return the file and the first parameter of a test's node id; the whole id of a test without
+    parameters.
+    """
     match = re.match(r"(.*?)::[^\[]*\[([^-\]]*)", name)
     return f"{match[1]} {match[2]}" if match else name

@@ -37,7 +37,7 @@ class Row(NamedTuple):
     words: str
 
     def has(self, element: str) -> bool:
-        """Whether a row is about an element: "a/*" is about "a" and all below it."""
+        """Return whether a row is about an element: "a/*" is about "a" and all below it."""
         return any(
             element == own or (own.endswith("/*") and f"{element}/".startswith(own[:-1]))
             for own in self.elements
@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 
 def table(page: str, heading: str) -> list[Row]:
-    """The rows of the first table below a heading."""
+    """Return the rows of the first table below a heading."""
     text = (DOCS / page).read_text(encoding="utf-8").split(f"\n{heading}\n", 1)[1]
     lines = text[text.index("\n|") + 1 :].split("\n\n", 1)[0].splitlines()[2:]
     return [_row(line) for line in lines]
@@ -62,7 +62,7 @@ def _row(line: str) -> Row:
 
 
 def row_of(rows: Sequence[Row], element: str, attribute: str) -> Row:
-    """The one row that has an attribute of an element; AssertionError without one, or with two."""
+    """Return the one row that has an attribute of an element; AssertionError without one, or with two."""
     about = [row for row in rows if row.has(element)]
     named = [row for row in about if attribute in row.attributes or row.attributes == (ALL,)]
     found = named or [row for row in about if row.attributes == (OTHERS,)]
@@ -82,7 +82,7 @@ def check_complete(rows: Sequence[Row], schema: Mapping[str, Iterable[str]]) -> 
 
 
 def values(text: str) -> dict[str, str | Change]:
-    """Attributes as XML has them."""
+    """Return attributes as XML has them."""
     return {str(name): str(value) for name, value in etree.fromstring(f"<any {text}/>").attrib.items()}
 
 
@@ -90,7 +90,7 @@ _DRAKE = 'xmlns:drake="http://drake.mit.edu"'
 
 
 def changed(text: str, changes: Mapping[str, Change]) -> str:
-    """A description with other attributes of some elements, by their XPath; None takes one away."""
+    """Return a description with other attributes of some elements, by their XPath; None takes one away."""
     root = etree.fromstring(text)
     for place, attributes in changes.items():
         element = _at(root, place)
@@ -103,7 +103,7 @@ def changed(text: str, changes: Mapping[str, Change]) -> str:
 
 
 def extended(text: str, place: str, content: str) -> str:
-    """A description with more elements, or with text, in an element by its XPath."""
+    """Return a description with more elements, or with text, in an element by its XPath."""
     root, more = etree.fromstring(text), etree.fromstring(f"<all {_DRAKE}>{content}</all>")
     element = _at(root, place)
     element.text = more.text or element.text
@@ -118,7 +118,7 @@ def _at(root: etree._Element, place: str) -> etree._Element:
 
 
 def reader(path: Path) -> Read:
-    """A reader of descriptions that are written to a file one after the other."""
+    """Return a reader of descriptions that are written to a file one after the other."""
 
     @cache
     def read(text: str, **options: Any) -> tuple[Problem | None, set[str]]:
@@ -156,7 +156,7 @@ def check(row: Row, before: str, after: str, read: Read, *, accepted: bool = Tru
 
 
 def uncounted(model: Problem) -> Problem:
-    """The model without what counts only where it is asked for."""
+    """Return the model without what counts only where it is asked for."""
     off: dict[str, Any] = {} if model.drive_terms else dict.fromkeys(_DRIVES, 0.0)
     return replace(model, bodies=tuple(replace(body, **off) for body in model.bodies))
 

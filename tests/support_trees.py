@@ -47,13 +47,13 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
 
 
 def vector(values: np.ndarray) -> Vector3:
-    """A Vector3 of floats."""
+    """Return a Vector3 of floats."""
     return Vector3.of([float(x) for x in values])
 
 
 def random_placement(rng: np.random.Generator) -> Placement:
-    """Any rotation, a translation of some decimetres; one in four a multiple of a right angle, as robots
-    have.
+    """Return any rotation, a translation of some decimetres; one in four a multiple of a right angle, as
+    robots have.
     """
     angles = rng.uniform(-3.0, 3.0, 3) if rng.random() < 0.75 else rng.integers(-1, 3, 3) * (np.pi / 2)
     return Placement(Rotation.from_rpy(*(float(x) for x in angles)), vector(rng.uniform(-0.4, 0.4, 3)))
@@ -62,7 +62,7 @@ def random_placement(rng: np.random.Generator) -> Placement:
 def random_joint(
     rng: np.random.Generator, name: str, kind: str, parent: str, child: str, mimic: Mimic | None = None
 ) -> Joint:
-    """A joint of the kind, its axis at random ("aligned": a coordinate axis)."""
+    """Return a joint of the kind, its axis at random ("aligned": a coordinate axis)."""
     axis = rng.standard_normal(3)
     if kind == "aligned":
         axis, kind = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0]), "revolute"
@@ -79,8 +79,8 @@ def random_joint(
 
 
 def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Problem:
-    """Seven links beyond the root, or `size`, the joint types in turn, parents at random; the root is free in
-    every other tree.
+    """Return seven links beyond the root, or `size`, the joint types in turn, parents at random; the root is
+    free in every other tree.
 
     With seed 0 .. 7 every type is somewhere at the root of the tree. Link 5 carries link 6 and, where link
     6's joint could not undo its motion (which would make M singular), has no inertia of its own.
@@ -104,15 +104,17 @@ def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Problem
 
 
 def law_module(tree: Problem) -> ModuleType:
-    """The compiled module of a tree with `LAW_FUNCTIONS`; the build verifies those of the first of `TREES`,
-    which has every joint type, and leaves the others to the laws and the peers.
+    """Return the compiled module of a tree with `LAW_FUNCTIONS`; the build verifies those of the first of
+    `TREES`, which has every joint type, and leaves the others to the laws and the peers.
     """
     verify = tree.name == "tree0"
     return build_module(tree, functions=LAW_FUNCTIONS, cflags=UNOPTIMISED, verify=verify)
 
 
 def mimic_tree(mimic: str, **options: Any) -> Problem:
-    """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
+    """Return a branching tree with a chain of two followers, one of them before its leader in depth-first
+    order.
+    """
     rng = np.random.default_rng(7)
     kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
     leaders = {0: Mimic("joint3", -0.5, 0.3), 3: Mimic("joint2", 2.0, -0.1), 4: Mimic("joint5", 0.7, 0.0)}

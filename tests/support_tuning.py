@@ -11,7 +11,7 @@ from rbdc.tuning.choosing import decided
 
 
 def timings(times: Mapping[Way, float], on: str | None = None) -> list[Timing]:
-    """Times of ways on a processor, by default this one."""
+    """Return times of ways on a processor, by default this one."""
     return [Timing(on or processor(), way, nanoseconds) for way, nanoseconds in times.items()]
 
 
@@ -21,7 +21,7 @@ def tuning(
     blocks: Mapping[str, Mapping[Way, float]] | None = None,
     on: str | None = None,
 ) -> Tuning:
-    """A tuning by times of ways, of which the first is the default, by function."""
+    """Return a tuning by times of ways, of which the first is the default, by function."""
     kinds = {SINGLE: single, BATCH: batch or {}, BLOCKS: blocks or {}}
     made = {
         kind: {name: decided(next(iter(times)), timings(times, on)) for name, times in own.items()}
@@ -32,7 +32,7 @@ def tuning(
 
 
 def written(made: Tuning, folder: Path) -> Path:
-    """The file of a tuning."""
+    """Return the file of a tuning."""
     path = folder / "tuning.json"
     path.write_text(made.text, encoding="utf-8")
     return path

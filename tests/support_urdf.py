@@ -16,36 +16,36 @@ INERTIAL = (
 
 
 def link(name: str, body: str = INERTIAL) -> str:
-    """A link of 1 kg."""
+    """Return a link of 1 kg."""
     return f'<link name="{name}">{body}</link>'
 
 
 def joint(name: str, parent: str, child: str, body: str = LIMIT, kind: str = "revolute") -> str:
-    """A joint; `body` is what it holds besides parent and child."""
+    """Return a joint; `body` is what it holds besides parent and child."""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{body}</joint>'
     )
 
 
 def robot(*parts: str) -> str:
-    """The file, every part on a line of its own, the first on line 2."""
+    """Return the file, every part on a line of its own, the first on line 2."""
     return '<robot name="r">\n' + "\n".join(parts) + "\n</robot>\n"
 
 
 def pair(body: str = LIMIT, kind: str = "revolute") -> str:
-    """Two links and the joint between them, on line 4."""
+    """Return two links and the joint between them, on line 4."""
     return robot(link("base"), link("arm"), joint("j", "base", "arm", body, kind))
 
 
 def read(folder: Path, text: str) -> Description:
-    """The description in a text."""
+    """Return the description in a text."""
     path = folder / "r.urdf"
     path.write_text(text, encoding="utf-8")
     return read_description(path)
 
 
 def model(folder: Path, text: str, **options: Any) -> Problem:
-    """The model of a text."""
+    """Return the model of a text."""
     path = folder / "r.urdf"
     path.write_text(text, encoding="utf-8")
     return Problem.from_urdf(path, **options)

@@ -31,7 +31,7 @@ FUNCTION = "rnea_derivatives"
 
 
 def widths() -> list[str]:
-    """The variants that this processor can run, each with registers of its own width."""
+    """Return the variants that this processor can run, each with registers of its own width."""
     line = next(x for x in Path("/proc/cpuinfo").read_text().splitlines() if x.startswith("flags"))
     here = {"bmi": "bmi1"}
     return [name for name in VARIANTS if {here.get(x, x) for x in VARIANTS[name]} <= set(line.split())]
@@ -40,8 +40,8 @@ def widths() -> list[str]:
 def path_tree(
     seed: int, size: int, root: str = "", mimic: str = "independent", kinds: Sequence[str] = ONE_AXIS
 ) -> Problem:
-    """A tree of so many joints of these kinds, by default with one degree of freedom: deep, wide, or of
-    limbs two of which are mirror images; some joints follow others where `mimic` is "coupled".
+    """Return a tree of so many joints of these kinds, by default with one degree of freedom: deep, wide, or
+    of limbs two of which are mirror images; some joints follow others where `mimic` is "coupled".
     """
     rng = np.random.default_rng(seed)
     shape = SHAPES[seed % len(SHAPES)]
@@ -60,7 +60,7 @@ def path_tree(
 
 
 def inputs(model: Problem, seed: int = 0) -> tuple[Array, Array, Array, Array]:
-    """q, v, accelerations or torques, and external forces; the velocity of a free root counts."""
+    """Return q, v, accelerations or torques, and external forces; the velocity of a free root counts."""
     rng = np.random.default_rng(seed)
     q = np.zeros(model.nq)
     for k, body in enumerate(model.bodies):
@@ -90,7 +90,7 @@ def _parents(rng: np.random.Generator, shape: str, size: int) -> list[str]:
 
 
 def chain(size: int) -> Problem:
-    """A serial chain of revolute joints, light enough that no entry overshadows the others."""
+    """Return a serial chain of revolute joints, light enough that no entry overshadows the others."""
     rng = np.random.default_rng(1)
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(size))]
     joints = [
@@ -101,7 +101,7 @@ def chain(size: int) -> Problem:
 
 
 def kernel_alone(model: Problem, function: Function, robot: str = "robot") -> FunctionSource:
-    """The kernel of a function, whatever planning would choose."""
+    """Return the kernel of a function, whatever planning would choose."""
     plan = windows(Subject(model, function))
     assert plan is not None
     return printed(robot, plan)
@@ -142,7 +142,7 @@ class WindowsKernel:
         self.function = getattr(ctypes.CDLL(str(library)), f"robot_{function}")
 
     def __call__(self, *inputs: Array | None) -> list[Array]:
-        """The matrices at the inputs of the function, external forces or None the last."""
+        """Return the matrices at the inputs of the function, external forces or None the last."""
         nv, dtype = self.model.nv, np.dtype(self.scalar.dtype)
         given = [None if x is None else np.ascontiguousarray(x, dtype) for x in inputs]
         outputs = [np.full((nv, nv), np.nan, dtype) for _ in self.declaration.outputs]

@@ -45,7 +45,7 @@ LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 
 
 def imports(path: Path) -> list[tuple[str, int]]:
-    """Every imported module of a file, wherever the import stands, with its line."""
+    """Return every imported module of a file, wherever the import stands, with its line."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -56,7 +56,7 @@ def imports(path: Path) -> list[tuple[str, int]]:
 
 
 def part(module: str) -> str | None:
-    """The part of rbdc that a module belongs to."""
+    """Return the part of rbdc that a module belongs to."""
     words = module.split(".")
     return words[1] if words[0] == "rbdc" and len(words) > 1 else None
 
@@ -197,15 +197,15 @@ CHECKING = {"functions/references.py"}
 
 
 def module_path(module: str) -> Path | None:
-    """The file of a module of rbdc."""
+    """Return the file of a module of rbdc."""
     path = SOURCE.joinpath(*module.split(".")[1:])
     return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
 
 
 @cache
 def of_rbdc(path: Path) -> frozenset[str]:
-    """The modules of rbdc that a file imports, wherever the import stands; of a package the modules that are
-    named.
+    """Return the modules of rbdc that a file imports, wherever the import stands; of a package the modules
+    that are named.
     """
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -218,7 +218,7 @@ def of_rbdc(path: Path) -> frozenset[str]:
 
 
 def reached(start: AbstractSet[str]) -> set[str]:
-    """The modules of rbdc that some import, whatever these import, and so on."""
+    """Return the modules of rbdc that some import, whatever these import, and so on."""
     found: set[str] = set()
     while start:
         found |= start
@@ -255,7 +255,7 @@ RUN = 5
 
 
 def code_lines(path: Path) -> list[str]:
-    """The lines of a file without imports, docstrings, signatures, white space and lone brackets."""
+    """Return the lines of a file without imports, docstrings, signatures, white space and lone brackets."""
     text, skipped = path.read_text(), set[int]()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Import, ast.ImportFrom)) or (
@@ -269,14 +269,14 @@ def code_lines(path: Path) -> list[str]:
 
 
 def runs(path: Path) -> set[tuple[str, ...]]:
-    """All runs of `RUN` lines of code of a file."""
+    """Return all runs of `RUN` lines of code of a file."""
     lines = code_lines(path)
     return {tuple(lines[k : k + RUN]) for k in range(len(lines) - RUN + 1)}
 
 
 @cache
 def runs_of_generated() -> set[tuple[str, ...]]:
-    """Those of all algorithms that are generated."""
+    """Return those of all algorithms that are generated."""
     apart = (REFERENCE, TOOLS)
     paths = [p for p in ALGORITHMS.rglob("*.py") if not any(p.is_relative_to(room) for room in apart)]
     return {run for path in paths for run in runs(path)}

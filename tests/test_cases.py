@@ -34,7 +34,7 @@ FLOATING: dict[str, Any] = {"root_joint": "free-flyer"}
 def built(
     description: Any, out: Path, functions: str = "rnea", **options: Any
 ) -> tuple[ModuleType, list[str]]:
-    """The module of a description, and the warnings of its build, those of the module among them."""
+    """Return the module of a description, and the warnings of its build, those of the module among them."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         module = rbdc.build(description, functions=functions, out=out, **options)
@@ -43,7 +43,7 @@ def built(
 
 
 def refused(description: Any, out: Path, **options: Any) -> str:
-    """The message of a build that is refused."""
+    """Return the message of a build that is refused."""
     with pytest.raises(RbdcError) as error:
         rbdc.build(description, functions="rnea", out=out, **options)
     assert not (out / "made").exists()

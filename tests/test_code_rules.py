@@ -19,14 +19,14 @@ HEAVY = ("casadi", "sympy", "jinja2", "matplotlib", "lxml", "rich", "click", "cf
 
 
 def module_of(file: Path) -> str:
-    """The dotted name of a file's module."""
+    """Return the dotted name of a file's module."""
     parts = ["rbdc", *file.relative_to(SOURCE).with_suffix("").parts]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
 def imports(file: Path) -> tuple[str, ...]:
-    """Every module that a file imports, at its top or inside a function."""
+    """Return every module that a file imports, at its top or inside a function."""
     return tuple(_imports(file))
 
 
@@ -44,12 +44,12 @@ def _imports(file: Path) -> Iterator[str]:
 
 
 def layer(module: str) -> str:
-    """The part of a name that `LAYERS` lists."""
+    """Return the part of a name that `LAYERS` lists."""
     return module.split(".")[1] if module.count(".") else ""
 
 
 def importers(package: str) -> set[str]:
-    """The modules that import a third party's package."""
+    """Return the modules that import a third party's package."""
     return {module_of(file) for file in FILES if any(name.split(".")[0] == package for name in imports(file))}
 
 

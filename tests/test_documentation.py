@@ -70,7 +70,7 @@ class Block:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page."""
+    """Yield the fenced blocks of a page."""
     text = page.read_text(encoding="utf-8")
     for match in _BLOCK.finditer(text):
         yield Block(page, text[: match.start()].count("\n") + 1, tuple(match[1].split()), match[2])
@@ -100,7 +100,7 @@ def folder(block: Block, tmp_path: Path) -> Path:
 
 
 def furnished(clone: Path) -> Path:
-    """The clone with files of the tests, which git does not see."""
+    """Return the clone with files of the tests, which git does not see."""
     shutil.copy(resolve("double_pendulum"), clone / "my_robot.urdf")
     (clone / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
     (clone / "cc").chmod(0o755)
@@ -109,12 +109,12 @@ def furnished(clone: Path) -> Path:
 
 
 def git(folder: Path, *words: str) -> str:
-    """The output of git."""
+    """Return the output of git."""
     return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def run(command: list[str], folder: Path) -> str:
-    """The standard output of a command that must succeed, with this environment's programs first."""
+    """Return the standard output of a command that must succeed, with this environment's programs first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     own = os.environ | {"PATH": path, "CC": str(folder / "cc")}
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
@@ -158,7 +158,7 @@ def run_c(block: Block, folder: Path) -> None:
 
 
 def c_package(block: Block, folder: Path) -> Path:
-    """The package whose header a block includes, with the functions that it calls."""
+    """Return the package whose header a block includes, with the functions that it calls."""
     (robot,) = set(re.findall(r'#include "(\w+)\.h"', block.text))
     known = functions_of(Problem.from_urdf(resolve(robot)))
     called = [name for name in known if re.search(rf"\b{robot}_{name}(_batch|_lanes)?\(", block.text)]

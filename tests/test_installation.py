@@ -32,7 +32,7 @@ def test_data_folders_are_flat() -> None:
 
 
 def run(command: list[str], folder: Path, **environment: str) -> str:
-    """The standard output of a command that must succeed."""
+    """Return the standard output of a command that must succeed."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     done = subprocess.run(
         command, cwd=folder, env=kept | environment, capture_output=True, text=True, check=False
@@ -61,7 +61,7 @@ def distributions(source: Path) -> dict[str, Path]:
 
 
 def installed(wheel: Path, folder: Path) -> Path:
-    """A fresh environment with the wheel in it; the dependencies come from this one. The folder of its
+    """Return a fresh environment with the wheel in it; the dependencies come from this one. The folder of its
     programs.
     """
     venv.create(folder, with_pip=False)
@@ -96,7 +96,7 @@ def check(programs: Path, origin: Path, folder: Path) -> None:
 
 
 def data_files() -> set[str]:
-    """Every file of the repository that an installation needs, as a path below site-packages."""
+    """Return every file of the repository that an installation needs, as a path below site-packages."""
     found = set()
     for package, folder in FOLDERS.items():
         for file in (ROOT / folder).rglob("*"):

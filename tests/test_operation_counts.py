@@ -49,7 +49,7 @@ LARGE = ("minverse", "aba_derivatives")
 
 
 def counts(robot: str) -> dict[str, int]:
-    """Operations without external forces, function by function."""
+    """Return operations without external forces, function by function."""
     model = Problem.from_urdf(resolve(robot), root_joint=ROBOTS[robot], snap=LIKELY_MEANT)
     functions = functions_of(model)
     names = [name for name in FUNCTIONS if robot != "simple_humanoid" or name not in LARGE]

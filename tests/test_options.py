@@ -31,7 +31,7 @@ OPTIONS = options_of(BuildOptions)
 
 
 def asked(*words: str) -> BuildOptions:
-    """The options of `rbdc build cartpole` with these words."""
+    """Return the options of `rbdc build cartpole` with these words."""
     given = dict(build_command.make_context("build", ["cartpole", *words]).params)
     del given["descriptions"], given["as_json"]
     return BuildOptions(**given)
@@ -263,7 +263,7 @@ FLAGS = {flag for option in options_of(CompareOptions).values() for flag in opti
 
 
 def sentences(path: Path) -> Iterator[str]:
-    """The texts of a file that are more than a flag; no docstrings."""
+    """Yield the texts of a file that are more than a flag; no docstrings."""
     tree = ast.parse(path.read_text())
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

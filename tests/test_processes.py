@@ -20,13 +20,13 @@ from tests.support_trees import random_tree
 
 
 def square(x: float) -> float:
-    """Slow enough that helpers get their share."""
+    """Return slow enough that helpers get their share."""
     time.sleep(0.05)
     return x * x
 
 
 def whose(folder: Path) -> int:
-    """The process that works, after another has come to work beside it."""
+    """Return the process that works, after another has come to work beside it."""
     (folder / str(os.getpid())).touch()
     late = time.monotonic() + 60.0
     while len(list(folder.iterdir())) < 2 and time.monotonic() < late:
@@ -35,19 +35,19 @@ def whose(folder: Path) -> int:
 
 
 def here(_: int) -> int:
-    """The process that works."""
+    """Return the process that works."""
     return os.getpid()
 
 
 def refusing(x: int) -> int:
-    """An error with fields of its own for one task."""
+    """Return an error with fields of its own for one task."""
     if x == 3:
         raise DescriptionError("no such link", "name another", "robot.urdf", 7)
     return x
 
 
 def dying(x: int) -> int:
-    """Ends every process but that of the tests."""
+    """Return ends every process but that of the tests."""
     if os.getpid() != int(os.environ["RBDC_TEST_PARENT"]):
         os._exit(3)
     time.sleep(0.3)
@@ -55,7 +55,7 @@ def dying(x: int) -> int:
 
 
 def printing(x: int) -> int:
-    """Prints, which must not get among the answers."""
+    """Return prints, which must not get among the answers."""
     print("text on standard output")
     time.sleep(0.1)
     return x
@@ -152,7 +152,7 @@ def name_of_type(x: object) -> str:
 
 
 def unsendable(_: int) -> Unsendable:
-    """A result that cannot travel."""
+    """Return a result that cannot travel."""
     time.sleep(0.2)
     return Unsendable()
 

@@ -17,7 +17,7 @@ from rbdc.spatial import Symmetric3
 
 
 def robot(base: float, tip: float) -> Problem:
-    """Two links on one joint, with these masses."""
+    """Return two links on one joint, with these masses."""
     inertias = (
         Inertia.about_com(m, Vector3(0.1, 0.0, 0.0), Symmetric3.diagonal(0.1 * m, 0.1 * m, 0.1 * m))
         for m in (base, tip)

@@ -48,7 +48,7 @@ def test_what_is_no_slice_is_refused(text: str) -> None:
 
 
 def collected(part: str | None) -> list[str]:
-    """Node ids that -m exhaustive selects of one file, with and without `RBDC_SLICE`."""
+    """Return node ids that -m exhaustive selects of one file, with and without `RBDC_SLICE`."""
     environment = {name: value for name, value in os.environ.items() if name != "RBDC_SLICE"}
     if part is not None:
         environment["RBDC_SLICE"] = part

@@ -30,7 +30,7 @@ FIRST, LAST = COMPILERS[0], COMPILERS[-1]
 
 
 def a_tuning() -> Tuning:
-    """Another form for `minverse`, another width for `crba`, and of two compilers each for one."""
+    """Return another form for `minverse`, another width for `crba`, and of two compilers each for one."""
     return tuning(
         {
             "crba": {Way("straight line", FIRST): 10.0, Way("rolled", FIRST): 30.0},

@@ -46,7 +46,7 @@ OLD = {
 
 @cache
 def texts() -> dict[str, str]:
-    """Every file of ours but for this one, by its name, those of the committed packages too."""
+    """Return every file of ours but for this one, by its name, those of the committed packages too."""
     pages = [path for place in (".", "docs", "generated", "robots") for path in (ROOT / place).glob("*.md")]
     paths = [path for place in PLACES for path in (ROOT / place, *(ROOT / place).rglob("*"))]
     ours = {*pages, *paths} - {Path(__file__), ROOT / "CHANGELOG.md"}
@@ -70,7 +70,7 @@ def test_a_form_has_one_name() -> None:
 
 
 def forms_of(model: Problem, *names: str, options: GenerationOptions = PLAIN) -> set[str]:
-    """The forms that the manifest of a package of these functions names."""
+    """Return the forms that the manifest of a package of these functions names."""
     made = generate(model, "robot", names, lambda _: None, options)
     manifest = json.loads(render_manifest(Package(model, "robot"), made.sources, {}))
     return {entry["form"] for entry in manifest["functions"].values()}

@@ -37,7 +37,7 @@ def again(first: Tuning, second: Tuning, kind: str) -> dict[str, float]:
 
 
 def lines(first: Tuning, second: Tuning) -> Iterator[str]:
-    """The result of one robot in words; a line of a function that is too slow begins with blanks."""
+    """Yield the result of one robot in words; a line of a function that is too slow begins with blanks."""
     for kind in KINDS:
         gains = [decision.gain or 1.0 for decision in first.decisions[kind].values()]
         if not gains:

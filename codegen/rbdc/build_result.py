@@ -53,9 +53,9 @@ class BuildResult:
 
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """The name, the form and the deterministic figures of each function of a manifest: those of a rolled one
-    include the files that it shares with others. `batch_...`: of what computes several samples at once,
-    nothing where the batch is a loop.
+    """Return the name, the form and the deterministic figures of each function of a manifest: those of a
+    rolled one include the files that it shares with others. `batch_...`: of what computes several samples at
+    once, nothing where the batch is a loop.
     """
     return tuple(
         {"name": name, **{key: entry[key] for key in entry if key not in _DECLARED}}
@@ -64,8 +64,8 @@ def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any],
 
 
 def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
-    """The bytes of code of a function, of all variants together, and of stack, where a variant takes most;
-    and of its batch where it has files of its own.
+    """Return the bytes of code of a function, of all variants together, and of stack, where a variant takes
+    most; and of its batch where it has files of its own.
     """
     found = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
@@ -98,7 +98,7 @@ def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
 
 
 def _changed(model: Problem, effect: Effect) -> Collection[str]:
-    """The functions whose numbers an effect changes."""
+    """Return the functions whose numbers an effect changes."""
     if effect in (Effect.NONE, Effect.ASKED):
         return ()
     if effect is Effect.ALL:

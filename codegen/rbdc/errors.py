@@ -11,7 +11,7 @@ LONGEST = 200
 
 
 def brief(text: str, most: int = LONGEST) -> str:
-    """Text inside a message, of at most so many characters."""
+    """Return text inside a message, of at most so many characters."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

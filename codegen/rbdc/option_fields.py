@@ -78,7 +78,7 @@ class Option(Generic[Value]):
             raise OptionError(f"{asked(name or self.names[0], self._wrong(given))}: {error}") from None
 
     def _wrong(self, given: object) -> object:
-        """The first entry of a repeated option that is refused by itself, else all that was given."""
+        """Return the first entry of a repeated option that is refused by itself, else all that was given."""
         if not self.reading.repeated or isinstance(given, (str, PathLike)) or not isinstance(given, Iterable):
             return given
         parts = [{k: v} for k, v in given.items()] if isinstance(given, Mapping) else [[x] for x in given]
@@ -96,13 +96,16 @@ class Option(Generic[Value]):
 
 
 def options_of(owner: type) -> dict[str, Option[Any]]:
-    """The options of a class of options by the names of their fields, in order; other fields are none."""
+    """Return the options of a class of options by the names of their fields, in order; other fields are
+    none.
+    """
     found = {field.name: getattr_static(owner, field.name, None) for field in fields(owner)}
     return {name: option for name, option in found.items() if isinstance(option, Option)}
 
 
 def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a class of options by the names of its fields, whichever spelling they were given by.
+    """Return arguments of a class of options by the names of its fields, whichever spelling they were given
+    by.
 
     Raises OptionError for a name that no option has, and for an option that is given twice.
     """
@@ -128,7 +131,7 @@ def asked(name: str, value: object) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Return a value as JSON has it."""
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
@@ -142,7 +145,7 @@ def _shown(given: object) -> str:
 
 
 def choice(literal: Any) -> Reading[Any]:
-    """One of the texts of a `Literal`."""
+    """Return one of the texts of a `Literal`."""
     values = get_args(literal)
 
     def read(given: Any) -> str:
@@ -177,7 +180,7 @@ FOLDER = Reading(_folder, "DIRECTORY")
 
 
 def number(given: Any) -> float:
-    """A number, or the text of one. Raises ValueError for anything else."""
+    """Return a number, or the text of one. Raises ValueError for anything else."""
     try:
         if isinstance(given, (bool, bytes)):
             raise TypeError
@@ -200,7 +203,7 @@ COUNT = Reading(_count, "INTEGER")
 
 
 def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> Reading[float]:
-    """A number within limits; `remedy` is the message about others."""
+    """Return a number within limits; `remedy` is the message about others."""
 
     def read(given: Any) -> float:
         value = number(given)
@@ -212,7 +215,7 @@ def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> R
 
 
 def entries(given: Any) -> list[Any]:
-    """The entries of a sequence; a text is one entry. Raises ValueError for what has no entries."""
+    """Return the entries of a sequence; a text is one entry. Raises ValueError for what has no entries."""
     if isinstance(given, (str, PathLike)):
         return [given]
     if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
@@ -221,12 +224,12 @@ def entries(given: Any) -> list[Any]:
 
 
 def words_of(text: str, separator: str | None = ",") -> list[str]:
-    """The words of a text with separators between them."""
+    """Return the words of a text with separators between them."""
     return [word.strip() for word in text.split(separator) if word.strip()]
 
 
 def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]:
-    """A sequence of names, or one text of them with separators, by default commas; None: blanks."""
+    """Return a sequence of names, or one text of them with separators, by default commas; None: blanks."""
 
     def read(given: Any) -> tuple[str, ...]:
         return tuple(words_of(given, separator) if isinstance(given, str) else map(TEXT.read, entries(given)))
@@ -235,5 +238,5 @@ def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]
 
 
 def each(one: Reading[Value], metavar: str) -> Reading[tuple[Value, ...]]:
-    """An option that may be repeated: in Python a sequence, or one text."""
+    """Return an option that may be repeated: in Python a sequence, or one text."""
     return Reading(lambda given: tuple(map(one.read, entries(given))), metavar, repeated=True)

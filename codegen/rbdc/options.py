@@ -59,7 +59,7 @@ function.
 
 
 def _inertial(given: Any) -> tuple[str, ...]:
-    """The links of `inertial@link,...`, or a sequence of them; none of `inertial`, which means all."""
+    """Return the links of `inertial@link,...`, or a sequence of them; none of `inertial`, which means all."""
     if not isinstance(given, str):
         return tuple(TEXT.read(link) for link in entries(given))
     kind, at, listed = given.partition("@")
@@ -70,7 +70,9 @@ def _inertial(given: Any) -> tuple[str, ...]:
 
 
 def _precision(given: Any) -> Any:
-    """The name of a type of numbers, however NumPy takes it: "float32", np.float32, np.dtype("f4"), float."""
+    """Return the name of a type of numbers, however NumPy takes it: "float32", np.float32, np.dtype("f4"),
+    float.
+    """
     if given == "float":
         raise ValueError("float is double precision in Python and single in C: give float64 or float32")
     if isinstance(given, (str, type, np.dtype)):
@@ -84,7 +86,7 @@ TUNING_SECONDS = 30.0
 
 
 def _seconds(given: Any) -> float | None:
-    """A time above 0; True: the usual one, False: none."""
+    """Return a time above 0; True: the usual one, False: none."""
     if isinstance(given, bool):
         return TUNING_SECONDS if given else None
     return _TIME.read(given)
@@ -323,8 +325,8 @@ def _check_tuning(options: BuildOptions) -> None:
 
 
 def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
-    """The options that a package depends on, as its manifest has them: those of the model as it holds them,
-    None where it does not tell.
+    """Return the options that a package depends on, as its manifest has them: those of the model as it holds
+    them, None where it does not tell.
     """
     held = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
@@ -376,7 +378,7 @@ _GROUPS = {
 
 
 def grouped() -> dict[str, list[Option[Any]]]:
-    """The options by what they bear on, as help shows them; those of no other group are of the C."""
+    """Return the options by what they bear on, as help shows them; those of no other group are of the C."""
     of = {name: title for title, names in _GROUPS.items() for name in names}
     every = options_of(BuildOptions).items()
     return {title: [o for name, o in every if of.get(name, "C") == title] for title in _GROUPS}
@@ -386,7 +388,7 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
 def with_options(function: Documented) -> Documented:
-    """A decorator: the docstring with the options of a build by what they bear on."""
+    """Return a decorator: the docstring with the options of a build by what they bear on."""
     groups = [
         "\n".join([f"{title}:", *(f"    {option.names[0]}: {option.help}" for option in options)])
         for title, options in grouped().items()

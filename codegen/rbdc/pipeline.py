@@ -102,7 +102,8 @@ def build_package(
 
 
 def read(description: Description, options: BuildOptions) -> Problem:
-    """The problem that a description and options pose. Options that are not given stay as a model has them.
+    """Return the problem that a description and options pose. Options that are not given stay as a model has
+    them.
 
     Raises OptionError or UnsupportedError for options that do not go together, or not with the description.
     """
@@ -133,22 +134,26 @@ class _Job:
     """Functions of the package before, which were not asked for."""
 
     def kept_warnings(self) -> list[str]:
-        """The model's warnings as a package keeps them: with the file's name alone, wherever that lies."""
+        """Return the model's warnings as a package keeps them: with the file's name alone, wherever that
+        lies.
+        """
         return replace(self.model, file=Path(self.model.place).name).warnings
 
     def recorded(self) -> dict[str, Any]:
-        """The options of the package as its manifest has them."""
+        """Return the options of the package as its manifest has them."""
         return recorded_options(self.options, self.model)
 
     def selected(self) -> list[str]:
-        """The functions that are asked for, and those that are kept, in the order of the documentation."""
+        """Return the functions that are asked for, and those that are kept, in the order of the
+        documentation.
+        """
         from rbdc.functions.catalogue import functions_of, select
 
         wanted = {*select(self.model, self.options.functions, self.options.preset), *self.kept}
         return [name for name in functions_of(self.model) if name in wanted]
 
     def fused(self) -> list[str]:
-        """The functions that fused ones are made of."""
+        """Return the functions that fused ones are made of."""
         return [name.split("@")[0] for group in self.options.fuse for name in group]
 
     @cached_property
@@ -158,7 +163,7 @@ class _Job:
         return {} if tuning is None else compilers_of(tuning, self.selected(), self.tools)
 
     def tuning_remarks(self, functions: Iterable[str]) -> list[str]:
-        """Remarks of the build of these functions on its tuning."""
+        """Return remarks of the build of these functions on its tuning."""
         here = "" if self.options.march == "portable" else processor()
         return [] if self.options.tuning is None else self.options.tuning.remarks(functions, here)
 
@@ -213,8 +218,8 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
 
 
 def _planned(job: _Job) -> tuple[list[str], list[str]]:
-    """The functions that are asked for and defined for the model, and messages on those that had to be left
-    out of a preset.
+    """Return the functions that are asked for and defined for the model, and messages on those that had to be
+    left out of a preset.
     """
     from rbdc.planning.availability import buildable
     from rbdc.planning.forms import check_size
@@ -237,7 +242,7 @@ def _steps(job: _Job, names: Sequence[str]) -> dict[Step, float]:
 
 
 def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> Generated:
-    """The text of the package."""
+    """Return the text of the package."""
     from rbdc.emit.generation import GenerationOptions, generate
 
     options = job.options
@@ -256,7 +261,7 @@ def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> 
 
 
 def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]]:
-    """The extension of the package, and the shared libraries beside it by name."""
+    """Return the extension of the package, and the shared libraries beside it by name."""
     from rbdc.native.build import compile_library, compile_package
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
@@ -274,7 +279,7 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
 
 
 def _tools_of(job: _Job, generated: Generated) -> Toolchain:
-    """The compilers of the package's C."""
+    """Return the compilers of the package's C."""
     tuning = job.options.tuning
     if tuning is None:
         return job.tools
@@ -288,7 +293,7 @@ def _contents(
     native: Native,
     libraries: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """The files of the package by name, the manifest that lists them and has the notes among them."""
+    """Return the files of the package by name, the manifest that lists them and has the notes among them."""
     from rbdc.emit.backend import Package
     from rbdc.emit.library import render_manifest
     from rbdc.emit.python import content_hash

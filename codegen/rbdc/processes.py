@@ -154,7 +154,7 @@ class Helper(Generic[Task, Result]):
             self.ready = True
 
     def __call__(self, task: Task) -> Result:
-        """The result of a task. Raises the error of the task, HelperEnded and NotSent."""
+        """Return the result of a task. Raises the error of the task, HelperEnded and NotSent."""
         self.prepare()
         result, error = self._ask(task)
         if error is not None:
@@ -199,7 +199,9 @@ class _Pool(Generic[Task, Result]):
         self._helpers: list[Helper[Task, Result]] = []
 
     def results(self, helpers: int) -> list[Result]:
-        """The results in the order of the tasks, by so many helpers; without `lost` by this process too."""
+        """Return the results in the order of the tasks, by so many helpers; without `lost` by this process
+        too.
+        """
         threads = [Thread(target=self._by_a_helper, daemon=True) for _ in range(helpers)]
         try:
             for thread in threads:
@@ -287,7 +289,7 @@ def _answer(tasks: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _pickled(answer: object) -> bytes:
-    """An answer as bytes; in place of one that pickle cannot send, an error that says so."""
+    """Return an answer as bytes; in place of one that pickle cannot send, an error that says so."""
     try:
         return pickle.dumps(answer)
     except _CANNOT_BE_SENT as error:

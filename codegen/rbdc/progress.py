@@ -113,7 +113,7 @@ def _lines(title: str, silent: float, clock: Clock) -> Progress:
 
 
 def _in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     interactive: Any = sys.modules.get("IPython")
     shell = None if interactive is None else interactive.get_ipython()
     return shell is not None and hasattr(shell, "kernel")

@@ -15,23 +15,23 @@ _LISTED = "see the names with: rbdc list"
 
 
 def robot_names() -> list[str]:
-    """The names that can be given in place of a path."""
+    """Return the names that can be given in place of a path."""
     return sorted(_shipped())
 
 
 def _shipped() -> dict[str, Path]:
-    """The file of each robot by its name."""
+    """Return the file of each robot by its name."""
     paths = (Path(str(entry)) for entry in files("rbdc.robots").iterdir())
     return {path.stem: path for path in paths if path.suffix in _ENDINGS}
 
 
 def ships(path: str | PathLike[str]) -> bool:
-    """Whether a path is that of a robot that ships with rbdc."""
+    """Return whether a path is that of a robot that ships with rbdc."""
     return Path(path).resolve() in {shipped.resolve() for shipped in _shipped().values()}
 
 
 def resolve(description: str | PathLike[str]) -> Path:
-    """The path of a description: a robot's name, or a path.
+    """Return the path of a description: a robot's name, or a path.
 
     Raises OptionError, with the names that come close, for what is neither.
     """
@@ -44,7 +44,7 @@ def resolve(description: str | PathLike[str]) -> Path:
 
 
 def title_of(description: str | PathLike[str]) -> str:
-    """The name of a description in messages and progress: as it was given, `TEXT` for its text."""
+    """Return the name of a description in messages and progress: as it was given, `TEXT` for its text."""
     return TEXT if is_text(description) else brief(fspath(description))
 
 
@@ -57,7 +57,9 @@ def _hint(text: str) -> str:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a path exists. One that may not be looked at counts: reading it gives the better message."""
+    """Return whether a path exists. One that may not be looked at counts: reading it gives the better
+    message.
+    """
     try:
         return path.exists() or path.is_symlink()
     except PermissionError:

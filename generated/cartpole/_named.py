@@ -1,5 +1,5 @@
-"""Looks of a module and its functions, and the handles that pickle makes of them. It is copied into
-each generated package.
+"""Representations of a module and its functions, and the handles with which pickle stores them. It is copied
+into each generated package.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from ._suggestions import hint
 Restore = Callable[..., Any]
 
 loader: Restore | None = None
-"""Finds this package again in another process: (folder, name, identity, function) -> `restore` there.
-`rbdc.load` sets it; a package that was imported by its own name is found by that.
+"""Finds this package in another process: (folder, name, identity, function) -> the result of `restore` there.
+`rbdc.load` sets it. A package that was imported by its name is found by that name.
 """
 
 
 _MOST = 12
-"""Functions that `advice` lists."""
+"""Largest number of functions that `advice` lists."""
 
 
 def advice(*missing: str) -> str:
-    """Say how to build functions without losing those that are there."""
+    """Return the option that builds functions in addition to the present ones."""
     module, adding = _module(), f"`functions={','.join(missing)!r}`, `add=True`"
     every = [*(name for name in module.functions if name not in module._FUSED), *missing]
     return f"`functions={','.join(every)!r}` or {adding}" if len(missing) < len(every) <= _MOST else adding
 
 
 def refuse(name: str) -> NoReturn:
-    """Raise AttributeError for what the module has not, with what to do."""
+    """Raise AttributeError for a name that the module lacks, with the remedy."""
     module = _module()
     if name in module._ABSENT:
         raise AttributeError(f"{module.name}.{name} was not built; build it with {advice(name)}")
@@ -51,7 +51,7 @@ def refuse(name: str) -> NoReturn:
 
 
 _LIBRARIES = ("casadi", "jax")
-"""Frameworks that need a library, which a target of the build gives."""
+"""Frameworks that need a library, which a build target provides."""
 
 
 def _library(framework: str) -> Path:
@@ -59,7 +59,7 @@ def _library(framework: str) -> Path:
 
 
 class Module(ModuleType):
-    """A generated module: it pickles as a handle, and says what it is."""
+    """A generated module. It pickles as a handle and has a readable representation."""
 
     def __repr__(self) -> str:
         sizes = f"nq {self.nq}, nv {self.nv}, {self.dtype}, {self.variant}"
@@ -67,8 +67,8 @@ class Module(ModuleType):
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
     def __dir__(self) -> list[str]:
-        """Its functions and constants, without what it is made of; frameworks that it is for and that are
-        installed.
+        """Return its functions and constants, without internals, and the frameworks that it supports and that
+        are installed.
         """
         own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
         built = (name for name in _LIBRARIES if _library(name).is_file())
@@ -105,7 +105,7 @@ class Module(ModuleType):
         return self._framework("torch")
 
     def _framework(self, name: str) -> Any:
-        """The functions for a framework, made once.
+        """Return the functions for a framework; they are created once.
 
         Raises:
             AttributeError: the module was built without the framework's target.
@@ -137,9 +137,10 @@ class Module(ModuleType):
 
 
 class Named:
-    """Implementation behind a function of the module, as `_` and its name. The function is a method of it,
-    for of a plain one pickle takes the name without asking, and a worker that cannot import the module would
-    wait for its task for ever.
+    """Implementation of a function of the module: the method whose name is `_` and the function's name.
+
+    The function is a method because pickle stores a plain function by name without asking. A worker that
+    cannot import the module would then wait for its task for ever.
     """
 
     def __init__(self, name: str) -> None:
@@ -147,16 +148,16 @@ class Named:
         self.__module__ = __name__.rpartition(".")[0]
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function with this as its first argument; a decorator."""
+        """Bind a function to this object; a decorator."""
         # As `help` has it: "rnea(q, v, a) method of kuka_iiwa.Function instance".
         type(self).__module__, type(self).__name__ = _module().name, "Function"
         method: Callable[..., Any] = function.__get__(self)
         vars(function)["_repr_html_"] = lambda: _page(method)
-        setattr(self, self._name, method)  # where pickle and copy look for it
+        setattr(self, self._name, method)  # pickle and copy look for it here
         return method
 
     def arrays(self) -> tuple[str, str]:
-        """Arguments and results of the function, in words."""
+        """Return the arguments and the results of the function, in words."""
         return "", ""
 
     def __repr__(self) -> str:
@@ -174,10 +175,10 @@ class Named:
 
 
 def handle(function: str | None) -> tuple[Restore, tuple[Any, ...]]:
-    """Data that pickle writes of the module, or of what stands behind one of its functions: how to find the
-    package, and its identity.
+    """Return the data that pickle stores of the module, or of one of its functions: how to find the package,
+    and its identity.
 
-    Raises TypeError where no other process could find it.
+    Raises TypeError if no other process could find the package.
     """
     folder, module = _folder(), _module()
     if loader is not None:
@@ -186,32 +187,33 @@ def handle(function: str | None) -> tuple[Restore, tuple[Any, ...]]:
         return restore, (identity(), function)
     what = f"module {module.name!r}" if function is None else function
     raise TypeError(
-        f"{what} cannot be pickled: load the module with rbdc.load({str(folder)!r}), by which workers find it"
+        f"{what} cannot be pickled: load the module with rbdc.load({str(folder)!r}), so that workers find it"
     )
 
 
 def restore(expected: str, function: str | None) -> Any:
-    """This module, or what stands behind one of its functions.
+    """Return this module, or the object behind one of its functions.
 
-    Raises ImportError where the robot is another one than that which was pickled, AttributeError where the
-    function was not built.
+    Raises:
+        ImportError: the robot is not the one that was pickled.
+        AttributeError: the function was not built.
     """
     module = _module()
     if identity() != expected:
         raise ImportError(
-            f"{_folder()}: not the {module.name} that was pickled: its description, options that bear on the "
-            "model or precision are others; give all processes the same package",
+            f"{_folder()}: not the {module.name} that was pickled: its description, its precision or "
+            "options of the model differ; use the same package in all processes",
             name=module.name,
         )
     if function is None:
         return module
-    getattr(module, function)  # which raises what to do about a function that was not built
+    getattr(module, function)  # raises, and says how to build the function
     return vars(module)[f"_{function}"]
 
 
 def refuse_rebuilt(native: Any) -> None:
-    """Raise ImportError where the package was built again since this process loaded its extension: Python and
-    the dynamic linker keep the old one, which a reload would run on.
+    """Raise ImportError if the package was built again after this process loaded its extension. Python and
+    the dynamic linker keep the old extension, so a reload would run old code.
     """
     folder, loaded = _folder(), native.ffi.string(native.lib.rbdc_package()).decode()
     manifest = folder / "manifest.json"
@@ -220,14 +222,14 @@ def refuse_rebuilt(native: Any) -> None:
     if found is not None and found[1] != loaded:
         name = _module().__name__
         raise ImportError(
-            f"{name}: {folder} was built again since this process loaded its extension, which Python cannot "
-            f"load anew; start a new process, or use rbdc.load({str(folder)!r})",
+            f"{name}: {folder} was built again since this process loaded its extension, and Python cannot "
+            f"load it again; start a new process, or use rbdc.load({str(folder)!r})",
             name=name,
         )
 
 
 def identity() -> str:
-    """Hash that tells the numbers of one module from those of another."""
+    """Return a hash of everything that determines the module's numbers."""
     m = _module()
     return hashlib.sha256(repr((m.name, m.model_hash, m.dtype.name)).encode()).hexdigest()
 
@@ -246,5 +248,5 @@ def _cells(named: Named) -> str:
 
 
 def _page(method: Callable[..., Any]) -> str:
-    """A function's signature and documentation."""
+    """Return a function's signature and documentation."""
     return f"<pre>{escape(f'{method.__name__}{signature(method)}')}\n\n{escape(getdoc(method) or '')}</pre>"

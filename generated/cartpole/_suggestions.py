@@ -1,17 +1,18 @@
-"""Names like one that is not known, for messages. It is copied into each generated package."""
+"""Suggestions for unknown names in messages. It is copied into each generated package."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 MOST, FEW = 30, 8
-"""Names that a message lists, and those that it lists beside names that are alike."""
+"""Largest number of names in a message: without and with similar names."""
 
 
 def alike(name: object, known: Iterable[str]) -> list[str]:
-    """Return at most three known names that are like this one, the likest first.
+    """Return at most three known names that are similar to this one, the most similar first.
 
-    Names are alike by difflib, in any case of letters, or where one holds the other: "hand", "panda_hand".
+    Names are compared by difflib without regard to case; a name is also similar if one contains the other:
+    "hand", "panda_hand".
     """
     from difflib import get_close_matches
 
@@ -22,13 +23,13 @@ def alike(name: object, known: Iterable[str]) -> list[str]:
 
 
 def hint(name: object, known: Iterable[str], after: str = " ") -> str:
-    """Return "did you mean rnea?" and what comes after, or nothing where no known name is like this one."""
+    """Return "did you mean rnea?" followed by `after`, or "" if no known name is similar."""
     close = alike(name, known)
     return f"did you mean {' or '.join(close)}?{after}" if close else ""
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:
-    """Return "did you mean rnea?", or "there are rnea, aba" where few are known or none is like this one."""
+    """Return "did you mean rnea?", or "there are rnea, aba" if few names are known or none is similar."""
     names = list(dict.fromkeys(known))
     close, listed = hint(name, names, ""), f"there are {', '.join(names[:MOST]) or 'none'}"
     if len(names) > MOST:

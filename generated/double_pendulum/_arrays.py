@@ -1,6 +1,5 @@
-"""Arrays of a module's calls: what is converted, what is refused and what is new, batches in pieces, on one
-thread or several, and random configurations. It is copied into each generated package beside `_runtime.py`
-and needs NumPy only.
+"""Arrays in calls of a module: conversion, checks, new arrays, batches in pieces on one or several threads,
+and random configurations. It is copied into each generated package beside `_runtime.py` and needs NumPy only.
 """
 
 from __future__ import annotations
@@ -14,34 +13,34 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-# NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
+# NumPy imports it lazily. During a call the import would be locked in a child that another thread forks.
 from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
 
 CACHED = 16 << 20
-"""Bytes of results of one call of the C code from which on they are written past the caches, where most of
-them would not stay: a line that is written there is read first.
+"""Bytes of results of one call of the C code above which results are written past the caches. Most of them
+would not stay there, and a cached write reads each line first.
 """
 
 
 def whole(x: Any) -> int:
-    """A whole number as an int. Raises TypeError for anything else, True and False among it."""
+    """Return a whole number as an int. Raise TypeError for anything else, including True and False."""
     if isinstance(x, bool):
         raise TypeError
     return operator.index(x)
 
 
 def overlaps(x: Array, others: Sequence[Array]) -> bool:
-    """Whether an array may share memory with any of the others."""
+    """Return whether an array may share memory with any of the others."""
     return any(np.may_share_memory(x, other) for other in others)
 
 
 def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Array]:
-    """New arrays, each from a cache line's beginning; several are parts of one. Memory that is given back as
-    one block is ready for the next call, where the blocks of several arrays go back to the system, to be
-    fetched and cleared page by page each time.
+    """Return new arrays that begin on cache lines; several are parts of one block. The allocator keeps a
+    freed block for the next call. Several freed arrays would go back to the system, to be mapped and cleared
+    page by page each time.
     """
     if len(shapes) == 1:
         return [np.empty(shapes[0], dtype)]
@@ -58,21 +57,29 @@ def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Ar
 
 
 def block(dtype: np.dtype[Any]) -> int:
-    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes.
-    What is left of a batch goes one by one, which rounds otherwise.
+    """Return the number of samples that the C code computes side by side, which is also the size of a block
+    of layout "lanes": 64 bytes. The rest of a batch is computed one by one and may round differently.
     """
     return 64 // dtype.itemsize
 
 
 UNIT = 1e-6
-"""How far the length of a quaternion may be from 1: what single precision leaves of it. The extension has it
-squared.
+"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The extension stores
+its square.
 """
 
 _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
-    "switches": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for what holds"),
-    "not negative": (lambda x: x >= 0.0, "has entries that are not numbers from 0 on", "give none below 0"),
-    "positive": (lambda x: x > 0.0, "has entries that are not positive numbers", "give some above 0"),
+    "switches": (
+        lambda x: (x == 0.0) | (x == 1.0),
+        "has entries other than 0 and 1",
+        "give 1 for what holds and 0 otherwise",
+    ),
+    "not negative": (
+        lambda x: x >= 0.0,
+        "has negative entries or entries that are not numbers",
+        "give numbers of at least 0",
+    ),
+    "positive": (lambda x: x > 0.0, "has entries that are not positive numbers", "give numbers above 0"),
     "placements": (
         lambda x: np.abs(np.linalg.norm(x[..., 3:], axis=-1) - 1.0) <= UNIT,
         "has quaternions that are not of unit length",
@@ -81,16 +88,23 @@ _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "part": (
         lambda x: (x >= 0.0) & (x <= 1.0),
         "has entries that are not between 0 and 1",
-        "give some from 0 to 1",
+        "give numbers from 0 to 1",
     ),
 }
-"""Whether entries are as they have to be, the complaint where they are not, and what to do."""
+"""By kind of input: a test of the entries, the complaint if it fails, and the remedy."""
 
 
 class Input(NamedTuple):
-    """An array that a function takes: its name, its shape without batch dimensions, whether None is allowed,
-    whether it is a configuration, a key of `_RANGES`, or "" where it may be any finite numbers, and the first
-    and the number of entries that form unit vectors.
+    """An array that a function takes.
+
+    name: name of the argument.
+    shape: shape without batch dimensions.
+    optional: whether None is allowed.
+    configuration: whether it is a configuration.
+    kind: key of `_RANGES`, or "" if any finite numbers are allowed.
+    units: first index and number of the entries that form each unit vector.
+    function: name of the function.
+    dtype: type of its entries.
     """
 
     name: str
@@ -104,7 +118,7 @@ class Input(NamedTuple):
 
     @property
     def spec(self) -> list[int]:
-        """The numbers that checks of the extension take: size, number of unit vectors, and these."""
+        """The numbers that checks of the extension take: size, number of unit vectors, and `units`."""
         return [prod(self.shape), len(self.units), *(x for unit in self.units for x in unit)]
 
     @property
@@ -114,12 +128,12 @@ class Input(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """Its shape in words."""
+        """The shape in words."""
         shape = f"(..., {', '.join(str(n) for n in self.shape)})" if self.shape else "(...)"
         return f"{shape}, or one number for all" if self.fills else shape
 
     def converted(self, x: Any) -> Array | None:
-        """The argument as an array of the right dtype and trailing shape, not yet broadcast."""
+        """Convert the argument to an array of the right dtype and trailing shape, not yet broadcast."""
         if x is None:
             if self.optional:
                 return None
@@ -138,8 +152,8 @@ class Input(NamedTuple):
         return array.astype(self.dtype, copy=False)
 
     def _refuse_loss(self, array: NDArray[Any], listed: bool) -> None:
-        """Refuse an array that would lose something as `dtype`. Python's own numbers, `listed`, may be
-        rounded; what an array holds must stay as it is.
+        """Refuse an array whose values would change in a conversion to `dtype`. Python numbers (`listed`) may
+        be rounded.
         """
         kind, size, own, limits = array.dtype.kind, array.dtype.itemsize, self.dtype, np.finfo(self.dtype)
         if kind not in "biuf" or size > (own.itemsize if kind == "f" and not listed else 8):
@@ -152,15 +166,15 @@ class Input(NamedTuple):
             self.refuse(ValueError, f"has numbers beyond {limits.max:.3g}", f"{own} holds none")
 
     def check_range(self, x: Any) -> None:
-        """Refuse an argument with entries that are not as they have to be."""
+        """Refuse an argument with entries out of range."""
         holds, problem, remedy = _RANGES[self.kind]
         array = self.converted(x)
         if array is not None and not np.all(holds(array)):
             self.refuse(ValueError, problem, remedy)
 
     def check_entries(self, x: Array) -> None:
-        """Refuse an array with entries that are not finite, or with vectors that are off the unit length, by
-        the first of them.
+        """Refuse an array with entries that are not finite or vectors that are not of unit length. The
+        message names the first of them.
         """
         if not np.isfinite(x).all():
             place = tuple(np.argwhere(~np.isfinite(x))[0])
@@ -175,7 +189,7 @@ class Input(NamedTuple):
                 self.refuse(ValueError, what, f"give {self.name} as normalised({self.name}) returns it")
 
     def blocks(self, x: Any, block: int, known: int | None) -> int:
-        """How many blocks an array of layout "lanes" has: as many as are `known`, as the C code takes it."""
+        """Return the number of blocks of an array of layout "lanes". It must equal `known`, if given."""
         last = (*self.shape, block)
         expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in last)})"
         plain = type(x) is np.ndarray and x.dtype == self.dtype and x.flags.c_contiguous and x.flags.aligned
@@ -187,19 +201,19 @@ class Input(NamedTuple):
         return int(x.shape[0])
 
     def refuse(self, kind: type[Exception], what: str, remedy: str) -> NoReturn:
-        """Raise an exception that says what is wrong with the argument, and what to do."""
+        """Raise an exception that says what is wrong with the argument and what to do."""
         raise kind(f"{self.function}: argument {self.name} {what}; {remedy}") from None
 
 
 def _index(place: Iterable[int], last: str = "") -> str:
-    """The index of an entry in words of Python."""
+    """Return the index of an entry as Python writes it."""
     shown = [*(str(int(k)) for k in place), *([last] if last else [])]
     return f"[{', '.join(shown)}]" if shown else ""
 
 
 def normalised(q: Input, x: Any) -> Array:
-    """A configuration with its unit vectors, quaternions, and cosines and sines of planar joints, divided by
-    their lengths; leading batch dimensions. Raises ValueError for vectors without a direction.
+    """Return a configuration whose quaternions, and cosines and sines of planar joints, are divided by their
+    lengths. It takes leading batch dimensions. Raise ValueError for vectors of length zero.
     """
     made = np.array(q.converted(x))
     for first, count in q.units:
@@ -207,30 +221,29 @@ def normalised(q: Input, x: Any) -> Array:
         lengths = np.linalg.norm(part, axis=-1, keepdims=True)
         if not np.all((lengths > 0.0) & np.isfinite(lengths)):
             what = f"has no direction in entries {first} to {first + count - 1}"
-            q.refuse(
-                ValueError, what, "give quaternions, and cosines and sines, that are finite and not zero"
-            )
+            q.refuse(ValueError, what, "give finite quaternions, cosines and sines that are not all zero")
         part /= lengths
     return made
 
 
 class Crew:
-    """Pieces of work, done by the calling thread and helpers that end before the call does, however it ends.
+    """Pieces of work, done by the calling thread and by helpers. The helpers end before the call returns or
+    raises.
 
-    Python's threads and not OpenMP's: the C code runs without the GIL in either, but a process that has used
-    GNU's OpenMP hangs as soon as a child of it, made by fork, uses it too, and clang's is a library of its
-    own to install. Nor are the threads kept for the next call: a child has a copy of what its parent
-    remembers of them, but not the threads.
+    Python's threads are used and not OpenMP's. The C code runs without the GIL in either. But a process that
+    has used GNU's OpenMP hangs as soon as a child of it, created by fork, uses OpenMP too, and clang's OpenMP
+    is a library to install. The threads are not kept for the next call: a forked child copies what its parent
+    knows of them, but not the threads.
     """
 
     def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
         self._work, self._waiting = work, deque(pieces)
-        # Each is held by a helper while it has a piece in hand.
+        # A helper holds one of these while it works on a piece.
         self._busy = [Lock() for _ in range(num_threads - 1)]
         self._failures: list[BaseException] = []
 
     def run(self) -> None:
-        """Do all pieces, or raise the first exception, with which the pieces that wait are given up."""
+        """Do all pieces, or raise the first exception. Then the remaining pieces are dropped."""
         helpers = [Thread(target=self._help, args=(busy,)) for busy in self._busy]
         try:
             for helper in helpers:
@@ -242,7 +255,7 @@ class Crew:
             self._waiting.clear()
             self._wait()
             for helper in helpers:
-                # One that could not start is not alive, one that starts late will find no piece.
+                # A thread that could not start is not alive; one that starts late finds no piece.
                 if helper.is_alive():
                     helper.join()
         if self._failures:
@@ -255,7 +268,7 @@ class Crew:
                 more = self._do_one()
 
     def _do_one(self) -> bool:
-        """Do the next piece; False where there is none."""
+        """Do the next piece; return False if there is none."""
         try:
             piece = self._waiting.popleft()
         except IndexError:
@@ -268,8 +281,8 @@ class Crew:
         return True
 
     def _wait(self) -> None:
-        """Until no helper has a piece in hand. Not by `join`, which takes a thread for ended once Ctrl-C has
-        interrupted it.
+        """Wait until no helper works on a piece. `join` does not serve: it takes a thread for ended after
+        Ctrl-C has interrupted it.
         """
         for busy in self._busy:
             with busy:
@@ -277,8 +290,8 @@ class Crew:
 
 
 def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
-    """Slices of at most `piece` samples and whole blocks, so that threads do not change how any sample is
-    rounded; equally many for each thread.
+    """Return slices of at most `piece` samples, the same number for each thread. They consist of whole
+    blocks, so that the number of threads does not change rounding.
     """
     number = num_threads * ceil(count / (num_threads * (piece - piece % block)))
     step = block * ceil(count / (block * number))
@@ -286,8 +299,8 @@ def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
 
 
 def samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
-    """Samples `start` to `stop` of an array that is broadcast to `batch`, in one row, without a copy of much
-    more than these.
+    """Return samples `start` to `stop` of an array that is broadcast to `batch`, in one row. Little more than
+    these is copied.
     """
     if len(batch) == 1:
         return x[start:stop]
@@ -305,12 +318,12 @@ def samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
 def random_configuration(
     rng: np.random.Generator, joints: Sequence[tuple[str, int]], lower: Array, upper: Array
 ) -> Array:
-    """A configuration (nq,), uniform within the limits; without limits angles in [-pi, pi] and positions in
-    [-1, 1].
+    """Return a random configuration (nq,), uniform within the limits. Without limits angles are in [-pi, pi]
+    and positions in [-1, 1].
 
     Orientations are uniform.
 
-    joints: for each joint its kind and where its entries begin in q.
+    joints: kind of each joint and index of its first entry in q.
     """
     q = np.empty(len(lower), lower.dtype)
     for kind, start in joints:

@@ -20,11 +20,11 @@ class CasadiFunctions:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._module.functions:
-            getattr(self._module, name)  # which raises what to do about a function that was not built
+            getattr(self._module, name)  # raises, and says how to build the function
             raise AttributeError(f"{self._module.name}.casadi has no function {name!r}")
         try:
             return self(name)
-        except ValueError as error:  # of a frame, which a name alone has not
+        except ValueError as error:  # a function of a frame: the name alone does not say which
             raise AttributeError(str(error)) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -37,33 +37,34 @@ class CasadiFunctions:
         return f"<{self._module.name}.casadi: {', '.join(self._module.functions)}>"
 
     def __call__(self, function: str, *, fext: bool = False, **options: Any) -> Any:
-        """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built; of a
-        frame as "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
+        """Return the `casadi.Function` of a function, with the Jacobians and Hessians that were built. Name
+        the frame after an @: "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
 
-        Nothing is differentiated numerically: where a derivative is not there, CasADi says so. Matrices are
-        by columns, a tensor has its matrices one below the other. Derivatives by q are by its entries, of
-        f(q / |q|).
+        Nothing is differentiated numerically: CasADi raises an error where a derivative is missing. Matrices
+        are stored by columns; the matrices of a tensor stand one below the other. Derivatives by q are by its
+        entries, of f(q / |q|).
 
         Args:
-            function: the name, with its place.
-            fext: external forces (njoints, 6) are one input more, the last, by the function of what they do.
-            options: CasADi's, of an external function.
+            function: name of the function, with its frame.
+            fext: whether external forces (njoints, 6) become a further, last input. The function of their
+                effect must have been built.
+            options: options of CasADi for an external function.
 
         Raises:
-            AttributeError: the module has no such function, or was built without the target; or without the
-                function of external forces, or this one has none.
-            ValueError: the frame is missing, unknown or too many.
+            AttributeError: the module has no such function, or was built without the target or without the
+                function of external forces; or the function takes none.
+            ValueError: a frame is missing, unknown or not expected.
         """
         module = self._module
         name, *at = function.split("@")
         if name not in module.functions:
-            return getattr(self, name)  # which raises what to do
+            return getattr(self, name)  # raises, and says what to do
         entry = vars(module)[f"_{name}"]
         entry.refuse_pair(f"{module.name}.casadi")
         if entry.framed != bool(at):
-            remedy = f"give one, as {name}@{module.frame_names[-1]}" if entry.framed else "it takes none"
+            remedy = f"name one, as in {name}@{module.frame_names[-1]}" if entry.framed else "it takes none"
             raise ValueError(f"{module.name}.casadi: {function!r}: frame: {remedy}")
-        # The linker takes a path that it knows for the same library: this one is spelled as the extension's.
+        # The linker takes a known path for the same library, so the path is spelled as for the extension.
         folder = module._native.__file__.rpartition("/")[0]
         given = {"jac_penalty": 0.5, **options}
         external = casadi.external(
@@ -80,8 +81,8 @@ class CasadiFunctions:
 
 
 def _as_described(external: Any, entry: Any, at: list[str]) -> Any:
-    """An external function with matrices as inputs, of which C has the rows one after the other, and with the
-    frame and the reference as constants; calls of it are calls of that.
+    """Wrap an external function: its inputs become matrices, which C stores by rows, and the frame and the
+    reference become constants.
     """
     place: tuple[int, ...] = ()
     if at:
@@ -99,8 +100,8 @@ def _as_described(external: Any, entry: Any, at: list[str]) -> Any:
 
 
 def _under_forces(f: Any, torque: Any, through: str) -> Any:
-    """A function with external forces as the last input: what they do is added to its input `through`, or
-    taken from its one output.
+    """Return a function with external forces as its last input. Their effect is added to the input `through`,
+    or subtracted from the only output.
     """
     names, last = f.name_in(), torque.name_in(1)
     inputs = [casadi.MX.sym(name, f.sparsity_in(name)) for name in names]

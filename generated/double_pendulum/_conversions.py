@@ -1,14 +1,14 @@
-"""States of a module in the coordinates of MuJoCo and Pinocchio, and back. It is copied into each generated
-package and needs NumPy only.
+"""Conversion of states between a module and MuJoCo or Pinocchio. It is copied into each generated package and
+needs NumPy only.
 
-All take the joints in the module's order. MuJoCo has quaternions with the real part first, and of a free
-joint linear velocity and force in the world's axes: with R the rotation of its body and w its angular
-velocity
+All functions take the joints in the module's order. MuJoCo stores the real part of quaternions first. For a
+free joint it uses linear velocity and force in the world's axes. With R the rotation of its body and w its
+angular velocity
 
     v_mujoco = R v,     a_mujoco = R (a + w x v),     f_mujoco = R f
 
-Pinocchio has cosine and sine of a continuous joint. Both have entries for joints that follow others: theirs
-are multiplier q + offset, and their forces go to the leader.
+Pinocchio stores cosine and sine of a continuous joint. MuJoCo and Pinocchio have entries for joints that
+follow others: multiplier q + offset. Their forces are mapped to the leader.
 """
 
 from __future__ import annotations
@@ -22,14 +22,20 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
 _ORDERS = {"spherical": (3, 0, 1, 2), "floating": (0, 1, 2, 6, 3, 4, 5)}
-"""A joint's entries of q in MuJoCo's order, by the kinds of which it is another."""
+"""For each kind of joint whose entries MuJoCo orders differently: the entries of q in MuJoCo's order."""
 
 
 class Joint(NamedTuple):
-    """One joint: its name and kind ("scalar", "continuous", "spherical", "floating", "planar"), how many
-    entries of q and v it has, and where these begin; of one that follows another the leader's, and q =
-    multiplier q_leader + offset, and with `higher` coefficients + c2 q_leader^2 + c3 q_leader^3 + ...; these
-    are None where closed loops have the joint follow.
+    """One joint.
+
+    name: name in the description.
+    kind: "scalar", "continuous", "spherical", "floating" or "planar".
+    nq, nv: number of its entries in q and v.
+    q, v: index of the first entries; those of the leader if the joint follows another.
+    follows: whether the joint follows another, at q = multiplier q_leader + offset.
+    multiplier, offset: coefficients of that.
+    higher: further coefficients, + c2 q_leader^2 + c3 q_leader^3 + ...; None if closed loops have the joint
+        follow.
     """
 
     name: str
@@ -44,18 +50,22 @@ class Joint(NamedTuple):
     higher: tuple[float, ...] | None = ()
 
     def curve(self, leader: Array, derivative: int) -> Any:
-        """q by the leader's, or its first or second derivative."""
+        """Return q as a function of the leader's, or its first or second derivative."""
         if self.higher is None:
-            raise ValueError(f"{self.name} follows by a closed loop: convert what expand gives")
-        if not self.higher and derivative < 2:  # polyval costs more than all else here
+            raise ValueError(f"{self.name} follows by a closed loop: convert the result of `expand`")
+        if not self.higher and derivative < 2:  # polyval is the slowest part of a conversion
             return self.multiplier if derivative else self.multiplier * leader + self.offset
         coefficients = (self.offset, self.multiplier, *self.higher)
         return polyval(leader, polyder(coefficients, derivative)).astype(leader.dtype)
 
 
 class State(NamedTuple):
-    """q, and of v, a and tau, in this order, those that are given, one array of all; whether a and tau are
-    among them.
+    """A state.
+
+    q: configuration.
+    vectors: v, a and tau as rows, in this order, as far as they are present.
+    moving: whether there is an acceleration.
+    forced: whether there are forces.
     """
 
     q: Array
@@ -64,16 +74,16 @@ class State(NamedTuple):
     forced: bool
 
     def taken(self, q: Sequence[int], v: Sequence[int]) -> State:
-        """The state with these entries alone."""
+        """Return the state with these entries only."""
         return self._replace(q=np.take(self.q, q, -1), vectors=np.take(self.vectors, v, -1))
 
     def given(self) -> Any:
-        """q alone, or a tuple of those that are given."""
+        """Return q alone, or a tuple of q and the vectors that are present."""
         return (self.q, *self.vectors) if len(self.vectors) else self.q
 
 
 class Converter:
-    """The conversions of one module: its joints, the sizes of its q and v, its scalar type."""
+    """Conversions of one module: its joints, the sizes of its q and v, its scalar type."""
 
     def __init__(self, joints: Sequence[Sequence[Any]], nq: int, nv: int, dtype: np.dtype[Any]) -> None:
         self.nq, self.nv, self.dtype = nq, nv, dtype
@@ -95,25 +105,27 @@ class Converter:
         ]
 
     def to_mujoco(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
-        """qpos, and with them qvel, qacc and forces, as they are given."""
+        """Return qpos, and qvel, qacc and forces as far as they were passed."""
         state = self._turned(self._expanded(q, v, a, tau), back=False)
         return state._replace(q=np.take(state.q, self._order, -1)).given()
 
     def from_mujoco(self, qpos: Any, qvel: Any, qacc: Any, tau: Any) -> Any:
-        """q, and with it v, a and tau, as they are given."""
+        """Return q, and v, a and tau as far as they were passed."""
         state = self._state(qpos, qvel, qacc, tau, len(self._q_of), len(self._v_of))
         state = state._replace(q=np.take(state.q, np.argsort(self._order), -1))
         return self._gathered(self._turned(state, back=True))
 
     def to_pinocchio(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
-        """Pinocchio's q, v, a and tau, as they are given."""
+        """Return Pinocchio's q, and v, a and tau as far as they were passed."""
         state = self._expanded(q, v, a, tau)
         angles, doubled = state.q[..., self._angles], np.take(state.q, self._doubled, -1)
         doubled[..., self._cosines], doubled[..., self._cosines + 1] = np.cos(angles), np.sin(angles)
         return state._replace(q=doubled).given()
 
     def from_pinocchio(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
-        """The module's, of Pinocchio's; angles of continuous joints are in (-pi, pi]."""
+        """Return the module's q, v, a and tau from Pinocchio's. Angles of continuous joints are in (-pi,
+        pi].
+        """
         state = self._state(q, v, a, tau, len(self._doubled), len(self._v_of))
         angles = np.arctan2(state.q[..., self._cosines + 1], state.q[..., self._cosines])
         single = np.take(state.q, np.searchsorted(self._doubled, range(len(self._q_of))), -1)
@@ -121,13 +133,13 @@ class Converter:
         return self._gathered(state._replace(q=single))
 
     def _state(self, q: Any, v: Any, a: Any, tau: Any, nq: int, nv: int) -> State:
-        """The configuration and copies of the vectors; ValueError for a wrong size, and for an acceleration
-        without its velocity.
+        """Return the configuration and copies of the vectors. Raise ValueError for a wrong size or an
+        acceleration without velocity.
         """
         if a is not None and v is None:
             raise ValueError("give the velocity with the acceleration: a free joint's depends on both")
         if q is None:
-            raise ValueError("q is missing: how vectors change depends on where the robot is")
+            raise ValueError("q is missing: the conversion of vectors depends on the configuration")
         arrays = []
         for name, x, size in zip(("q", "v", "a", "tau"), (q, v, a, tau), (nq, nv, nv, nv), strict=True):
             if x is not None:
@@ -141,8 +153,8 @@ class Converter:
         return State(np.broadcast_to(arrays[0], (*batch, nq)), vectors, a is not None, tau is not None)
 
     def _expanded(self, q: Any, v: Any, a: Any, tau: Any) -> State:
-        """The module's state with entries of every joint: a follower's by its leader's, but for the force,
-        all of which is the leader's.
+        """Return the module's state with entries for every joint. A follower's entries are computed from its
+        leader's, except the force: the leader has all of it.
         """
         own = self._state(q, v, a, tau, self.nq, self.nv)
         state = own.taken(self._q_of, self._v_of)
@@ -157,7 +169,9 @@ class Converter:
         return state
 
     def _gathered(self, every: State) -> Any:
-        """The leaders' entries, as they are given; forces of followers are added to theirs."""
+        """Return the leaders' entries, as far as they were passed. Forces of followers are added to those of
+        their leaders.
+        """
         state = every.taken(self._leading_q, self._leading_v)
         for joint, _, at_v in self._followers if state.forced else ():
             slope = joint.curve(state.q[..., joint.q], 1)
@@ -165,8 +179,8 @@ class Converter:
         return state.given()
 
     def _turned(self, state: State, back: bool) -> State:
-        """The state with the linear parts of free joints' vectors from the axes of their bodies to the
-        world's, and accelerations of points from those of motions, or back; in place.
+        """Rotate, in place, the linear parts of free joints' vectors from body axes to world axes, and
+        convert accelerations of motions to those of points; or convert back.
         """
         for joint, at_q, at_v in self._places:
             if joint.kind not in ("scalar", "continuous", *_ORDERS):
@@ -184,7 +198,7 @@ class Converter:
 
 
 def _rotation(quaternion: Array) -> Array:
-    """The matrix of a unit quaternion x, y, z, w."""
+    """Return the matrix of a unit quaternion x, y, z, w."""
     x, y, z, w = np.moveaxis(quaternion, -1, 0)
     rows = [
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],

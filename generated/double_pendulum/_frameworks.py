@@ -1,6 +1,6 @@
-"""Functions of a module for frameworks that differentiate (JAX, PyTorch): their arguments, and derivatives
-by the module's own functions, forward and in reverse. It is copied into each generated package and needs
-NumPy alone.
+"""Functions of a module for frameworks that differentiate (JAX, PyTorch): their arguments, and derivatives by
+the module's own functions, forward and in reverse. It is copied into each generated package and needs NumPy
+alone.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 from ._differential import Chart, Differential, Known, Part, Solution, changed, weighted
 
 Place = tuple[int, ...]
-"""Indices of a frame and a reference; of a function without a frame none, or any."""
+"""Indices of the frame and of the reference; ignored for a function without a frame."""
 
 
 class Functions:
-    """The functions of a module for a framework, as attributes; a base."""
+    """Base class: the functions of a module for a framework, as attributes."""
 
     framework = ""
     modes: tuple[str, ...] = ()
-    """Ways in which it differentiates, the first unless told otherwise."""
+    """Modes of differentiation; the first is the default."""
     operations: Any = None
-    """The framework's module of functions of arrays."""
+    """The framework's module of array functions."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -34,7 +34,7 @@ class Functions:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._module.functions:
-            getattr(self._module, name)  # which raises what to do about a function that was not built
+            getattr(self._module, name)  # raises, and says how to build the function
             raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
         self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
         made = self._made(name)
@@ -51,7 +51,9 @@ class Functions:
         return f"<{self._module.name}.{self.framework}: {', '.join(self._module.functions)}>"
 
     def _made(self, name: str) -> Callable[..., Any]:
-        """The function of a name: a method, which pickles as its name beside the module's handle."""
+        """Return the function of a name. It is a method, so that it pickles as its name and the module's
+        handle.
+        """
         self._register(name)
 
         def function(self: Functions, /, *arguments: Any, mode: str = self.modes[0], **named: Any) -> Any:
@@ -60,7 +62,7 @@ class Functions:
             except (TypeError, NotImplementedError) as error:
                 if "jvp" not in str(error) or name in str(error):
                     raise
-                remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
+                remedy = 'give mode="jvp", and take the second of two derivatives in reverse'
                 raise type(error)(f"{name} is not differentiated forward here: {remedy}") from error
 
         function.__name__, function.__doc__ = name, getattr(self._module, name).__doc__
@@ -68,7 +70,7 @@ class Functions:
         return made
 
     def _called(self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The results of a call of a function, one or several."""
+        """Call a function; return its result, or the tuple of its results."""
         if mode not in self.modes:
             raise ValueError(f"{name}: mode: {mode!r} is neither {' nor '.join(map(repr, self.modes))}")
         arrays, place, less = self._given(name, mode, positional, named)
@@ -78,34 +80,34 @@ class Functions:
         return results[0] if len(results) == 1 else results
 
     def _register(self, name: str) -> None:
-        """Make a function known to the framework."""
+        """Register a function with the framework."""
         raise NotImplementedError
 
     def _evaluated(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
-        """The results of a function as the framework differentiates them, in this mode."""
+        """Return the results of a function, differentiable by the framework in this mode."""
         return self._results(name, place, self._alike(name, arrays), mode)
 
     def _converted(self, name: str, argument: str, x: Any) -> Any:
-        """An argument as an array of the framework."""
+        """Convert an argument to an array of the framework."""
         raise NotImplementedError
 
     def _results(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> tuple[Any, ...]:
-        """These results of unit configurations and arrays with the same batch dimensions."""
+        """Return the results for unit configurations and arrays with the same batch dimensions."""
         raise NotImplementedError
 
     def _zeros(self, like: Any, shape: tuple[int, ...]) -> Any:
-        """Zeros beside another array."""
+        """Return zeros of a shape, with the type and place of another array."""
         raise NotImplementedError
 
     def _recorded(self) -> bool:
-        """Whether the framework may differentiate what is computed now."""
+        """Return whether the framework may differentiate the present computation."""
         return False
 
     def _given(
         self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[list[Any], Place, Any]:
-        """The arrays of a call, its place, and what is to be taken from its result, or None: external forces
-        whose derivatives are there enter as torques.
+        """Return the arrays of a call, its frame and reference, and the array to subtract from its result, or
+        None. External forces with derivatives enter as torques.
         """
         bound, place = self._bound(name, positional, named)
         inputs = self._entry(name).inputs
@@ -113,7 +115,7 @@ class Functions:
         forces, through = self._known.forces(name), self._known[name].through
         if not forces or len(arrays) <= sum(not spec.optional for spec in inputs):
             return arrays, place, None
-        names = [spec.name for spec in inputs]  # of those that are optional external forces are the first
+        names = [spec.name for spec in inputs]  # external forces are the first optional input
         at = names.index(self._entry(forces).inputs[-1].name)
         torque = getattr(self, forces)(arrays[0], arrays[at], mode=mode)
         absent = self._converted(name, names[at], self._or_default(inputs[at], None))
@@ -125,8 +127,8 @@ class Functions:
         return arrays, place, None
 
     def _along(self, name: str, place: Place, arrays: Sequence[Any], along: Sequence[Any]) -> list[Any]:
-        """The change of each result along changes of the inputs' entries; these are None where there is
-        none.
+        """Return the change of each result along changes of the inputs' entries; None stands for no
+        change.
         """
         rows, steps = self._jacobians(name, place, arrays, "jvp"), []
         for k, (x, dx, spec) in enumerate(zip(arrays, along, self._entry(name).inputs, strict=False)):
@@ -146,7 +148,7 @@ class Functions:
         return changes
 
     def _gradients(self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
-        """By the entries of each required input, of the results times weights."""
+        """Return the gradients of the weighted results by the entries of each required input."""
         known = self._known[name]
         inputs = [spec for spec in self._entry(name).inputs if not spec.optional]
         if known.configuration:
@@ -164,7 +166,9 @@ class Functions:
     def _weighted_sums(
         self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]
     ) -> list[Any]:
-        """By each required input, in the tangent space, from the matrices of derivatives."""
+        """Return the gradients by each required input, in the tangent space, from the matrices of
+        derivatives.
+        """
         rows, shapes = self._jacobians(name, place, arrays, "vjp"), self._differentiated(name)
         if (solution := self._solution(name, place, arrays, "vjp")) is not None:
             weights = solution.weights(weights)
@@ -178,8 +182,9 @@ class Functions:
         return found if solution is None else solution.gradients(found)
 
     def _jacobians(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> list[Sequence[Any]]:
-        """The derivatives of each result by the inputs, in the tangent space, None for those that are zero;
-        of the matrices of forward dynamics those of inverse dynamics, as `Solution` takes them.
+        """Return the derivatives of each result by the inputs, in the tangent space; None where they are
+        zero. For the matrices of forward dynamics, return those of inverse dynamics, as `Solution` takes
+        them.
         """
         first, twice, entry = self._known[name].first, self._known.second(name), self._entry(name)
         if first:
@@ -201,7 +206,9 @@ class Functions:
     def _jacobians_of_rows(
         self, name: str, products: str, arrays: Sequence[Any], mode: str
     ) -> list[Sequence[Any]]:
-        """The derivatives of matrices of derivatives: row by row those of the products with unit weights."""
+        """Return the derivatives of matrices of derivatives, row by row: those of the products with unit
+        weights.
+        """
         inputs, weights = self._entry(name).inputs, self._weights(name, products)
         batch, rows = arrays[0].shape[:-1], self._entry(name).outputs[0][1][0]
 
@@ -221,14 +228,14 @@ class Functions:
         ]
 
     def _solution(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> Solution | None:
-        """The derivatives of forward dynamics, where a function gives these; otherwise None."""
+        """Return the derivatives of forward dynamics if the function computes them, otherwise None."""
         twice = self._known.second(name)
         if self._known[name].first or twice is None or not twice[1].inverse:
             return None
         return Solution(*self._results(name, place, arrays, mode))
 
     def _arranged(self, name: str, other: str, arrays: Sequence[Any], **more: Any) -> list[Any]:
-        """The arguments of another function: those of this one, and zero for what it does not take."""
+        """Return the arguments of another function: those that this one has too, zero for the rest."""
         own = dict(zip((spec.name for spec in self._entry(name).inputs), arrays, strict=False)) | more
         batch = arrays[0].shape[:-1]
         return [
@@ -244,20 +251,22 @@ class Functions:
         return vars(self._module)[f"_{name}"]
 
     def _differentiated(self, name: str) -> list[tuple[int, ...]]:
-        """The shape of each result as its derivatives have it: of a configuration a tangent vector's."""
+        """Return the shape of each result as its derivatives see it: a configuration counts as a tangent
+        vector.
+        """
         if self._known[name].configuration:
             return [(self._module.nv,)]
         return [shape for _, shape in self._entry(name).outputs]
 
     def _weights(self, name: str, products: str) -> str:
-        """The input of a function of products that has the weights."""
+        """Return the input of a function of products that holds the weights."""
         own = [spec.name for spec in self._entry(name).inputs]
         inputs = reversed(self._entry(products).inputs)
         return str(next(spec.name for spec in inputs if not spec.optional and spec.name not in own))
 
     def _alike(self, name: str, arrays: Sequence[Any]) -> list[Any]:
-        """The arrays of a call with unit configurations and the same batch dimensions. Raises ValueError for
-        a wrong shape.
+        """Return the arrays of a call with unit configurations and the same batch dimensions. Raise
+        ValueError for a wrong shape.
         """
         inputs, batches = self._entry(name).inputs[: len(arrays)], []
         arrays = [
@@ -282,8 +291,8 @@ class Functions:
     def _bound(
         self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[list[Any], Place]:
-        """The arrays of a call, without optional ones at the end that are None, and of a framed function its
-        place.
+        """Return the arrays of a call without trailing optional ones that are None, and the frame and
+        reference of a framed function.
         """
         entry = self._entry(name)
         if not named and len(positional) == entry.plain and not any(x is None for x in positional):
@@ -303,7 +312,7 @@ class Functions:
         return [self._or_default(spec, given.get(spec.name)) for spec in entry.inputs[: last + 1]], place
 
     def _or_default(self, spec: Any, x: Any) -> Any:
-        """An array, or what stands for an optional one that is not given, where a later one is."""
+        """Return an array, or the default of an omitted optional one if a later one is there."""
         if x is not None:
             return x
         absent = self._module._DEFAULTS.get(spec.name)

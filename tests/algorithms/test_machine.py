@@ -90,12 +90,12 @@ TREES = (0, 5, "coupled")
 
 @cache
 def tree(which: int | str) -> Problem:
-    """A random tree with every joint type, or one with joints that follow others."""
+    """Return a random tree with every joint type, or one with joints that follow others."""
     return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
 
 
 def inputs_of(text: Text, model: Problem) -> dict[str, Array]:
-    """Inputs by name."""
+    """Return inputs by name."""
     rng = np.random.default_rng(7)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
     given = {name: rng.normal(size=model.nv) for name in text.inputs.split()} | {"q": np.array(q)}
@@ -103,7 +103,7 @@ def inputs_of(text: Text, model: Problem) -> dict[str, Array]:
 
 
 def by_numbers(evaluate: Callable[..., Any], inputs: dict[str, Array]) -> list[Array]:
-    """The outputs of an algorithm, flat, all in one row."""
+    """Return the outputs of an algorithm, flat, all in one row."""
     *given, last = inputs.items()
     forces = {}
     if last[0] == "fext":
@@ -115,14 +115,14 @@ def by_numbers(evaluate: Callable[..., Any], inputs: dict[str, Array]) -> list[A
 
 
 def by_loops(name: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
-    """The outputs of the loops."""
+    """Return the outputs of the loops."""
     declaration = functions_of(model)[name].declaration
     loops = nest(Tree(model), ROLLED[TEXTS[name].loops], declaration)
     return [*run(loops, {p.name: p.size for p in declaration.outputs}, **inputs).values()]
 
 
 def results(name: str, machine: str, model: Problem) -> list[Array]:
-    """The outputs of a function by a machine, or by its reference."""
+    """Return the outputs of a function by a machine, or by its reference."""
     text = TEXTS[name]
     inputs = inputs_of(text, model)
     if machine == "Loops":
@@ -179,8 +179,8 @@ CONTACTS = {
 
 
 def with_contacts(machine: str) -> list[Array]:
-    """Constrained dynamics of a tree with a point that holds and a surface that does not, by a machine or the
-    reference.
+    """Return constrained dynamics of a tree with a point that holds and a surface that does not, by a machine
+    or the reference.
     """
     contacts = ("sole=surface@link3:0.1,0.2,0.3", "tip=point@link2:0.1,0.2,0.3")
     model = read(random_tree(1, size=4), BuildOptions(contacts=contacts))
@@ -256,26 +256,26 @@ def test_a_flipped_sign_shows_in_rows_of_limbs(name: str, tmp_path: Path) -> Non
 
 
 def calls(node: ast.AST) -> set[str]:
-    """The names of the functions and methods that are called."""
+    """Return the names of the functions and methods that are called."""
     called = (x.func for x in ast.walk(node) if isinstance(x, ast.Call))
     return {x.attr if isinstance(x, ast.Attribute) else getattr(x, "id", "") for x in called}
 
 
 def is_product(node: ast.AST, right: str) -> bool:
-    """Whether this is a matrix times what has such a name."""
+    """Return whether this is a matrix times what has such a name."""
     product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
     return product and getattr(node.right, "attr", "") == right  # type: ignore[attr-defined]
 
 
 def is_inverse_pivot(node: ast.AST) -> bool:
-    """Whether this is one over an entry of a matrix."""
+    """Return whether this is one over an entry of a matrix."""
     inverse = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
     inverse = inverse and getattr(node.left, "value", 0.0) == 1.0  # type: ignore[attr-defined]
     return inverse and any(isinstance(x, ast.Subscript) and is_pair(x) for x in ast.walk(node))
 
 
 def is_pair(entry: ast.Subscript) -> bool:
-    """Whether an entry has a row and a column: h[k, k], h[k][k]."""
+    """Return whether an entry has a row and a column: h[k, k], h[k][k]."""
     return isinstance(entry.slice, ast.Tuple) or isinstance(entry.value, ast.Subscript)
 
 

@@ -37,12 +37,12 @@ TREES = (*range(8), "coupled")
 
 @cache
 def tree(which: int | str) -> Problem:
-    """A random tree, the first eight with every joint type at the root, or one with coupled joints."""
+    """Return a random tree, the first eight with every joint type at the root, or one with coupled joints."""
     return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
 
 
 def coupling_matrix(model: Problem) -> Array:
-    """G (nfull, nv): the velocity of the full tree is G v."""
+    """Return G (nfull, nv): the velocity of the full tree is G v."""
     rows = []
     for body in model.bodies:
         for k in range(body.joint.nv):
@@ -54,7 +54,7 @@ def coupling_matrix(model: Problem) -> Array:
 
 
 def state(model: Problem) -> tuple[Array, Array]:
-    """A configuration with unit quaternions and unit pairs of cosine and sine, and a velocity."""
+    """Return a configuration with unit quaternions and unit pairs of cosine and sine, and a velocity."""
     rng = np.random.default_rng(5)
     q = rng.uniform(-2.0, 2.0, model.nq)
     for index, body in enumerate(model.bodies):
@@ -70,7 +70,7 @@ def cross(w: Array) -> Array:
 
 
 def exponential(a: Array) -> Array:
-    """e^A by its power series, scaled and squared."""
+    """Return e^A by its power series, scaled and squared."""
     total, term = np.eye(len(a)), np.eye(len(a))
     for k in range(1, 20):
         term = term @ (a / 64.0) / k
@@ -81,7 +81,7 @@ def exponential(a: Array) -> Array:
 
 
 def joint_matrix(joint: JointType, q: Array) -> Array:
-    """The 4x4 matrix of a joint at its configuration."""
+    """Return the 4x4 matrix of a joint at its configuration."""
     columns = np.array([s.scalars() for s in joint.subspace()], dtype=float)
     made = np.eye(4)
     if joint.nq == 1:
@@ -106,7 +106,7 @@ def matrix(placement: Placement) -> Array:
 
 
 def links(model: Problem, q: Array) -> list[Array]:
-    """The 4x4 matrix of each body in its parent."""
+    """Return the 4x4 matrix of each body in its parent."""
     found = []
     for index, body in enumerate(model.bodies):
         own, follow = q[model.q_slice(index)], body.coupling
@@ -118,7 +118,7 @@ def links(model: Problem, q: Array) -> list[Array]:
 
 
 def world_of(model: Problem, q: Array) -> list[Array]:
-    """The 4x4 matrix of each body in the world."""
+    """Return the 4x4 matrix of each body in the world."""
     own, found = links(model, q), []
     for index in range(model.njoints):
         whole = np.eye(4)
@@ -129,13 +129,13 @@ def world_of(model: Problem, q: Array) -> list[Array]:
 
 
 def motion_matrix(placement: Array) -> Array:
-    """X: motions [linear; angular] of the child's frame in the parent's, [R, [p] R; 0, R]."""
+    """Return X: motions [linear; angular] of the child's frame in the parent's, [R, [p] R; 0, R]."""
     r, p = placement[:3, :3], placement[:3, 3]
     return np.block([[r, cross(p) @ r], [np.zeros((3, 3)), r]])
 
 
 def jacobians(model: Problem, q: Array) -> list[Array]:
-    """J_i (6, nfull) of each body in its own frame: X_i^-1 X_k S_k for the joints k that carry it."""
+    """Return J_i (6, nfull) of each body in its own frame: X_i^-1 X_k S_k for the joints k that carry it."""
     world = [motion_matrix(x) for x in world_of(model, q)]
     starts = np.cumsum([0, *(body.joint.nv for body in model.bodies)])
     found = []
@@ -231,7 +231,7 @@ def test_subtrees(which: int | str) -> None:
 
 
 def six_by_six(model: Problem, index: int) -> Array:
-    """[m 1, -[h]; [h], J] of a body."""
+    """Return [m 1, -[h]; [h], J] of a body."""
     inertia = model.bodies[index].inertia
     moment = cross(np.array(inertia.first_moment.scalars(), dtype=float))
     about = np.array(inertia.about_origin.rows(), dtype=float)
@@ -257,7 +257,7 @@ BRANCHES = (-1, 0, 1, 1, 3, 0, 5)
 
 
 def inertia_of_branches() -> Array:
-    """A positive definite matrix with the zeros of a tree."""
+    """Return a positive definite matrix with the zeros of a tree."""
     rng = np.random.default_rng(1)
     total, size = np.zeros((len(BRANCHES), len(BRANCHES))), len(BRANCHES)
     for leaf in range(size):

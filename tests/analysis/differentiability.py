@@ -30,7 +30,7 @@ class Derivatives:
 
 
 def differentiable() -> list[Derivatives]:
-    """All functions with first derivatives, in the order of the documentation."""
+    """Return all functions with first derivatives, in the order of the documentation."""
     catalogue = functions_of(TOUCHING)
     found = []
     for name, function in catalogue.items():
@@ -51,7 +51,7 @@ def _second(catalogue: Mapping[str, Function], d: Differential) -> str:
 
 
 def table() -> str:
-    """The table in Markdown."""
+    """Return the table in Markdown."""
     lines = ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
     for row in differentiable():
         names = (row.name, row.first, row.second, row.forces)

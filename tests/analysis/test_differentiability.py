@@ -34,7 +34,9 @@ TOUCHING = {
 
 @cache
 def module(robot: str) -> ModuleType:
-    """Functions of the table; their values, and derivatives in CasADi, are verified on other robots."""
+    """Return functions of the table; their values, and derivatives in CasADi, are verified on other
+    robots.
+    """
     given: Any = chain(*robot.split("_")) if robot in ROBOTS[:2] else robot
     options: dict[str, Any] = {
         "root_joint": "free-flyer" if robot == "hyq" else "fixed",
@@ -53,7 +55,7 @@ def module(robot: str) -> ModuleType:
 
 
 def cases(robot: str) -> Iterator[tuple[Any, bool]]:
-    """The entries of the table that a module has, each with and without external forces."""
+    """Yield the entries of the table that a module has, each with and without external forces."""
     m = module(robot)
     for row in ROWS:
         if row.name in m.functions and row.first in m.functions:
@@ -61,7 +63,7 @@ def cases(robot: str) -> Iterator[tuple[Any, bool]]:
 
 
 def drawn(m: ModuleType, f: Any) -> list[Array]:
-    """Configurations off the unit sphere and random vectors."""
+    """Return configurations off the unit sphere and random vectors."""
     rng = np.random.default_rng(1)
     return [
         m.random_configuration(rng) * 1.2
@@ -72,7 +74,7 @@ def drawn(m: ModuleType, f: Any) -> list[Array]:
 
 
 def flat(f: Any) -> Vector:
-    """The function of all its arguments in one vector, matrices by columns, by values alone."""
+    """Return the function of all its arguments in one vector, matrices by columns, by values alone."""
     ends = np.cumsum([f.numel_in(k) for k in range(f.n_in())])[:-1]
     shapes = [f.size_in(k) for k in range(f.n_in())]
 
@@ -117,8 +119,8 @@ def test_casadi(robot: str) -> None:
 def total(
     m: ModuleType, name: str, f: Callable[..., Any], array: Callable[[Any], Any], *, forces: bool
 ) -> tuple[Callable[[Any], Any], Array]:
-    """A sum with weights of the results of a framework's function, of all its inputs in one vector, optional
-    ones left out but for external forces where these are wanted, and a point.
+    """Return a sum with weights of the results of a framework's function, of all its inputs in one vector,
+    optional ones left out but for external forces where these are wanted, and a point.
     """
     entry, rng = vars(m)[f"_{name}"], np.random.default_rng(3)
     place = {"frame": m.frame_names[-1], "reference": "WORLD"} if entry.framed else {}
@@ -137,7 +139,7 @@ def total(
 
 
 def values(f: Callable[[Any], Any], array: Callable[[Any], Any]) -> Callable[[Array], Array]:
-    """A framework's function as one of NumPy's arrays."""
+    """Return a framework's function as one of NumPy's arrays."""
     return lambda x: np.atleast_1d(np.asarray(f(array(x))))
 
 

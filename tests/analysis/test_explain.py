@@ -87,7 +87,7 @@ class Interpreter:
         self.equations = equations
 
     def number(self, x: Any) -> Any:
-        """A polynomial over named constants with their values."""
+        """Return a polynomial over named constants with their values."""
         constants = {constant.name: constant.value for constant in self.equations.named.constants}
         coordinates = {q: self.of[q.replace("_", "")] for q in self.equations.coordinates}
         values = {**self.of, **coordinates, **constants}
@@ -116,7 +116,7 @@ class Interpreter:
         return [[values[k].rem(self.relations) for k in result] for result in program.results]
 
     def turn(self, angle: Any, offset: Any = 0) -> tuple[Any, Any]:
-        """Cosine and sine of a sum of coordinates and a constant offset."""
+        """Return cosine and sine of a sum of coordinates and a constant offset."""
         constant = float(self.ring(offset).coeff(1))
         cosine, sine = self.ring(math.cos(constant)), self.ring(math.sin(constant))
         for monomial, factor in angle.terms():

@@ -18,7 +18,7 @@ from tests.support import Array, assert_close
 
 
 def regressors(model: Problem) -> Array:
-    """The reference's regressor at a few states of its own."""
+    """Return the reference's regressor at a few states of its own."""
     rng, rows = np.random.default_rng(7), []
     for _ in range(3):
         q = [x + y for x, y in zip(model.neutral(), rng.normal(size=model.nq), strict=True)]

@@ -90,8 +90,8 @@ def run(*arguments: str) -> Result:
 
 
 def refused(result: Result, out: Path) -> str:
-    """The message of a refusal, after checking that it is one message, no traceback, and that nothing was
-    written.
+    """Return the message of a refusal, after checking that it is one message, no traceback, and that nothing
+    was written.
     """
     assert result.exit_code == 2, result.output
     assert "Traceback" not in result.output

@@ -19,7 +19,7 @@ QUICK = ("--functions", "nle", "--cflags", "-O0")
 
 
 def build(out: Path, *options: str) -> Result:
-    """A small robot, built."""
+    """Return a small robot, built."""
     result = run("build", "double_pendulum", *QUICK, "--out", str(out), *options)
     assert result.exit_code == 0, result.output
     return result

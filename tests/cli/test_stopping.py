@@ -54,7 +54,7 @@ def building(folder: Path, robots: tuple[str, ...], *options: str) -> Iterator[s
 
 
 def alive(session: int) -> list[int]:
-    """The processes of a session that have not ended."""
+    """Return the processes of a session that have not ended."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -77,7 +77,7 @@ def wait_until(condition: object, seconds: float = 30.0) -> None:
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Names of all that is left beside the artefacts of the cache."""
+    """Return names of all that is left beside the artefacts of the cache."""
     places = [folder / "cache" / "scratch", folder / "temporary", folder / "out"]
     return sorted(
         str(entry.relative_to(folder)) for place in places if place.is_dir() for entry in place.iterdir()
@@ -152,7 +152,7 @@ def test_the_next_command_sweeps_what_a_killed_build_left(
     robots: tuple[str, ...], after: str, tmp_path: Path
 ) -> None:
     def is_caught() -> bool:
-        """Whether the build, which stands still then, has something that it would sweep itself."""
+        """Return whether the build, which stands still then, has something that it would sweep itself."""
         os.killpg(process.pid, signal.SIGSTOP)
         if leftovers(tmp_path):
             return True

@@ -49,12 +49,12 @@ def wrong(tmp_path: Path) -> Path:
 
 
 def build(tmp_path: Path, *options: str, robots: tuple[str, ...] = ("double_pendulum",)) -> Result:
-    """The command, in this process."""
+    """Return the command, in this process."""
     return CliRunner().invoke(commands, ["build", *robots, *QUICK, "--out", str(tmp_path / "out"), *options])
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All files below a folder, but those that locks leave."""
+    """Return all files below a folder, but those that locks leave."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -129,7 +129,7 @@ paths was 0.19 of an operation while sums along the tree and added results, 3 to
 
 
 def measurements(table: str = _TABLE, entries: Mapping[str, str] = ENTRIES) -> list[Measurement]:
-    """The rows of the table, with the times of further processors."""
+    """Return the rows of the table, with the times of further processors."""
     found = {(m.robot, m.function, m.form): m for m in (_measurement(*row) for row in _cells(table))}
     for processor, text in entries.items():
         for robot, *words, times in _cells(text):
@@ -141,7 +141,7 @@ def measurements(table: str = _TABLE, entries: Mapping[str, str] = ENTRIES) -> l
 
 
 def processors() -> tuple[str, ...]:
-    """All that times are there of."""
+    """Return all that times are there of."""
     return (*PROCESSORS, *ENTRIES)
 
 
@@ -150,7 +150,7 @@ def _cells(text: str) -> list[list[str]]:
 
 
 def _usual(robot: str) -> str:
-    """The name of a robot without its root where that goes without saying."""
+    """Return the name of a robot without its root where that goes without saying."""
     name, _, root = robot.partition(":")
     return name if root == ("fixed" if name in FIXED else "free-flyer") else robot
 

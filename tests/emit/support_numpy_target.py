@@ -51,7 +51,7 @@ class NumpyTarget(Backend):
 
 
 def printed(name: str, program: Program) -> str:
-    """The module of a program: outputs come back as a tuple of flat arrays."""
+    """Return the module of a program: outputs come back as a tuple of flat arrays."""
     values = [f"    x{k} = {expression(value)}" for k, value in enumerate(program.values)]
     results = [f"np.array([{', '.join(f'x{k}' for k in result)}])" for result in program.results]
     head = f"def {name}({', '.join(array.name for array in program.inputs)}):"
@@ -61,8 +61,8 @@ def printed(name: str, program: Program) -> str:
 
 
 def expression(value: Value) -> str:
-    """The right-hand side of one value. Raises UnsupportedError for an operation that the target does not
-    know.
+    """Return the right-hand side of one value. Raises UnsupportedError for an operation that the target does
+    not know.
     """
     if value.constant is not None:
         return repr(value.constant)

@@ -22,7 +22,7 @@ STEP, WEIGHTS, PLACES = 0.02, (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0.0, 0.5, 0.5, 1.0)
 
 
 def explicit_model(m: ModuleType) -> Any:
-    """acados' expl_vde_forw: the rate of the state, and of its sensitivities by state and control."""
+    """Return acados' expl_vde_forw: the rate of the state, and of its sensitivities by state and control."""
     nx, nu = m.nq + m.nv, m.nv
     x, u = casadi.MX.sym("x", nx), casadi.MX.sym("u", nu)
     by_x, by_u = casadi.MX.sym("Sx", nx, nx), casadi.MX.sym("Sp", nx, nu)
@@ -50,7 +50,7 @@ class Generated:
         self._shapes = [function.size_out(k) for k in range(function.n_out())]
 
     def __call__(self, *given: Array) -> list[Array]:
-        """Arrays by columns in and out."""
+        """Return arrays by columns in and out."""
         inputs = [np.asfortranarray(x) for x in given]
         outputs = [np.zeros(shape, order="F") for shape in self._shapes]
         for k, x in enumerate(inputs):
@@ -62,7 +62,9 @@ class Generated:
 
 
 def integrated(f: Any, x: Array, u: Array) -> list[Array]:
-    """One step of the classical Runge-Kutta method: the state, and its derivatives by state and control."""
+    """Return one step of the classical Runge-Kutta method: the state, and its derivatives by state and
+    control.
+    """
     start = [x[:, None], np.eye(len(x)), np.zeros((len(x), len(u)))]
     stages: list[list[Array]] = []
     for place in PLACES:
@@ -90,7 +92,7 @@ def test_an_integrator_with_sensitivities(tmp_path: Path) -> None:
     x, u = rng.standard_normal(m.nq + m.nv), rng.standard_normal(m.nv)
 
     def step(given: Array) -> Array:
-        """The same by the module."""
+        """Return the same by the module."""
         state, control = np.split(given, [m.nq + m.nv])
 
         def rate(x: Array, *_: Array) -> list[Array]:

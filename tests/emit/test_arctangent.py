@@ -22,8 +22,8 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 
 
 def points(scalar: ScalarType) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Points all around the origin, near and far, close to the axes and to where the formula changes, and the
-    special ones.
+    """Return points all around the origin, near and far, close to the axes and to where the formula changes,
+    and the special ones.
     """
     rng = np.random.default_rng(0)
     turns = [
@@ -46,7 +46,7 @@ def points(scalar: ScalarType) -> tuple[NDArray[Any], NDArray[Any]]:
 def angles(
     compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType, y: NDArray[Any], x: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """The angles by each form of the compiled function."""
+    """Return the angles by each form of the compiled function."""
     pair = scalar.angle_lanes[1]
     calls = {
         "one": (1, "angle[i] = t_atan2(y[i], x[i]);"),

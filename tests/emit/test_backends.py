@@ -48,7 +48,7 @@ def module(toy: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mod
 
 
 def text_of(model: Problem, names: list[str], **options: Any) -> Generated:
-    """The package of some functions."""
+    """Return the package of some functions."""
     return generate(model, "robot", names, lambda _: None, GenerationOptions(**options))
 
 
@@ -76,7 +76,7 @@ def test_a_further_target_computes_what_the_module_does(module: ModuleType) -> N
 
 
 def declared(name: str) -> tuple[Parameter, ...]:
-    """The inputs of a function of the catalogue."""
+    """Return the inputs of a function of the catalogue."""
     model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     return functions_of(model)[name].declaration.inputs
 

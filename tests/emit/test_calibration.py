@@ -92,7 +92,7 @@ def test_arms_have_no_windows() -> None:
 
 
 def worst_ratio(monkeypatch: pytest.MonkeyPatch, rates: Mapping[str, Rate]) -> float:
-    """The largest time of a form that these rates choose in that of the fastest, over all functions,
+    """Return the largest time of a form that these rates choose in that of the fastest, over all functions,
     processors and compilers; of each function the processors on which the chosen form was measured.
     """
     monkeypatch.setattr(calibration, "RATES", rates)
@@ -106,7 +106,7 @@ def worst_ratio(monkeypatch: pytest.MonkeyPatch, rates: Mapping[str, Rate]) -> f
 
 
 def may_stand(monkeypatch: pytest.MonkeyPatch, rates: Mapping[str, Rate]) -> bool:
-    """The rule for the table: it stays as it is, or its worst ratio falls."""
+    """Return the rule for the table: it stays as it is, or its worst ratio falls."""
     return rates == FROZEN or worst_ratio(monkeypatch, rates) < worst_ratio(monkeypatch, FROZEN)
 
 

@@ -57,7 +57,7 @@ CASES = slow_but(ROBOTS, ROBOTS[1:2], ROBOTS[2:3])
 
 @cache
 def module(robot: str, root: str) -> ModuleType:
-    """The module, first order."""
+    """Return the module, first order."""
     functions = tuple(
         name for name in VALUES if name in functions_of(Problem.from_file(resolve(robot), root_joint=root))
     )
@@ -72,7 +72,7 @@ def module(robot: str, root: str) -> ModuleType:
 
 
 def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Problem:
-    """A chain of joints of some kinds, about one axis."""
+    """Return a chain of joints of some kinds, about one axis."""
     links = [rbdc.Link("base"), *(rbdc.Link(f"link{k}", inertia_of_one()) for k in range(len(kinds)))]
     made = [
         rbdc.Joint(
@@ -89,7 +89,7 @@ def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Pr
 
 
 def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
-    """A random configuration of quaternions of some length, and random vectors."""
+    """Return a random configuration of quaternions of some length, and random vectors."""
     rng = np.random.default_rng(1)
     q = m.random_configuration(rng) * length
     return [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
@@ -187,7 +187,7 @@ def test_refusals(tmp_path: Path) -> None:
     m = module("double_pendulum", "free-flyer")
     with pytest.raises(AttributeError, match="minverse was not built; build it with `functions='minverse'`"):
         m.casadi("minverse")
-    with pytest.raises(ValueError, match="'frame_jacobian': frame: give one, as frame_jacobian@link2"):
+    with pytest.raises(ValueError, match="'frame_jacobian': frame: name one, as in frame_jacobian@link2"):
         m.casadi("frame_jacobian")
     with pytest.raises(ValueError, match="frame: it takes none"):
         m.casadi("rnea@link2")

@@ -42,7 +42,7 @@ UNTOUCHED, GUARD = 7.0, 64
 
 @cache
 def records(case: str) -> Mapping[str, Function]:
-    """The functions that have derivatives, and those that these are taken from."""
+    """Return the functions that have derivatives, and those that these are taken from."""
     tree, contacts = TREES[case]
     found = functions_of(read(tree, BuildOptions(contacts=contacts)))
     names = {
@@ -64,7 +64,7 @@ def built(case: str) -> ModuleType:
 
 
 def agrees(of: Any, found: Any, z: Any, at: Array) -> bool:
-    """Whether the derivatives of an expression by its only symbol are those found."""
+    """Return whether the derivatives of an expression by its only symbol are those found."""
     function = casadi.Function("f", [z], [casadi.vec(of)])
     expected = central(lambda x: np.array(function(x)).ravel(), at)
     values = np.array(casadi.Function("d", [z], [found])(at))
@@ -137,7 +137,7 @@ class Guarded:
         self.f, self._call = casadi.external(symbol, str(library)), ctypes.CDLL(str(library))[symbol]
 
     def inputs(self, size: float) -> list[Array | None]:
-        """Numbers of a size; the first frame and reference."""
+        """Return numbers of a size; the first frame and reference."""
         names = [self.f.name_in(k) for k in range(self.f.n_in())]
         return [
             np.full(max(self.f.nnz_in(k), 1), 0.0 if name in ("frame", "reference") else size)
@@ -145,7 +145,7 @@ class Guarded:
         ]
 
     def __call__(self, given: Sequence[Array | None], only: int | None = None) -> list[Array]:
-        """The outputs, or one of them alone."""
+        """Return the outputs, or one of them alone."""
         outputs = range(self.f.n_out())
         made = [np.full(self.f.nnz_out(k) + GUARD, UNTOUCHED) for k in outputs]
         work = np.full(self.f.sz_w() + GUARD, UNTOUCHED)

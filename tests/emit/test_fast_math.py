@@ -40,7 +40,7 @@ ANGLES = (0.3, 0.785398163397448, 1.5707963267948966, 3.0, 10.0, 500.0)
 
 @cache
 def model(name: str) -> Problem:
-    """Two joints that turn without end, or a free root and joints of every other kind."""
+    """Return two joints that turn without end, or a free root and joints of every other kind."""
     if name == "pendulum":
         return Problem.from_urdf(resolve("double_pendulum_continuous"))
     return small_tree(4)
@@ -48,14 +48,14 @@ def model(name: str) -> Problem:
 
 @cache
 def files(name: str, scalar: ScalarType) -> dict[str, str]:
-    """The C of a model's functions."""
+    """Return the C of a model's functions."""
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar)
     return generate(model(name), name, list(FUNCTIONS), lambda _: None, options).files
 
 
 def compiled(name: str, scalar: ScalarType, compiler: str, flags: tuple[str, ...], folder: Path) -> Path:
-    """The shared library of a model's functions, linked without the flags: gcc's -ffast-math would take
-    denormal numbers for 0 in the whole process.
+    """Return the shared library of a model's functions, linked without the flags: gcc's -ffast-math would
+    take denormal numbers for 0 in the whole process.
     """
     folder.mkdir()
     sources = write_c(files(name, scalar), folder)
@@ -68,7 +68,7 @@ def compiled(name: str, scalar: ScalarType, compiler: str, flags: tuple[str, ...
 
 @cache
 def inputs(name: str) -> Mapping[str, Any]:
-    """States, of the pendulum with angles of every size."""
+    """Return states, of the pendulum with angles of every size."""
     module = build_module(model(name), functions=("rnea",))
     rng = np.random.default_rng(0)
     drawn = {n: np.array([module.random_configuration(rng) for _ in range(COUNT)]) for n in ("q", "q0", "q1")}
@@ -97,7 +97,7 @@ def results(library: Path, name: str, scalar: ScalarType, frame: int) -> dict[st
 
 
 def expected(name: str, scalar: ScalarType) -> dict[str, Any]:
-    """The results of a build by rbdc."""
+    """Return the results of a build by rbdc."""
     module, found = build_module(model(name), functions=FUNCTIONS, dtype=scalar.dtype), dict[str, Any]()
     for function in FUNCTIONS:
         declaration = functions_of(model(name))[function].declaration

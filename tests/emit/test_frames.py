@@ -49,7 +49,7 @@ def generated(model: Problem, *functions: str, batch: bool = False, scalar: Scal
 
 
 def chain(mimic: str) -> Problem:
-    """A serial robot with every joint type, in which each body carries the last frame."""
+    """Return a serial robot with every joint type, in which each body carries the last frame."""
     rng, kinds = (
         np.random.default_rng(3),
         ("revolute", "spherical", "prismatic", "planar", "revolute", "floating", "aligned"),

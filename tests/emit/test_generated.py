@@ -38,7 +38,7 @@ BATCH = GenerationOptions(targets=("c", "batch"))
 
 
 def package(robot: str) -> dict[str, str]:
-    """All text of the full package of a shipped robot; the manifest as it is before compiling."""
+    """Return all text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Problem.from_urdf(resolve(robot))
     generated = generate(model, robot, presets()["full"], lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
@@ -111,7 +111,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def c_of(model: Problem, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
-    """The text of functions of a model, by default of all, by file."""
+    """Return the text of functions of a model, by default of all, by file."""
     return generate(model, robot, list(names or presets()["full"]), lambda _: None, BATCH).files
 
 
@@ -137,7 +137,7 @@ LEVELS = ((1, "-fsyntax-only"), (4, "-fsyntax-only"), (None, "-O2"))
 
 
 def small_tree(seed: int) -> Problem:
-    """Four joints: seeds 1 and 4 together have all types, and one of the two roots is free."""
+    """Return four joints: seeds 1 and 4 together have all types, and one of the two roots is free."""
     return random_tree(seed, size=4)
 
 

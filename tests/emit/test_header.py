@@ -54,7 +54,7 @@ FUNCTIONS = ("crba", "frame_jacobian")
 
 
 def arm() -> Problem:
-    """A free root and three joints; of their names one is a keyword and two are the same as C."""
+    """Return a free root and three joints; of their names one is a keyword and two are the same as C."""
     links = [rbdc.Link(name, inertia_of_one()) for name in ("base", "upper.arm", "fore arm", "hand")]
     names = ("elbow.2", "default", "elbow 2")
     joints = [

@@ -28,7 +28,7 @@ FRAMED = ("frame_jacobian", "relative_jacobian", "manipulability_gradient")
 
 @cache
 def generated(dtype: str) -> dict[str, str]:
-    """Second derivatives by paths, functions of frames, and batches of these."""
+    """Return second derivatives by paths, functions of frames, and batches of these."""
     model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     options = GenerationOptions(scalar=SCALARS[dtype], targets=("c", "batch"))
     return generate(model, "robot", [*SECOND, *FRAMED, "crba"], lambda _: None, options).files
@@ -50,14 +50,14 @@ def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> N
 
 
 def counts(text: str) -> dict[str, int]:
-    """The counts in the head of a C file."""
+    """Return the counts in the head of a C file."""
     (line,) = re.findall(r"^ \* (\d+ operations: .*)$", text, re.MULTILINE)
     own = line.split(" for ")[0]
     return {words: int(number) for number, words in re.findall(r"(\d+) ([a-z ]+?)(?=[,:]|$)", own)}
 
 
 def check(text: str) -> dict[str, int]:
-    """The counts, which make up the operations."""
+    """Return the counts, which make up the operations."""
     found = counts(text)
     assert found["operations"] == sum(found.values()) - found["operations"]
     return found

@@ -44,34 +44,34 @@ X = np.linspace(-1.0, 2.0, SIZE) ** 3
 def traced(
     make: Callable[..., Mapping[str, list[Scalar]]], vectors: Mapping[str, int], adds: str = "", **sizes: int
 ) -> Program:
-    """The program of what a function gives of arrays of these sizes; `vectors`: lanes of arguments."""
+    """Return the program of what a function gives of arrays of these sizes; `vectors`: lanes of arguments."""
     given = {name: symbols(name, size) for name, size in sizes.items()}
     program = in_lanes(from_casadi("step", list(given.items()), list(make(**given).items())), vectors)
     return replace(program, outputs=tuple(replace(a, adds=a.name == adds) for a in program.outputs))
 
 
 def product(a: list[Scalar], b: list[Scalar]) -> dict[str, list[Scalar]]:
-    """Two numbers times two vectors."""
+    """Return two numbers times two vectors."""
     return {"c": [a[0] * b[0] + a[1] * b[1], a[0] * b[1]]}
 
 
 def shifted(x: list[Scalar]) -> dict[str, list[Scalar]]:
-    """An argument with the name of an array that it lies in."""
+    """Return an argument with the name of an array that it lies in."""
     return {"y": [x[0] + 1.0]}
 
 
 def copy(a: list[Scalar]) -> dict[str, list[Scalar]]:
-    """Entries twice as large."""
+    """Return entries twice as large."""
     return {"c": [x + x for x in a]}
 
 
 def chosen(m: list[Scalar], a: list[Scalar]) -> dict[str, list[Scalar]]:
-    """Where a mask says so."""
+    """Return where a mask says so."""
     return {"c": [masked(x, m[0]) for x in a]}
 
 
 def rows() -> tuple[list[Statement], dict[str, int]]:
-    """Vectors that begin anywhere, their entries a row from each other, in steps of four numbers."""
+    """Return vectors that begin anywhere, their entries a row from each other, in steps of four numbers."""
     program = traced(product, {"b": 4, "c": 4}, a=2, b=2)
     places = {
         "a": Place("x", ((Entry("first", ROW), 1),), pitch=3),
@@ -83,7 +83,7 @@ def rows() -> tuple[list[Statement], dict[str, int]]:
 
 
 def columns() -> tuple[list[Statement], dict[str, int]]:
-    """Some lanes of vectors, one below the other, stored, then added; numbers with a pitch."""
+    """Return some lanes of vectors, one below the other, stored, then added; numbers with a pitch."""
     statements: list[Statement] = []
     for adds, count in (("", None), ("c", Entry("first", K)), ("c", 3), ("c", None)):
         program = traced(copy, {"a": 4, "c": 4}, adds, a=2)
@@ -99,7 +99,7 @@ def columns() -> tuple[list[Statement], dict[str, int]]:
 
 
 def lanes() -> tuple[list[Statement], dict[str, int]]:
-    """Lanes that come from several places and go there, a transposition, masks, sums in registers."""
+    """Return lanes that come from several places and go there, a transposition, masks, sums in registers."""
     lines = {f"lane{m}": Place("x", ((Entry("from", Sum(Multiple(4, ROW), m)), 1),)) for m in range(4)}
     to = {f"lane{m}": Place("y", ((Entry("from", m), SIZE), (ROW, 2))) for m in range(4)}
     square = {"row": Place("gathered", ((ROW, 0),)), "column": Place("turned")}
@@ -118,7 +118,7 @@ def lanes() -> tuple[list[Statement], dict[str, int]]:
 
 
 def calls() -> tuple[list[Statement], dict[str, int]]:
-    """A routine with an array and an index of its own, called at two places; an optional argument."""
+    """Return a routine with an array and an index of its own, called at two places; an optional argument."""
     inner = Step(traced(copy, {}, "c", a=2), {"a": Place("z", ((R, 1),)), "c": Place("own")})
     back = Step(traced(copy, {}, a=2), {"a": Place("own"), "c": Place("to")})
     routine = Routine("twice", "Sums.", ("z", "to"), (Clear("own", 2), inner, back), ("r",), {"own": 2})

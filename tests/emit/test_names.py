@@ -80,7 +80,7 @@ def test_identifiers_are_different_and_what_they_name_where_that_can_be(names: l
 
 
 def oddly_named() -> Problem:
-    """A chain of links and joints with the odd names."""
+    """Return a chain of links and joints with the odd names."""
     links = [rbdc.Link("base"), *(rbdc.Link(name, inertia_of_one()) for name in ODD_NAMES)]
     parents = ("base", *ODD_NAMES)
     joints = [

@@ -27,7 +27,7 @@ def generated(name: str, choice: Choice = UNTOLD) -> tuple[Problem, Generated]:
 
 
 def is_a_loop(made: Generated) -> bool:
-    """Whether the batch of the only function loads no samples into lanes."""
+    """Return whether the batch of the only function loads no samples into lanes."""
     (source,) = made.sources
     return f"{ROBOT}_load" not in made.files[f"{ROBOT}_{source.declaration.name}_batch.c"]
 

@@ -66,7 +66,7 @@ CASES = slow_but([(model, function) for model in MODELS for function in FUNCTION
 
 
 def loops_of(model: Problem, function: str, scalar: ScalarType) -> tuple[FunctionDeclaration, LoopNest]:
-    """The declaration of a function and its loops."""
+    """Return the declaration of a function and its loops."""
     record = over(functions_of(model)[function], scalar)
     return record.declaration, path_loops(model, record.declaration, solved=bool(record.uses))
 
@@ -95,7 +95,7 @@ def test_numbers_give_what_the_references_do(which: str, function: str, scalar: 
 
 
 def beyond(values: Array, size: int) -> Array:
-    """Numbers with those after the last, where vectors end."""
+    """Return numbers with those after the last, where vectors end."""
     return np.concatenate([values.ravel(), np.full(size - values.size, np.nan)])
 
 

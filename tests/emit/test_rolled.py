@@ -51,7 +51,7 @@ ROBOTS = slow_but(WITH_DERIVATIVES, (), [case for case in WITH_DERIVATIVES if ca
 
 
 def screws() -> Problem:
-    """A random tree with screws in place of its revolute joints."""
+    """Return a random tree with screws in place of its revolute joints."""
     tree = random_tree(5)
     bodies = (
         replace(body, joint=Screw(body.joint.axis, 0.2)) if isinstance(body.joint, Revolute) else body
@@ -61,13 +61,13 @@ def screws() -> Problem:
 
 
 def available(model: Problem) -> tuple[str, ...]:
-    """The rolled functions that are defined for the model."""
+    """Return the rolled functions that are defined for the model."""
     singular = bool(singular_joints(model))
     return tuple(name for name in rollable() if not (singular and name in FORWARD))
 
 
 def rolled_module(model: Problem, tag: str, dtype: str = "float64") -> ModuleType:
-    """The functions of a model that have a rolled form, verified."""
+    """Return the functions of a model that have a rolled form, verified."""
     return build_module(
         model,
         functions=available(model),
@@ -80,12 +80,12 @@ def rolled_module(model: Problem, tag: str, dtype: str = "float64") -> ModuleTyp
 
 
 def rolled_robot(robot: str, root: str) -> tuple[Problem, str]:
-    """A shipped robot, and what its rolled module is called after."""
+    """Return a shipped robot, and what its rolled module is called after."""
     return Problem.from_urdf(resolve(robot), root_joint=root), f"{robot}_{root}".replace("-", "_")
 
 
 def chain(length: int, kind: str = "revolute") -> Problem:
-    """One joint after the other."""
+    """Return one joint after the other."""
     rng = np.random.default_rng(3)
     links = [rbdc.Link("link0"), *(rbdc.Link(f"link{k + 1}", random_inertia(rng)) for k in range(length))]
     axes = (rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Vector3(1.0, 0.0, 0.0), rbdc.Vector3(0.0, -1.0, 0.0))
@@ -136,7 +136,7 @@ def test_coupled_robots_are_verified(robot: str) -> None:
 
 
 def held(description: Problem | str, *contacts: str, **options: Any) -> Problem:
-    """A robot with contacts and what else is asked of it."""
+    """Return a robot with contacts and what else is asked of it."""
     return read(description, BuildOptions(contacts=contacts, **options))
 
 
@@ -255,7 +255,7 @@ def sources_of(model: Problem, robot: str = "robot") -> list[FunctionSource]:
 
 
 def write(model: Problem, folder: Path) -> list[str]:
-    """All rolled functions of a model as files; the names of the C files."""
+    """Return all rolled functions of a model as files; the names of the C files."""
     files = render_library(model, "robot", sources_of(model))
     for name, text in files.items():
         (folder / name).write_text(text)

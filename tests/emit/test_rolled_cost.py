@@ -62,7 +62,7 @@ def test_operations_are_those_that_are_executed(model: Problem, tmp_path: Path) 
 
 @cache
 def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) -> dict[str, int]:
-    """The size of each function's code and tables, optimised for size in both styles alike."""
+    """Return the size of each function's code and tables, optimised for size in both styles alike."""
     options = BuildOptions(
         root_joint=root,
         style=style,

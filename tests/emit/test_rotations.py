@@ -23,7 +23,7 @@ DIGITS = 50
 
 
 def exponential(u: mpmath.mpf) -> tuple[mpmath.mpf, ...]:
-    """cos(t/2), sin(t/2)/t, (t - sin t)/t^3, by their series where t is next to nothing."""
+    """Return cos(t/2), sin(t/2)/t, (t - sin t)/t^3, by their series where t is next to nothing."""
     if u < mpmath.mpf(10) ** -12:
         return 1 - u / 8, mpmath.mpf(1) / 2 - u / 48, mpmath.mpf(1) / 6 - u / 120
     t = mpmath.sqrt(u)
@@ -31,7 +31,7 @@ def exponential(u: mpmath.mpf) -> tuple[mpmath.mpf, ...]:
 
 
 def logarithm(c: mpmath.mpf, s2: mpmath.mpf) -> tuple[mpmath.mpf, ...]:
-    """t / sin(t/2) over the distance from the origin, (1 - (t/2) cot(t/2))/t^2."""
+    """Return t / sin(t/2) over the distance from the origin, (1 - (t/2) cot(t/2))/t^2."""
     h = mpmath.atan2(mpmath.sqrt(s2), c)
     if h < mpmath.mpf(10) ** -12:
         return 2 / c, mpmath.mpf(1) / 12
@@ -47,7 +47,7 @@ def evaluated(
     given: Sequence[NDArray[Any]],
     results: int,
 ) -> dict[str, NDArray[Any]]:
-    """The results, one row each, of one rotation and side by side."""
+    """Return the results, one row each, of one rotation and side by side."""
     places = ", ".join(f"r{k} + i" for k in range(results))
     cast = f"t_vector{scalar.lanes} *"
     packed = [f"(const {cast})(x{k} + i)" for k in range(len(given))] + [
@@ -73,7 +73,7 @@ def evaluated(
 
 
 def _aligned(x: NDArray[Any]) -> NDArray[Any]:
-    """A copy that begins where a vector may."""
+    """Return a copy that begins where a vector may."""
     _, copy, _ = around(x.shape, x.dtype, 0)
     copy[...] = x
     return copy

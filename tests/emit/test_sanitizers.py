@@ -64,7 +64,7 @@ native.lib.double_pendulum_rnea(address(x), address(x), address(short), native.f
 
 
 def of_contacts() -> tuple[str, ...]:
-    """The functions that a contact adds."""
+    """Return the functions that a contact adds."""
     model = read("double_pendulum", BuildOptions(contacts=TIP))
     return tuple(sorted({*functions_of(model)} - {*functions_of(read("double_pendulum", BuildOptions()))}))
 
@@ -125,7 +125,7 @@ def call_all(case: str, out: str) -> None:
 
 
 def build(case: str, out: str, *, verify: bool) -> Path:
-    """The package of a case in the folder `out`."""
+    """Return the package of a case in the folder `out`."""
     description, options = CASES[case]()
     flags = (*UNOPTIMISED, "-g1", *(SANITIZERS if case not in SLOWLY_COMPILED else ("-fsanitize=address",)))
     made = BuildOptions(
@@ -135,7 +135,7 @@ def build(case: str, out: str, *, verify: bool) -> Path:
 
 
 def watched(code: str, folder: Path) -> tuple[int, str]:
-    """The exit status of Python code in whose process the sanitizers watch, and what they found."""
+    """Return the exit status of Python code in whose process the sanitizers watch, and what they found."""
     (folder / "shim.c").write_text(SHIM)
     subprocess.run(["gcc", "-shared", "-fPIC", "shim.c", "-o", "shim.so"], cwd=folder, check=True)
     # Links do not have the flags, so that the package does not name these libraries.

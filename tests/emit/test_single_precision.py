@@ -49,14 +49,14 @@ MODELS: dict[str, tuple[Callable[[], Problem], tuple[str, ...] | None, str]] = {
 
 @cache
 def generated(name: str) -> dict[str, str]:
-    """The text of a model by file."""
+    """Return the text of a model by file."""
     make, functions, style = MODELS[name]
     options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
     return generate(make(), "robot", functions or presets()["full"], lambda _: None, options).files
 
 
 def write(name: str, folder: Path) -> list[str]:
-    """The C of a model in a folder; the names of its C files."""
+    """Return the C of a model in a folder; the names of its C files."""
     files = generated(name)
     for file, text in files.items():
         (folder / file).write_text(text)

@@ -13,8 +13,8 @@ LONGEST = DOUBLE.single_lanes
 
 
 def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list[int]]:
-    """A program whose output is the lanes of one vector of four, then those of another, after `scalars`
-    inputs and a zero.
+    """Return a program whose output is the lanes of one vector of four, then those of another, after
+    `scalars` inputs and a zero.
     """
     builder = Builder()
     x = [builder.input("x", k) for k in range(4)]
@@ -78,7 +78,7 @@ def test_a_store_waits_for_the_last_of_its_values() -> None:
 
 
 def constants(values: list[float]) -> tuple[Program, Array, list[int]]:
-    """A program whose output is these constants; in place of 9.0 an input."""
+    """Return a program whose output is these constants; in place of 9.0 an input."""
     builder = Builder()
     x = builder.input("x", 0)
     entries = [x if value == 9.0 else builder.constant(value) for value in values]

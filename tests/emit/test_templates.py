@@ -45,8 +45,8 @@ def refused(text: str) -> list[str]:
 
 
 def is_optional_part(condition: nodes.Node) -> bool:
-    """Whether a condition only asks if something is there: a name, an attribute of a view, or the negation of
-    one.
+    """Return whether a condition only asks if something is there: a name, an attribute of a view, or the
+    negation of one.
     """
     if isinstance(condition, nodes.Not):
         return is_optional_part(condition.node)
@@ -63,7 +63,7 @@ MOST_LINES, MOST_NAMES = 150, 25
 
 
 def with_includes(name: str, found: dict[str, nodes.Template] | None = None) -> dict[str, nodes.Template]:
-    """A template and those that it includes by name, once each."""
+    """Return a template and those that it includes by name, once each."""
     found = {} if found is None else found
     if name not in found:
         found[name] = Environment().parse((TEMPLATES / name).read_text(encoding="utf-8"))

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 
 
 def inputs(module: ModuleType) -> Iterator[str]:
-    """The C of random inputs under the names that the functions give them."""
+    """Yield the C of random inputs under the names that the functions give them."""
     rng = np.random.default_rng(0)
     for name in ("q", "q0", "q1", "v", "a", "tau", "dv", "w", "dq", "da", "dtau", "fext"):
         if name.startswith("q"):
@@ -80,7 +80,7 @@ def inputs(module: ModuleType) -> Iterator[str]:
 
 
 def main_source(model: Problem, module: ModuleType) -> str:
-    """The C that calls the functions, with and without what is optional, into two sets of results."""
+    """Return the C that calls the functions, with and without what is optional, into two sets of results."""
     arrays, calls, results = list(inputs(module)), [], []
     for name in FUNCTIONS:
         d = functions_of(model)[name].declaration

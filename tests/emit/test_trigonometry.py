@@ -67,12 +67,14 @@ OFFSETS = [0.0, 2.1084, -2.3562, 0.0003, 1.0331, -0.8, 3.1, 1e-9, *[0.5] * 8]
 
 
 def every_width(scalar: ScalarType) -> tuple[int, ...]:
-    """How many angles the header has functions for: those of one sample, and of batches."""
+    """Return how many angles the header has functions for: those of one sample, and of batches."""
     return (*scalar.angle_lanes, scalar.lanes)
 
 
 def angles() -> Array:
-    """Small ones, large ones, the nearest to multiples of a right angle, tiny ones, and the special ones."""
+    """Return small ones, large ones, the nearest to multiples of a right angle, tiny ones, and the special
+    ones.
+    """
     rng = np.random.default_rng(0)
     near = np.round(rng.uniform(-6e5, 6e5, 1000)) * (np.pi / 2)
     parts = [
@@ -97,7 +99,7 @@ def exact() -> tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]]:
 
 
 def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType = DOUBLE) -> ctypes.CDLL:
-    """A library with one function over arrays for each width, and `wide` over the lanes of batches."""
+    """Return a library with one function over arrays for each width, and `wide` over the lanes of batches."""
     lanes = scalar.lanes
     calls = {f"all{w}": (w, f"t_sincos{w}(x + i, NULL, s + i, c + i);") for w in every_width(scalar)}
     offsets = ", ".join(scalar.literal(x) for x in OFFSETS)
@@ -122,8 +124,8 @@ def library(
     folder: Path,
     scalar: ScalarType,
 ) -> ctypes.CDLL:
-    """A library over headers with one function for each call: a loop over `long n` numbers, so many of which
-    the call takes at a time.
+    """Return a library over headers with one function for each call: a loop over `long n` numbers, so many of
+    which the call takes at a time.
     """
     for name, text in headers.items():
         (folder / name).write_text(text)
@@ -151,7 +153,7 @@ def library(
 
 
 def evaluate(library: ctypes.CDLL, name: str, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sines and cosines of the angles by one of the library's functions."""
+    """Return sines and cosines of the angles by one of the library's functions."""
     s, c = np.empty_like(x), np.empty_like(x)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, s, c)]
     getattr(library, name)(*pointers, ctypes.c_long(len(x)))
@@ -201,7 +203,9 @@ def test_sums_of_angles_and_offsets_keep_what_rounding_takes(
 
 
 def floats() -> NDArray[np.float32]:
-    """A million of all sizes up to the limit, and those around every multiple of a right angle below it."""
+    """Return a million of all sizes up to the limit, and those around every multiple of a right angle below
+    it.
+    """
     rng, most = np.random.default_rng(0), limit(FLOAT)
     multiples = (np.arange(-int(most / (np.pi / 2)), int(most / (np.pi / 2)) + 1) * (np.pi / 2)).astype(
         np.float32

@@ -49,7 +49,7 @@ has_avx2 = pytest.mark.skipif("avx2" not in widths(), reason="this processor has
 
 @cache
 def tunings() -> tuple[str, ...]:
-    """Those that gcc knows, in the note on one that it does not know."""
+    """Return those that gcc knows, in the note on one that it does not know."""
     command = ["gcc", "-mtune=unknown", "-E", "-x", "c", "/dev/null"]
     said = subprocess.run(
         command, capture_output=True, text=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
@@ -70,8 +70,8 @@ def compiled(source: Path, flags: Sequence[str], compiler: str = "gcc") -> str:
 
 
 def wide_constants(source: Path, flags: Sequence[str]) -> list[str]:
-    """Integers longer than 8 bytes that gcc makes of the constants of a source: those that it can take for a
-    repetition of their first 8 bytes.
+    """Return integers longer than 8 bytes that gcc makes of the constants of a source: those that it can take
+    for a repetition of their first 8 bytes.
     """
     dump = source.with_suffix(".rtl")
     subprocess.run(
@@ -90,13 +90,13 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def runs() -> list[float]:
-    """Runs of a number and of zeros of every length up to ten, and of other numbers."""
+    """Return runs of a number and of zeros of every length up to ten, and of other numbers."""
     numbers = [x for n in range(1, 11) for zeros in (1, 2, 3) for x in [0.7] * n + [0.0] * zeros]
     return [*numbers, 1.0, -0.7, -0.7, 0.0, 0.0, 2.5, 0.7, 0.7, *[0.0] * 20, *[0.7] * 20]
 
 
 def constants(folder: Path, scalar: ScalarType) -> Path:
-    """The C of a function whose results are the numbers of `runs`; the file includes what it needs."""
+    """Return the C of a function whose results are the numbers of `runs`; the file includes what it needs."""
     builder = Builder()
     entries = [builder.constant(x) for x in runs()]
     output = Array("y", len(entries))
@@ -173,7 +173,7 @@ def test_second_derivatives_agree_with_the_description_tuned_for_intel(robot: st
 
 @cache
 def second_derivatives() -> dict[str, str]:
-    """The C of second derivatives of a pendulum with a free root."""
+    """Return the C of second derivatives of a pendulum with a free root."""
     model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     return generate(model, "robot", ["rnea_second_derivatives"], lambda _: None).files
 
@@ -198,7 +198,7 @@ def test_windows_copy_no_table_of_constants(tmp_path: Path) -> None:
 
 @cache
 def package(robot: str, root: str) -> dict[str, str]:
-    """The C of inverse dynamics and of M, with batches."""
+    """Return the C of inverse dynamics and of M, with batches."""
     model = Problem.from_urdf(resolve(robot), root_joint=root)
     options = GenerationOptions(targets=("c", "batch"))
     return generate(model, robot, ["rnea", "crba"], lambda _: None, options).files
@@ -220,12 +220,12 @@ def test_single_calls_have_no_register_of_64_bytes(
 
 
 def kernels(assembly: str) -> str:
-    """The text of the functions that compute eight samples side by side."""
+    """Return the text of the functions that compute eight samples side by side."""
     return "".join(re.findall(r"^\w+_kernel8\w*:.*?^\.Lfunc_end", assembly, re.MULTILINE | re.DOTALL))
 
 
 def is_known(tuning: str) -> bool:
-    """Whether this clang has heard of a processor: those before 16 have not of all."""
+    """Return whether this clang has heard of a processor: those before 16 have not of all."""
     command = ["clang", f"-mtune={tuning}", "-E", "-x", "c", "/dev/null"]
     return subprocess.run(command, capture_output=True).returncode == 0
 

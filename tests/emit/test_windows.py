@@ -33,7 +33,7 @@ SEEDS = range(50)
 
 
 def wanted(model: Problem, q: Array, v: Array, a: Array, fext: Array | None) -> list[Array]:
-    """The matrices of the reference."""
+    """Return the matrices of the reference."""
     forces = None if fext is None else [Force.of([float(x) for x in row]) for row in fext]
     made = rnea_derivatives(model, q.tolist(), v.tolist(), a.tolist(), forces)
     return [np.array(x, dtype=float) for x in made]

@@ -44,7 +44,7 @@ QUICK = CASES[1:5:2]
 
 
 def wanted(name: str, model: Problem, fext: Array | None) -> list[Array]:
-    """The results of the reference."""
+    """Return the results of the reference."""
     q, v, a, _ = (x.tolist() for x in inputs(model))
     forces = None if fext is None else [Force.of(row) for row in fext.tolist()]
     if name == "minverse":

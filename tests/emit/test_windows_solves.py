@@ -48,7 +48,7 @@ def compare(kernel: WindowsKernel, function: str, tolerance: float = 1e-10) -> N
 
 
 def driven(model: Problem, seed: int) -> Problem:
-    """The model with motors at some joints, and damping, a free root's among it."""
+    """Return the model with motors at some joints, and damping, a free root's among it."""
     rng = np.random.default_rng(seed)
     bodies = [
         replace(body, armature=float(rng.integers(2)) * 0.3, damping=float(rng.integers(2)) * 0.4)

@@ -12,8 +12,8 @@ LAST_METHOD = "last method"
 
 
 def last_method(subject: Subject) -> Plan | None:
-    """Straight-line code of the scalar programs by the method that a record names last; None for functions of
-    a frame, which have no methods.
+    """Return straight-line code of the scalar programs by the method that a record names last; None for
+    functions of a frame, which have no methods.
     """
     if subject.function.declaration.framed:
         return None

@@ -21,7 +21,7 @@ gravity_power(q, v)
 
 
 def power(model: Problem) -> list[Function]:
-    """The family of one function."""
+    """Return the family of one function."""
     return [
         Function(
             declarations(model, DECLARATION)["gravity_power"],
@@ -35,12 +35,12 @@ def power(model: Problem) -> list[Function]:
 def gravity_power(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
 ) -> list[Scalar]:
-    """v . g(q) (W); the rate of the potential energy."""
+    """Return v . g(q) (W); the rate of the potential energy."""
     return [
         sum((rate * torque for rate, torque in zip(v, gravity_torque(model, q, trace), strict=True)), 0.0)
     ]
 
 
 def reference(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """The same by the textbook's recursion."""
+    """Return the same by the textbook's recursion."""
     return [sum((rate * torque for rate, torque in zip(v, textbook(model, q), strict=True)), 0.0)]

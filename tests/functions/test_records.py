@@ -72,14 +72,16 @@ conditioned.
 
 
 def strings(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Every string constant that is not a docstring, with its line."""
+    """Yield every string constant that is not a docstring, with its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value, node.lineno
 
 
 def keys(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Strings that select: subscripts, keys of dictionaries, sides of comparisons and arguments of `get`."""
+    """Yield strings that select: subscripts, keys of dictionaries, sides of comparisons and arguments of
+    `get`.
+    """
     for node in ast.walk(tree):
         candidates: list[ast.AST | None] = []
         if isinstance(node, ast.Subscript):
@@ -98,7 +100,7 @@ def keys(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def others() -> list[Path]:
-    """Files of rbdc that are no records."""
+    """Return files of rbdc that are no records."""
     return [path for path in sorted(SOURCE.rglob("*.py")) if path not in RECORDS]
 
 

@@ -22,7 +22,7 @@ def quadruped() -> Problem:
 
 
 def headings(program: Program) -> int:
-    """Times that the label changes from one computed value to the next."""
+    """Return times that the label changes from one computed value to the next."""
     labels = [program.sections[v.section] for v in program.values if not v.operation.is_leaf]
     return sum(a != b for a, b in pairwise(labels))
 

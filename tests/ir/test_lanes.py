@@ -111,7 +111,7 @@ class Tree:
 
 
 def exchange(arms: int, fingers: int, numbers: list[float]) -> Exchange:
-    """Bodies: of each arm itself, then its fingers."""
+    """Return bodies: of each arm itself, then its fingers."""
     limbs = tuple(tuple(range(m * (1 + fingers), (m + 1) * (1 + fingers))) for m in range(arms))
     group = LimbGroup(limbs, (LimbGroup(tuple((1 + n,) for n in range(fingers))),))
     assert group.lanes()[1] == tuple(limbs[m][1 + n] for n in range(fingers) for m in range(arms))

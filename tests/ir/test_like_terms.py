@@ -14,7 +14,7 @@ POINT = [0.5, -1.25, 2.0, 3.5]
 
 
 def gathered(make: Make) -> list[str]:
-    """The outputs after the pass, with every association shown; their values are those before it."""
+    """Return the outputs after the pass, with every association shown; their values are those before it."""
     before = program(make)
     after = remove_dead_code(verify(gather_like_terms(before)))
     assert evaluate(after, x=POINT) == [pytest.approx(result) for result in evaluate(before, x=POINT)]

@@ -33,8 +33,8 @@ NUMBERS = (0.0, 0.3, -1.7, 1.0, 2.5)
 
 
 def cases(operation: Operation) -> list[tuple[float, ...]]:
-    """Arguments at which an operation is defined; those of logarithms are a cosine and the square of its
-    sine.
+    """Return arguments at which an operation is defined; those of logarithms are a cosine and the square of
+    its sine.
     """
     if operation.call == "logarithm":
         return [(np.cos(x), np.sin(x) ** 2) for x in (0.0, 1e-4, 0.05, 0.3, 0.8, 1.4)]
@@ -53,9 +53,9 @@ def numbers(operation: Operation) -> list[float]:
 
 
 def apart(operation: Operation) -> tuple[Program, list[float]]:
-    """A program that computes an operation at each of the cases, and its input: half of each argument, for
-    calls in lanes take the addresses of what is computed. What is true or false becomes 1 or 0; a choice is
-    by whether its first argument is above 0.5.
+    """Return a program that computes an operation at each of the cases, and its input: half of each argument,
+    for calls in lanes take the addresses of what is computed. What is true or false becomes 1 or 0; a choice
+    is by whether its first argument is above 0.5.
     """
     x = [0.5 * number for case in cases(operation) for number in case]
     size = len(cases(operation)[0])
@@ -215,7 +215,7 @@ def test_folding_keeps_values_of_whole_programs() -> None:
 
 
 def replayed(builder: Builder, made: Program, x: Sequence[float]) -> list[int]:
-    """The values of a program with numbers in place of its inputs."""
+    """Return the values of a program with numbers in place of its inputs."""
     new: list[int] = []
     for value in made.values:
         arguments = tuple(new[k] for k in value.arguments)

@@ -31,7 +31,7 @@ class Expression:
         self.builder, self.index = builder, index
 
     def of(self, operation: Operation, *others: Expression | float) -> Expression:
-        """An operation on this and others."""
+        """Return an operation on this and others."""
         return Expression(
             self.builder, self.builder.raw(operation, (self.index, *(self.handle(x) for x in others)))
         )
@@ -60,7 +60,7 @@ POINTS = ([0.5, -1.25, 2.0, 3.5], [-0.7, 0.3, -4.0, 1.0])
 
 
 def before(formula: Formula) -> Program:
-    """The program of a formula of x0 .. x3."""
+    """Return the program of a formula of x0 .. x3."""
 
     def make(builder: Builder, x: list[int]) -> list[int]:
         return [formula(*(Expression(builder, k) for k in x)).index]
@@ -78,7 +78,7 @@ def simplified(formula: Formula, rule: Rule) -> str:
 
 
 def number(x: Expression, value: float) -> Expression:
-    """A constant."""
+    """Return a constant."""
     return Expression(x.builder, x.builder.constant(value))
 
 
@@ -193,7 +193,7 @@ def test_choices_of_casadi_are_one() -> None:
 
 
 def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:
-    """A tangle of operations over eight inputs."""
+    """Return a tangle of operations over eight inputs."""
     rng = np.random.default_rng(seed)
     vector = ca.SX.sym("x", 8)
     pool = [vector[k] for k in range(8)] + [ca.SX(0.0), ca.SX(1.0), ca.SX(-2.5)]
@@ -215,7 +215,9 @@ def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:
 
 
 def work(program: Program) -> int:
-    """Operations, a division as five: shared reciprocals give two divisions for one and two products."""
+    """Return operations, a division as five: shared reciprocals give two divisions for one and two
+    products.
+    """
     return cost(program).operations + 4 * cost(program).divisions
 
 
@@ -274,7 +276,7 @@ def test_chunks_compute_the_same(limit: int) -> None:
     crossed: set[int] = set()
 
     def read(index: int, here: int) -> list[float]:
-        """A value where it is used; a condition is written there, and made of what is there."""
+        """Return a value where it is used; a condition is written there, and made of what is there."""
         value, away = program.values[index], chunks.chunk_of[index] not in (-1, here)
         if value.operation.is_condition:
             crossed.update({index} if away else ())

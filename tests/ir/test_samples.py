@@ -15,7 +15,7 @@ from tests.support_programs import evaluate, finish
 
 
 def program(entry: int = 0) -> Program:
-    """M = [[x + 1, 0], [x + 1, 2]] and s = [x], where x is that entry of q."""
+    """Return M = [[x + 1, 0], [x + 1, 2]] and s = [x], where x is that entry of q."""
     builder = Builder()
     x, one = builder.input("q", entry), builder.constant(1.0)
     total, zero, two = builder.apply(ADD, (x, one)), builder.constant(0.0), builder.constant(2.0)

@@ -24,14 +24,14 @@ ZEROS = [0.0] * 1000
 
 
 def runs(program: Program) -> list[str]:
-    """The titles of the sections in the order of their statements."""
+    """Return the titles of the sections in the order of their statements."""
     computed = (value.section for value in program.values if not value.operation.is_leaf)
     return [program.sections[section].title for section, _ in groupby(computed)]
 
 
 def chains(length: int) -> Program:
-    """Two recursions in sections a, b and c, d, of which the first is the longer; each value needs the one
-    before it. e takes both.
+    """Return two recursions in sections a, b and c, d, of which the first is the longer; each value needs the
+    one before it. e takes both.
     """
     builder = Builder()
     x = [builder.input("x", k) for k in range(2)]

@@ -18,7 +18,7 @@ from tests.support_programs import Make, evaluate, finish, program, shown
 
 
 def chained(make: Make) -> list[str]:
-    """The outputs after the pass."""
+    """Return the outputs after the pass."""
     return shown(verify(chain_sums(program(make))))
 
 
@@ -92,7 +92,7 @@ FUNCTIONS = ("rnea", "crba", "aba", "rnea_derivatives")
 
 
 def before_and_after(name: str) -> tuple[Program, Program]:
-    """A function of an arm, and the same with its sums as chains."""
+    """Return a function of an arm, and the same with its sums as chains."""
     model = Problem.from_urdf(resolve("kuka_iiwa"))
     function = functions_of(model)[name]
     before = traced(model, function, next(iter(function.methods)))
@@ -117,7 +117,7 @@ def test_more_is_done_by_multiply_adds() -> None:
 
 
 def unfused(program: Program) -> int:
-    """Additions, subtractions and products that no multiply-add does together with another."""
+    """Return additions, subtractions and products that no multiply-add does together with another."""
     users = program.users
     count = 0
     for value in program.arithmetic():

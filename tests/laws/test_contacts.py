@@ -51,7 +51,7 @@ STRUCK = ("hyq", "sole", "g1")
 
 @cache
 def built(case: str) -> tuple[Problem, ModuleType]:
-    """A robot with contacts, and its module."""
+    """Return a robot with contacts, and its module."""
     robot, contacts = CASES[case]
     options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": contacts}
     model = read(robot, BuildOptions(**options))
@@ -72,7 +72,7 @@ def built(case: str) -> tuple[Problem, ModuleType]:
 
 
 def states(model: Problem, seed: int = 0) -> tuple[Array, Array, Array]:
-    """q, v and tau."""
+    """Return q, v and tau."""
     rng = np.random.default_rng(seed)
     q = pin.XYZQUATToSE3(np.array([0.1, -0.2, 0.5, *rng.normal(size=4)]))
     base = pin.SE3ToXYZQUAT(pin.SE3(pin.Quaternion(q.rotation).normalized(), q.translation))
@@ -88,7 +88,7 @@ def peer(case: str) -> Any:
 
 
 def options_of(model: Problem, seed: int, *, gains: bool) -> dict[str, Array]:
-    """Targets within a right angle or so of the contacts' frames, and gains."""
+    """Return targets within a right angle or so of the contacts' frames, and gains."""
     if not gains:
         return {}
     rng = np.random.default_rng(seed)
@@ -107,7 +107,7 @@ def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
 
 
 def pinocchios(peer_model: Any, constraints: Any, q: Array, v: Array, tau: Array) -> list[Array]:
-    """Accelerations and forces, and the derivatives of both by q, v and tau."""
+    """Return accelerations and forces, and the derivatives of both by q, v and tau."""
     data, settings = peer_model.createData(), pin.ProximalSettings(1e-14, 0.0, 1)
     datas = pin.StdVec_RigidConstraintData()
     for constraint in constraints:

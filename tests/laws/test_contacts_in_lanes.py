@@ -40,7 +40,7 @@ CASES = {
 
 
 def mirrored(count: int, joints: int, root: str) -> Problem:
-    """A trunk with limbs some of whose axes are the other way."""
+    """Return a trunk with limbs some of whose axes are the other way."""
     rng = np.random.default_rng(3)
     kinds = ("revolute", "prismatic", "revolute", "revolute")[:joints]
     links, made = limbs(rng, count, kinds, "trunk", "leg")

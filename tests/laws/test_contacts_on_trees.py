@@ -73,7 +73,7 @@ QUICK = ("spherical",)
 
 
 def loop(tree: Problem, kind: str, one: str, two: str) -> tuple[Any, ...]:
-    """A loop that a random configuration closes."""
+    """Return a loop that a random configuration closes."""
     rng = np.random.default_rng(8)
     q = integrate(tree, tree.neutral(), [float(x) for x in rng.uniform(-0.7, 0.7, tree.nv)])
     placed = {frame.name: Climb.of(tree, q, k, "LOCAL").world for k, frame in enumerate(tree.frames)}
@@ -89,7 +89,7 @@ def loop(tree: Problem, kind: str, one: str, two: str) -> tuple[Any, ...]:
 
 
 def held(case: str) -> tuple[Problem, tuple[Any, ...]]:
-    """A tree and its contacts."""
+    """Return a tree and its contacts."""
     make, contacts, closed = TREES[case]
     tree = replace(make(), name=f"held_{case.replace(' ', '_')}")
     return tree, (*contacts, loop(tree, *closed))
@@ -97,7 +97,7 @@ def held(case: str) -> tuple[Problem, tuple[Any, ...]]:
 
 @cache
 def built(case: str) -> tuple[Problem, ModuleType]:
-    """A tree with its contacts, and its module."""
+    """Return a tree with its contacts, and its module."""
     tree, contacts = held(case)
     model = read(tree, BuildOptions(contacts=contacts))
     return model, build_module(tree, functions=FUNCTIONS, cflags=UNOPTIMISED, contacts=contacts, verify=False)
@@ -109,14 +109,14 @@ def pair(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
 
 
 def state(module: ModuleType) -> tuple[Array, Array, Array, Array]:
-    """q, v, tau and fext."""
+    """Return q, v, tau and fext."""
     rng = np.random.default_rng(1)
     v, tau = rng.normal(size=(2, module.nv))
     return module.random_configuration(1), v, tau, rng.normal(size=(module.njoints, 6))
 
 
 def options(model: Problem) -> dict[str, Array]:
-    """Gains, and a target for each contact with the world."""
+    """Return gains, and a target for each contact with the world."""
     rng = np.random.default_rng(2)
     found = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2)))}
     world = sum(contact.second is None for contact in model.contacts)
@@ -128,7 +128,7 @@ def options(model: Problem) -> dict[str, Array]:
 
 
 def restitution_of(model: Problem) -> list[float]:
-    """A coefficient for each contact."""
+    """Return a coefficient for each contact."""
     return [0.3 + 0.5 * k for k in range(len(model.contacts))]
 
 
@@ -171,7 +171,7 @@ def steps(function: Any, model: Problem, at: list[Array]) -> list[list[Array]]:
 
 
 def complex_arctangent(y: Any, x: Any) -> Any:
-    """The angle of (x, y), and its rate for the complex step."""
+    """Return the angle of (x, y), and its rate for the complex step."""
     rate = (x.real * y.imag - y.real * x.imag) / (x.real * x.real + y.real * y.real)
     return complex(math.atan2(y.real, x.real), rate)
 
@@ -258,7 +258,7 @@ def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleTy
     q, v, tau, _ = state(module)
     gains = np.ones((len(model.contacts), 2))
     for name, value, words in (
-        ("gains", -gains, "argument gains has entries that are not numbers from 0 on"),
+        ("gains", -gains, "argument gains has negative entries or entries that are not numbers"),
         ("gains", np.nan * gains, "argument gains has entries that are not numbers"),
         ("active", 0.5 * gains[:, 0], "argument active has entries other than 0 and 1"),
     ):

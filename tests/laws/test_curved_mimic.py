@@ -42,7 +42,9 @@ LEADERS = {
 
 
 def curved_tree(mimic: str) -> Problem:
-    """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
+    """Return a branching tree with a chain of two followers, one of them before its leader in depth-first
+    order.
+    """
     rng = np.random.default_rng(7)
     kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
     parents = ["base", "link0", "base", "link2", "link2", "link4"]
@@ -72,7 +74,7 @@ def pair() -> tuple[ModuleType, ModuleType]:
 
 
 def tree_position(y: Array) -> Array:
-    """q of the whole tree, in depth-first order."""
+    """Return q of the whole tree, in depth-first order."""
     follower = -0.1 + 0.8 * y[1] + 0.3 * y[1] ** 2 - 0.2 * y[1] ** 3
     return np.array(
         [0.3 - 0.5 * follower, y[0], y[1], follower, 0.7 * y[2] + 0.1 * y[2] ** 3, y[2]], dtype=y.dtype
@@ -84,14 +86,14 @@ def by_complex_steps(f: Callable[[Array], Array], x: Array) -> Array:
 
 
 def tree_motion(y: Array, rate: Array, second: Array) -> tuple[Array, Array, Array, Array]:
-    """G, and q, v and a of the whole tree."""
+    """Return G, and q, v and a of the whole tree."""
     jacobian = by_complex_steps(tree_position, y)
     bent = by_complex_steps(lambda x: _numerical(x) @ rate, y) @ rate
     return jacobian, tree_position(y), jacobian @ rate, jacobian @ second + bent
 
 
 def _numerical(y: Array) -> Array:
-    """G where y is complex, from the derivatives of the polynomials."""
+    """Return G where y is complex, from the derivatives of the polynomials."""
     slope = 0.8 + 0.6 * y[1] - 0.6 * y[1] ** 2
     jacobian = np.zeros((6, 3), dtype=y.dtype)
     jacobian[1, 0] = jacobian[2, 1] = jacobian[5, 2] = 1.0

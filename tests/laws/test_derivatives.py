@@ -35,7 +35,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Problem]:
 
 
 def tangent(model: Problem, q: Array) -> Array:
-    """d(q (+) x)/dx at zero (nq, nv), written out joint by joint."""
+    """Return d(q (+) x)/dx at zero (nq, nv), written out joint by joint."""
     result = np.zeros((model.nq, model.nv))
     for index, body in enumerate(model.bodies):
         rows, columns, own = model.q_slice(index), model.v_slice(index), q[model.q_slice(index)]
@@ -58,7 +58,7 @@ def tangent(model: Problem, q: Array) -> Array:
 
 
 def complex_step(function: Any, model: Problem, q: Array, v: Array, x: Array, fext: Array) -> list[Array]:
-    """Columns of the derivatives of function(q, v, x) by q (in the tangent space), v and x."""
+    """Return columns of the derivatives of function(q, v, x) by q (in the tangent space), v and x."""
     forces = [Force.of([float(f) for f in row]) for row in fext]
     derivatives = []
     for which, directions in enumerate((tangent(model, q), np.eye(model.nv), np.eye(model.nv))):

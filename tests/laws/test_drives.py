@@ -60,8 +60,8 @@ pin: Any = pinocchio
 
 
 def driven(model: Problem, seed: int = 0, *, root: bool = False) -> Problem:
-    """The model with drives that count at every joint but its root's, or there too; springs where a joint has
-    one coordinate.
+    """Return the model with drives that count at every joint but its root's, or there too; springs where a
+    joint has one coordinate.
     """
     rng = np.random.default_rng(seed)
     bodies = []

@@ -18,13 +18,13 @@ GRAVITY = 9.81
 
 
 def rpy(r: float, p: float, y: float) -> Any:
-    """Rz(y) Ry(p) Rx(r)."""
+    """Return Rz(y) Ry(p) Rx(r)."""
     return sp.Matrix(sp.rot_axis3(-y) * sp.rot_axis2(-p) * sp.rot_axis1(-r))
 
 
 def chain(robot: str) -> tuple[list[Any], Any, Any]:
-    """(q, T, V) of an unbranched robot, straight from the numbers of its URDF: positions of the masses, then
-    d/dt by SymPy.
+    """Return (q, T, V) of an unbranched robot, straight from the numbers of its URDF: positions of the
+    masses, then d/dt by SymPy.
     """
     root = ElementTree.parse(resolve(robot)).getroot()
     links = {link.get("name"): link for link in root.findall("link")}

@@ -56,14 +56,14 @@ def case(request: pytest.FixtureRequest) -> Iterator[tuple[Problem, ModuleType]]
 
 
 def inputs(module: ModuleType, count: int) -> tuple[Floats, ...]:
-    """q, v and a of so many samples."""
+    """Return q, v and a of so many samples."""
     rng = np.random.default_rng(2)
     q = np.array([module.random_configuration(rng) for _ in range(count)])
     return (q, *(x.astype(module.dtype) for x in rng.standard_normal((2, count, module.nv))))
 
 
 def frames(model: Problem) -> list[int]:
-    """One that no body carries, where there is one, the deepest, and one of every body between."""
+    """Return one that no body carries, where there is one, the deepest, and one of every body between."""
     depth = {-1: 0}
     for index, body in enumerate(model.bodies):
         depth[index] = depth[body.parent] + 1

@@ -47,8 +47,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def complex_step(model: Problem, base: str, arguments: Sequence[Array], *where: Any) -> list[Array]:
-    """Derivatives (6, nv) of the reference for a frame's motion by q (in the tangent space), v and a, all
-    directions at once.
+    """Return derivatives (6, nv) of the reference for a frame's motion by q (in the tangent space), v and a,
+    all directions at once.
     """
     algorithm: Callable[..., Any] = getattr(frames, base)
     q, identity = [float(x) for x in arguments[0]], np.eye(model.nv)

@@ -22,7 +22,7 @@ DIFFERENT = np.array([0.1, 0.9])
 
 @cache
 def module() -> ModuleType:
-    """A trunk on two legs that are alike; the build compares impacts with the reference."""
+    """Return a trunk on two legs that are alike; the build compares impacts with the reference."""
     legs, targets = mirrored(2, 3, "free-flyer"), ("c", "batch", "casadi", "jax")
     return build_module(
         legs, functions=FUNCTIONS, contacts=CONTACTS, targets=targets, cflags=UNOPTIMISED, name="impacts"
@@ -30,7 +30,7 @@ def module() -> ModuleType:
 
 
 def state(samples: tuple[int, ...] = ()) -> tuple[Array, Array]:
-    """q and v."""
+    """Return q and v."""
     m, rng = module(), np.random.default_rng(0)
     v = rng.standard_normal((*samples, m.nv))
     return np.array([m.random_configuration(rng) for _ in range(v[..., 0].size)]).reshape(*samples, m.nq), v

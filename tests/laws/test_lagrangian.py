@@ -30,7 +30,7 @@ TOLERANCE = 1e-10
 
 
 def draw(model: Problem, seed: int) -> tuple[list[list[float]], list[Force]]:
-    """q, v, a, and a force and a torque on every body."""
+    """Return q, v, a, and a force and a torque on every body."""
     rng = np.random.default_rng(seed)
     loads = [
         Force(Vector3(*rng.normal(size=3).tolist()), Vector3(*rng.normal(size=3).tolist()))

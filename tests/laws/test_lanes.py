@@ -43,8 +43,8 @@ def limbs(
     tag: str,
     shape: int | None = None,
 ) -> tuple[list[Link], list[Joint]]:
-    """`count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their own, an
-    offset now and then. With the same number `shape` they look like those of other calls.
+    """Return `count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their
+    own, an offset now and then. With the same number `shape` they look like those of other calls.
     """
     links: list[Link] = []
     joints: list[Joint] = []
@@ -66,7 +66,9 @@ def limbs(
 
 
 def creature(seed: int) -> Tree:
-    """A trunk on a free-flyer or the ground with limbs in groups of four or two, now and then at a torso."""
+    """Return a trunk on a free-flyer or the ground with limbs in groups of four or two, now and then at a
+    torso.
+    """
     rng = np.random.default_rng(seed)
     kinds = [
         ("revolute",) * 3,
@@ -92,7 +94,7 @@ def creature(seed: int) -> Tree:
 
 
 def with_hands(hands: int, fingers: int, kinds: tuple[str, ...], root: str) -> Tree:
-    """A trunk with two arms, `hands` of them with fingers."""
+    """Return a trunk with two arms, `hands` of them with fingers."""
     rng = np.random.default_rng(fingers)
     links, joints = limbs(rng, 2, ("revolute", "revolute"), "trunk", "arm")
     for m in range(hands):

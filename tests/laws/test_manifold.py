@@ -27,7 +27,7 @@ TURNS = (3, 6)
 
 
 def chain_model() -> Problem:
-    """One joint of each type, one after the other, none along a coordinate axis."""
+    """Return one joint of each type, one after the other, none along a coordinate axis."""
     rng = np.random.default_rng(2)
     links = [Link("base"), *(Link(kind, random_inertia(rng)) for kind in KINDS)]
     parents = ("base", *KINDS)
@@ -40,7 +40,7 @@ def chain_model() -> Problem:
 
 @cache
 def chain() -> tuple[Problem, ModuleType]:
-    """The model and its compiled module."""
+    """Return the model and its compiled module."""
     model = chain_model()
     return model, build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED)
 
@@ -51,7 +51,9 @@ def module() -> ModuleType:
 
 
 def expected_exponential(twist: Array) -> Array:
-    """exp of a twist [linear; angular] as a homogeneous matrix, by scaling and squaring a Taylor series."""
+    """Return exp of a twist [linear; angular] as a homogeneous matrix, by scaling and squaring a Taylor
+    series.
+    """
     v, w = twist[:3], twist[3:]
     matrix = np.zeros((4, 4))
     matrix[:3] = np.column_stack([[[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]], v])
@@ -76,7 +78,7 @@ def joint_motions(module: ModuleType, model: Problem, q: Array) -> list[Array]:
 
 
 def same_configuration(actual: Array, expected: Array) -> Array:
-    """`actual` with each quaternion on the side of that of `expected`: both mean the same rotation."""
+    """Return `actual` with each quaternion on the side of that of `expected`: both mean the same rotation."""
     result: Array = np.array(actual)
     for start in QUATERNIONS:
         own = slice(start, start + 4)
@@ -85,7 +87,7 @@ def same_configuration(actual: Array, expected: Array) -> Array:
 
 
 def large_rotation(angle: float, rng: np.random.Generator) -> Array:
-    """A step that turns both quaternions and the plane by `angle` about random axes."""
+    """Return a step that turns both quaternions and the plane by `angle` about random axes."""
     _, module = chain()
     step: Array = rng.uniform(-1.0, 1.0, module.nv)
     for start in TURNS:
@@ -166,7 +168,7 @@ def test_both_quaternions_of_a_rotation_are_the_same(module: ModuleType) -> None
 
 
 def in_c(module: ModuleType, name: str, *inputs: Array, shape: tuple[int, ...]) -> Array:
-    """The result of the C function, which takes vectors that are not of unit length as they are."""
+    """Return the result of the C function, which takes vectors that are not of unit length as they are."""
     native, found = module._native, np.zeros(shape)
     taken = [native.ffi.from_buffer("double[]", np.ascontiguousarray(x)) for x in (*inputs, found)]
     getattr(native.lib, f"{module.name}_{name}")(*taken)

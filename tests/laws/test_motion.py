@@ -23,7 +23,7 @@ cancel.
 
 @cache
 def case_of(seed: int) -> tuple[Problem, ModuleType]:
-    """A tree and its compiled module."""
+    """Return a tree and its compiled module."""
     model = random_tree(seed)
     return model, law_module(model)
 
@@ -34,7 +34,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
 
 
 def state(module: ModuleType) -> tuple[Array, Array, Array]:
-    """A random (q, v, a) of moderate speed."""
+    """Return a random (q, v, a) of moderate speed."""
     rng = np.random.default_rng(13)
     return (
         module.random_configuration(rng),
@@ -44,13 +44,13 @@ def state(module: ModuleType) -> tuple[Array, Array, Array]:
 
 
 def rate(function: Callable[[float], Array]) -> Array:
-    """The derivative of function(t) at t = 0."""
+    """Return the derivative of function(t) at t = 0."""
     one, two = (np.asarray(function(k * STEP)) - np.asarray(function(-k * STEP)) for k in (1, 2))
     return np.asarray((8.0 * one - two) / (12.0 * STEP))
 
 
 def spatial_inertia(parameters: list[float]) -> Array:
-    """The 6x6 matrix of the ten parameters, linear part first."""
+    """Return the 6x6 matrix of the ten parameters, linear part first."""
     m, x, y, z, *j = (float(p) for p in parameters)
     h = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     about = np.array([[j[0], j[1], j[3]], [j[1], j[2], j[4]], [j[3], j[4], j[5]]])

@@ -29,12 +29,12 @@ class Swing:
     module: ModuleType
 
     def after(self, x: Array, u: Array) -> Array:
-        """The next state."""
+        """Return the next state."""
         v = x[2:] + TIME_STEP * self.module.aba(x[:2], x[2:], u)
         return np.concatenate([x[:2] + TIME_STEP * v, v])
 
     def slopes(self, x: Array, u: Array) -> Array:
-        """Derivatives of the next state by q, v and u (4, 6)."""
+        """Return derivatives of the next state by q, v and u (4, 6)."""
         of_v = TIME_STEP * np.hstack(self.module.aba_derivatives(x[:2], x[2:], u))
         of_v[:, 2:4] += np.eye(2)
         of_q = TIME_STEP * of_v
@@ -42,7 +42,7 @@ class Swing:
         return np.vstack([of_q, of_v])
 
     def curvature(self, x: Array, u: Array, multipliers: Array) -> Array:
-        """Hessian of multipliers times the next state by q, v and u (6, 6)."""
+        """Return hessian of multipliers times the next state by q, v and u (6, 6)."""
         weights = TIME_STEP * (multipliers[2:] + TIME_STEP * multipliers[:2])
         qq, vv, qv, qu = self.module.aba_hessian_vector(x[:2], x[2:], u, weights)
         none = np.zeros((2, 2))
@@ -59,7 +59,9 @@ class Swing:
 
 
 def kkt(swing: Swing, x: Array, u: Array, multipliers: Array, *, exact: bool) -> tuple[Array, Array, Array]:
-    """Hessian of the Lagrangian, Jacobian of the defects and gradient of the cost over z_k = (u_k, x_k+1)."""
+    """Return hessian of the Lagrangian, Jacobian of the defects and gradient of the cost over z_k = (u_k,
+    x_k+1).
+    """
     hessian, jacobian = np.zeros((6 * STEPS, 6 * STEPS)), np.zeros((4 * STEPS, 6 * STEPS))
     for k in range(STEPS):
         # q, v and u of step k among the unknowns; the first state is none of them
@@ -79,7 +81,9 @@ def kkt(swing: Swing, x: Array, u: Array, multipliers: Array, *, exact: bool) ->
 
 
 def solved(swing: Swing, *, exact: bool) -> tuple[Array, Array, list[float]]:
-    """States, controls, and the largest residual of the optimality conditions before every iteration."""
+    """Return states, controls, and the largest residual of the optimality conditions before every
+    iteration.
+    """
     x, u = np.zeros((STEPS + 1, 4)), np.zeros((STEPS, 2))
     x[:, :2] = np.linspace(0.0, 1.0, STEPS + 1)[:, None] * GOAL[:2]
     multipliers = np.zeros((STEPS, 4))

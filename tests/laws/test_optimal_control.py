@@ -19,7 +19,9 @@ STEPS, STEP = 12, 0.05
 
 
 def swing(robot: str, steps: int = STEPS) -> tuple[Any, Any, Any, Any]:
-    """The problem of moving from rest at zero to rest elsewhere, by semi-implicit Euler, and q, v, tau."""
+    """Return the problem of moving from rest at zero to rest elsewhere, by semi-implicit Euler, and q, v,
+    tau.
+    """
     m = build_module(
         robot, functions=FUNCTIONS, targets=("c", "casadi"), cflags=UNOPTIMISED, name=f"{robot}_control"
     )
@@ -64,7 +66,7 @@ def assert_checked(opti: Any, report: Path, calls: int) -> None:
 
 
 def rate(q: Any, v: Any) -> Any:
-    """dq/dt of a free-flyer and the joints after it; the quaternion need not be of unit length."""
+    """Return dq/dt of a free-flyer and the joints after it; the quaternion need not be of unit length."""
     x, u, w = q[3:6] / casadi.norm_2(q[3:7]), v[0:3], v[3:6]
     s = q[6] / casadi.norm_2(q[3:7])
     linear = u + 2 * casadi.cross(x, casadi.cross(x, u) + s * u)
@@ -73,8 +75,8 @@ def rate(q: Any, v: Any) -> Any:
 
 
 def fall(steps: int, step: float) -> tuple[Any, Any, Any, Any, Any]:
-    """A double pendulum without a mount falls freely from rest and moves one joint: its module, the problem,
-    q, v and the joints' torques.
+    """Return a double pendulum without a mount falls freely from rest and moves one joint: its module, the
+    problem, q, v and the joints' torques.
     """
     options: dict[str, Any] = {"root_joint": "free-flyer", "cflags": UNOPTIMISED, "name": "falling"}
     options["verify"] = False

@@ -34,7 +34,7 @@ FUNCTIONS = ("constrained_dynamics", "constrained_dynamics_derivatives", "impuls
 
 @cache
 def written(case: str) -> Path:
-    """The URDF file of a mechanism."""
+    """Return the URDF file of a mechanism."""
     path = OUT / "mechanisms" / f"{case}.urdf"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(MECHANISMS[case]().urdf)
@@ -54,7 +54,7 @@ def built(case: str) -> ModuleType:
 
 
 def states(case: str, seed: int) -> tuple[Array, Array, Array]:
-    """q near which the loops are closed, v and tau."""
+    """Return q near which the loops are closed, v and tau."""
     model, rng = model_of(case), np.random.default_rng(seed)
     steps = [float(x) for x in rng.uniform(-0.3, 0.3, model.nv)]
     q, _ = closed_from(model, [float(x) for x in integrate(model, model.neutral(), steps)])
@@ -83,7 +83,7 @@ class Peer:
         self.held = [3 * k + row for k, contact in enumerate(model.contacts) for row in contact.held]
 
     def values(self, q: Array, v: Array, tau: Array) -> tuple[Any, list[Array]]:
-        """Its data, in which derivatives add up, and accelerations and forces."""
+        """Return its data, in which derivatives add up, and accelerations and forces."""
         data, datas = self.model.createData(), pin.StdVec_RigidConstraintData()
         settings = pin.ProximalSettings(1e-14, 1e-12, 1)
         for constraint in self.constraints:

@@ -32,7 +32,7 @@ FUNCTIONS = ("rnea", "crba", "aba", "rnea_derivatives", "com", "kinetic_energy",
 
 
 def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> list[np.ndarray]:
-    """A function by its first generated method, on floats."""
+    """Return a function by its first generated method, on floats."""
     record = functions_of(model)[function]
     inputs = {p.name: given[p.name] for p in record.declaration.required}
     outputs = next(iter(record.methods.values()))(model, inputs, lambda *_: None)

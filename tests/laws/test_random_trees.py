@@ -16,7 +16,7 @@ from tests.support_trees import KINDS, SEEDS, TREES, law_module, random_tree
 
 @cache
 def module_of(seed: int) -> ModuleType:
-    """The compiled module of one tree."""
+    """Return the compiled module of one tree."""
     return law_module(random_tree(seed))
 
 
@@ -27,7 +27,7 @@ def tree(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def state(module: ModuleType, seed: int = 3) -> tuple[Array, Array, Array]:
-    """A random (q, v, a)."""
+    """Return a random (q, v, a)."""
     rng = np.random.default_rng(seed)
     return module.random_configuration(rng), rng.standard_normal(module.nv), rng.standard_normal(module.nv)
 

@@ -58,7 +58,7 @@ def test_accelerations_are_pinocchios(four_bar: ModuleType) -> None:
 
 
 def six_bar() -> tuple[Path, tuple[str, ...]]:
-    """A crank, two dyads in one cluster on a link that moves, and what the last of it carries."""
+    """Return a crank, two dyads in one cluster on a link that moves, and what the last of it carries."""
     tree = Tree("six_bar")
     tree.universal("hip", "base", ORIGIN, (X, Y), 2.0)
     tree.add("crank", "hip", (0.0, 0.0, 0.0))
@@ -134,7 +134,7 @@ def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
 
 
 def in_line(folder: Path, lower: float, upper: float) -> Problem:
-    """A linkage that is drawn in line: neutral, it is singular."""
+    """Return a linkage that is drawn in line: neutral, it is singular."""
     tree = Tree("in_line", planar=True)
     tree.add("crank", "base", ORIGIN)
     tree.add("rod", "crank", (0.2, 0.0, 0.0))

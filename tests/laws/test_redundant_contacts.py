@@ -26,7 +26,7 @@ MU = 0.3
 
 
 def differences(module: ModuleType, name: str, given: list[Array], which: int) -> list[Array]:
-    """Derivatives of both outputs by central differences."""
+    """Return derivatives of both outputs by central differences."""
     columns = []
     for e in 1e-6 * np.eye(module.nv):
         up, down = (

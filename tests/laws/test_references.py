@@ -43,7 +43,7 @@ second derivatives, which take seconds.
 
 
 def is_heavy(name: str, method: str) -> bool:
-    """Whether the method takes seconds on a tree, of which few are then tried."""
+    """Return whether the method takes seconds on a tree, of which few are then tried."""
     return method in SLOWEST or "second_derivatives" in name or name == "minverse_derivatives"
 
 
@@ -60,12 +60,12 @@ CONTEXT.dps = 40
 
 @cache
 def tree(which: int | str) -> Problem:
-    """A random tree, the first eight with every joint type at the root, or one with coupled joints."""
+    """Return a random tree, the first eight with every joint type at the root, or one with coupled joints."""
     return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
 
 
 def states(model: Problem, count: int) -> dict[str, list[Array]]:
-    """Inputs by name, so many samples of each."""
+    """Return inputs by name, so many samples of each."""
     rng = np.random.default_rng(4)
     found: dict[str, list[Array]] = {}
     for name in ("q", "q0", "q1"):
@@ -78,12 +78,12 @@ def states(model: Problem, count: int) -> dict[str, list[Array]]:
 
 
 def own(name: str, model: Problem, given: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The inputs of a function in their order."""
+    """Return the inputs of a function in their order."""
     return {p.name: given[p.name] for p in functions_of(model)[name].declaration.inputs}
 
 
 def evaluated(name: str, method: str, model: Problem, inputs: dict[str, Any], *where: Any) -> list[Any]:
-    """All entries of all outputs of a method."""
+    """Return all entries of all outputs of a method."""
     arguments = [values for key, values in inputs.items() if key != "fext"]
     forces = {}
     if "fext" in inputs:
@@ -93,8 +93,8 @@ def evaluated(name: str, method: str, model: Problem, inputs: dict[str, Any], *w
 
 
 def places(name: str, model: Problem) -> list[tuple[Any, ...]]:
-    """Frames and references for a framed function, nothing for another: the first, and the frame that most
-    joints carry; of a pair relative to the last.
+    """Return frames and references for a framed function, nothing for another: the first, and the frame that
+    most joints carry; of a pair relative to the last.
     """
     if name not in FRAMED:
         return [()]
@@ -104,8 +104,8 @@ def places(name: str, model: Problem) -> list[tuple[Any, ...]]:
 
 @cache
 def lane_models(which: int | str) -> tuple[Problem, list[Problem]]:
-    """A model whose every number has a value for each lane, but for the joints' axes; and the models of the
-    lanes.
+    """Return a model whose every number has a value for each lane, but for the joints' axes; and the models
+    of the lanes.
     """
     model = tree(which)
     rng = np.random.default_rng(6)
@@ -127,7 +127,7 @@ def lane_models(which: int | str) -> tuple[Problem, list[Problem]]:
 
 
 def conditioned(name: str, model: Problem, given: dict[str, list[float]]) -> float:
-    """The condition number of M where the function solves with it, else 1."""
+    """Return the condition number of M where the function solves with it, else 1."""
     if Requirement.REGULAR_INERTIA not in functions_of(model)[name].requires:
         return 1.0
     return float(np.linalg.cond(np.array(reference_of("crba")(model, given["q"]), dtype=float)))
@@ -201,7 +201,7 @@ def exact(values: Sequence[float] | Array) -> list[Any]:
 
 
 def exact_units(model: Problem, q: Sequence[float]) -> list[Any]:
-    """A configuration in 40 digits, its rotations unit to as many."""
+    """Return a configuration in 40 digits, its rotations unit to as many."""
     return integrate(model, exact(q), exact([0.0] * model.nv))
 
 
@@ -234,14 +234,14 @@ def test_integrate_is_the_matrix_exponential_on_forty_digits(size: float) -> Non
 
 
 def with_unit_axis(joint: JointType) -> JointType:
-    """The joint with an axis, or a normal, that is a unit vector to 40 digits."""
+    """Return the joint with an axis, or a normal, that is a unit vector to 40 digits."""
     made = with_numbers(joint, CONTEXT.mpf)
     vectors = {f.name: getattr(made, f.name) for f in fields(made)}  # type: ignore[arg-type]
     return replace(made, **{name: x.scaled(1 / CONTEXT.sqrt(x.dot(x))) for name, x in vectors.items()})  # type: ignore[type-var]
 
 
 def matrix(placement: Placement) -> Any:
-    """4x4, in 40 digits."""
+    """Return 4x4, in 40 digits."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
     return CONTEXT.matrix([[*row, x] for row, x in zip(rows, p, strict=True)] + [[0, 0, 0, 1]])
 

@@ -126,7 +126,9 @@ def test_only_the_root_has_several_degrees_of_freedom() -> None:
 
 
 def on_different_branches(model: Problem) -> NDArray[np.bool_]:
-    """Whether two of the directions i, j, k are of joints of which none carries the other, (nv, nv, nv)."""
+    """Return whether two of the directions i, j, k are of joints of which none carries the other, (nv, nv,
+    nv).
+    """
     carried = np.zeros((model.nv, model.nv), dtype=bool)
     for index in range(model.njoints):
         for above in model.support(index):
@@ -272,7 +274,7 @@ def test_zeroed(robot: str) -> None:
 def test_zeroed_is_said_of_arrays() -> None:
     module = build_module("double_pendulum", functions=presets()["second"], cflags=UNOPTIMISED)
     point = (module.q_neutral, module.v_zero, module.v_zero)
-    with pytest.raises(ValueError, match="zeroed: it is said of arrays; give them as out="):
+    with pytest.raises(ValueError, match="zeroed: needs arrays; pass them as out="):
         module.rnea_second_derivatives(*point, zeroed=True)
     with pytest.raises(TypeError, match="zeroed: give True or False, not int"):
         module.rnea_second_derivatives(*point, zeroed=1)

@@ -49,13 +49,13 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
 
 
 def conditioning(double: ModuleType, q: Array) -> float:
-    """The largest condition number of M with a diagonal of ones."""
+    """Return the largest condition number of M with a diagonal of ones."""
     scaled = [m / np.sqrt(np.outer(np.diag(m), np.diag(m))) for m in double.crba(q)]
     return max(float(np.linalg.cond(m)) for m in scaled)
 
 
 def units(result: Any, expected: Any, floor: float) -> float:
-    """The largest error in units of the largest entry, or of `floor` where that is larger."""
+    """Return the largest error in units of the largest entry, or of `floor` where that is larger."""
     assert result.dtype == np.float32 and expected.dtype == np.float64
     assert result.shape == expected.shape
     scale = float(np.abs(expected).max(initial=floor))

@@ -22,7 +22,7 @@ STATES, DIRECTIONS = 3, 2
 
 
 def expression(x: Any, y: Any) -> Any:
-    """Every operation, numbers on either side."""
+    """Return every operation, numbers on either side."""
     return (2.0 - x) * sin(y) / (1.5 + cos(x * y)) - sqrt(x + 3.0 / y) * -x + (x - 1.0) / 4.0 + 0.0 * y
 
 

@@ -24,7 +24,7 @@ def module(robot: str, functions: tuple[str, ...], root: str = "fixed") -> Modul
 
 
 def solved(opti: Any, iterations: int) -> Any:
-    """The solution, which is found in so many iterations."""
+    """Return the solution, which is found in so many iterations."""
     opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes", "max_iter": iterations})
     found = opti.solve()
     assert found.stats()["success"]
@@ -32,7 +32,7 @@ def solved(opti: Any, iterations: int) -> Any:
 
 
 def motion(m: ModuleType, opti: Any, steps: int, step: float) -> tuple[Any, Any, Any]:
-    """Variables q, v and tau of a motion by semi-implicit Euler."""
+    """Return variables q, v and tau of a motion by semi-implicit Euler."""
     aba = m.casadi("aba")
     q, v, tau = (opti.variable(n, k) for n, k in ((m.nq, steps + 1), (m.nv, steps + 1), (m.nv, steps)))
     for k in range(steps):

@@ -41,12 +41,12 @@ FIRST = ("rnea_derivatives", "aba_derivatives")
 
 
 def in_world(model: Problem) -> Problem:
-    """The model whose forces are given in the world."""
+    """Return the model whose forces are given in the world."""
     return replace(model, world_forces=True)
 
 
 def ball_and_hinge(root_joint: str) -> Problem:
-    """A spherical joint, a revolute and a prismatic one, on a fixed or a free base."""
+    """Return a spherical joint, a revolute and a prismatic one, on a fixed or a free base."""
     links = [Link("base", random_inertia(np.random.default_rng(9)))]
     links += [Link(name, random_inertia(np.random.default_rng(k))) for k, name in enumerate("abc")]
     joints = [
@@ -58,7 +58,7 @@ def ball_and_hinge(root_joint: str) -> Problem:
 
 
 def point(model: Problem, seed: int = 0) -> dict[str, list[float]]:
-    """Inputs of the functions by name."""
+    """Return inputs of the functions by name."""
     rng = np.random.default_rng(seed)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
     drawn: dict[str, Any] = {name: rng.normal(size=model.nv) for name in ("v", "a", "w", "dq", "dv", "da")}
@@ -68,7 +68,7 @@ def point(model: Problem, seed: int = 0) -> dict[str, list[float]]:
 
 
 def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> list[Array]:
-    """The outputs of a function by its first generated method, on floats."""
+    """Return the outputs of a function by its first generated method, on floats."""
     record = functions_of(model)[function]
     inputs = {p.name: given[p.name] for p in record.declaration.inputs}
     found = generated(next(iter(record.methods.values())), model, inputs)
@@ -77,7 +77,7 @@ def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> l
 
 
 def in_bodies(peer: Peer, q: Array, fext: Array) -> Any:
-    """Pinocchio's forces in the frames of its bodies."""
+    """Return Pinocchio's forces in the frames of its bodies."""
     pin.forwardKinematics(peer.model, peer.data, peer.q(q))
     rows = [peer.data.oMi[k + 1].actInv(pin.Force(row)).vector for k, row in enumerate(fext)]
     return peer.forces(np.array(rows))

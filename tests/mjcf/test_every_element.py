@@ -37,7 +37,9 @@ BASE = (Path(__file__).parent / "every_element.xml").read_text(encoding="utf-8")
 
 
 def schema() -> dict[str, list[str]]:
-    """Attributes by paths of elements: those that MuJoCo prints, and of those that it replaces before."""
+    """Return attributes by paths of elements: those that MuJoCo prints, and of those that it replaces
+    before.
+    """
     found: dict[str, list[str]] = {}
     path: list[str] = []
     for line in mj.mj_printSchema(False, False).splitlines()[1:]:

@@ -21,7 +21,7 @@ FUNCTIONS = ("rnea", "aba", "crba", "rnea_derivatives", "integrate", "difference
 
 
 def arm(*, apart: bool) -> Problem:
-    """Hinges before and after a cylindrical joint; `apart`: that as a slide that carries a hinge."""
+    """Return hinges before and after a cylindrical joint; `apart`: that as a slide that carries a hinge."""
     rng = np.random.default_rng(3)
     axes = [vector(rng.standard_normal(3)) for _ in range(3)]
     placements, bodies = [random_placement(rng) for _ in range(3)], [random_inertia(rng) for _ in range(3)]
@@ -38,7 +38,7 @@ def arm(*, apart: bool) -> Problem:
 
 
 def joined(model: Problem) -> Problem:
-    """The model with the slide and the hinge that it carries as one joint."""
+    """Return the model with the slide and the hinge that it carries as one joint."""
     first, slide, hinge, last = model.bodies
     assert isinstance(hinge.joint, Revolute)
     one = replace(

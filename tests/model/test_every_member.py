@@ -22,7 +22,7 @@ TEXT = ("text for people", "text; other inertias")
 
 
 def members(heading: str) -> dict[str, str]:
-    """Members and their meanings in the table of that heading."""
+    """Return members and their meanings in the table of that heading."""
     lines = PAGE.split(f"\n| {heading} | ", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     rows = [line.strip().strip("|").split(" | ") for line in lines]
     return {name: row[1].strip() for row in rows for name in re.findall("`(.*?)`", row[0])}
@@ -72,7 +72,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
 
 
 def descriptions() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Each member with its meaning, and descriptions without and with it."""
+    """Yield each member with its meaning, and descriptions without and with it."""
     for name, value in VALUES.items():
         before = deepcopy(BASE)
         if name == "inertia":

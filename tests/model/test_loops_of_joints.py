@@ -33,7 +33,7 @@ TREE = [
 
 
 def advice(text: str, **options: Any) -> tuple[str, str]:
-    """The joint to remove and the loop to give."""
+    """Return the joint to remove and the loop to give."""
     with pytest.raises(DescriptionError) as refused:
         Problem.from_text(text, **options)
     found = re.search(r'remove joint "(.*)" and give .*loop[ =]\'?([^\'`]*)', str(refused.value))
@@ -42,7 +42,7 @@ def advice(text: str, **options: Any) -> tuple[str, str]:
 
 
 def followed(text: str, name: str, loop: str) -> Problem:
-    """The model without the joint and with the loop."""
+    """Return the model without the joint and with the loop."""
     lines = [line for line in text.splitlines() if f'<joint name="{name}"' not in line]
     return read("\n".join(lines), BuildOptions(contacts=loop))
 
@@ -112,7 +112,7 @@ def test_which_joint_is_named() -> None:
 
 
 def ball(*parts: str, head: str = "") -> str:
-    """A constraint of Drake's, by default of b and c."""
+    """Return a constraint of Drake's, by default of b and c."""
     usual = ["body_A name='b'", "body_B name='c'", "p_AP value='.2 0 .1'", "p_BQ value='.2 0 0'"]
     inner = "".join(f"<drake:ball_constraint_{part}/>" for part in parts or usual)
     return f"<drake:ball_constraint{head}>{inner}</drake:ball_constraint>"

@@ -35,7 +35,7 @@ UP = Vector3(0.0, 0.0, 1.0)
 
 
 def one_joint(kind: str, axis: Vector3 = UP) -> Model:
-    """A model of one joint."""
+    """Return a model of one joint."""
     return Model.assemble("r", [Link("a", SOLID), Link("b", SOLID)], [Joint("j", kind, "a", "b", axis=axis)])
 
 
@@ -136,7 +136,7 @@ def test_fixed_joints_are_lumped(seed: int) -> None:
 
 
 def fixed_base() -> tuple[list[Link], list[Joint]]:
-    """A base with a plate fixed to it, and an arm on the plate."""
+    """Return a base with a plate fixed to it, and an arm on the plate."""
     links = [Link(name, SOLID) for name in ("base", "plate", "arm")]
     place = Placement(Rotation.from_rpy(0.3, 0.0, 0.0), Vector3(1.0, 2.0, 3.0))
     return links, [
@@ -264,7 +264,7 @@ Follow = tuple[str, float, float]
 
 
 def comb(follow: dict[str, Follow], limits: dict[str, Limits] | None = None, mode: str = "coupled") -> Model:
-    """Five teeth t0 ... t4 on one base; `follow` says who follows whom, with multiplier and offset."""
+    """Return five teeth t0 ... t4 on one base; `follow` says who follows whom, with multiplier and offset."""
     links = [Link("base"), *(Link(f"l{k}", SOLID) for k in range(5))]
     joints = [
         Joint(

@@ -144,7 +144,9 @@ DRIVES: dict[str, Any] = {
 
 
 def friction(peer: Peer, q: Array, v: Array) -> Array:
-    """The smooth friction of `DRIVES`: MuJoCo's frictionloss, which is a constraint there, is its bound."""
+    """Return the smooth friction of `DRIVES`: MuJoCo's frictionloss, which is a constraint there, is its
+    bound.
+    """
     qpos, qvel, _ = peer.converter.to_mujoco(q, v, np.zeros_like(v), None)
     force = peer.model.dof_frictionloss * qvel / np.sqrt(qvel**2 + 0.2**2)
     return np.array(peer.converter.from_mujoco(qpos, None, None, force)[1])
@@ -186,7 +188,7 @@ def check(path: Path, seed: int) -> None:
 
 
 def site_frame(model: Any, number: int) -> str:
-    """The name of a site's frame: its own, unless a body has it."""
+    """Return the name of a site's frame: its own, unless a body has it."""
     bodies = {model.body(k).name for k in range(model.nbody)}
     name = str(model.site(number).name) or f"site{number}"
     return f"{name}_" if name in bodies else name

@@ -15,7 +15,7 @@ PLAIN = Model.from_text(pair())
 
 
 def with_notes(text: str) -> list[str]:
-    """The notes of a text that gives the bodies of `pair()`."""
+    """Return the notes of a text that gives the bodies of `pair()`."""
     model = Model.from_text(text)
     assert model.bodies == PLAIN.bodies and model.frames == PLAIN.frames
     return messages(model)

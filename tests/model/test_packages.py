@@ -19,13 +19,13 @@ PART = ROBOT.replace('<link name="base"/>', "").partition("<xacro:arm name")[0] 
 
 
 def top(include: str) -> str:
-    """A robot whose macro lies in another file."""
+    """Return a robot whose macro lies in another file."""
     head, _, rest = ROBOT.partition('<link name="base"/>')
     return f'{head.partition("<xacro")[0]}<xacro:include filename="{include}"/><link name="base"/>{rest}'
 
 
 def packed(folder: Path, name: str = "parts", include: str = "$(find parts)/urdf/part.xacro") -> Path:
-    """A package with the macro, and outside of it the file of the robot, which is returned."""
+    """Return a package with the macro, and outside of it the file of the robot, which is returned."""
     write_package(folder / "ws" / "src" / name, "parts", {"urdf/part.xacro": PART})
     (folder / "robots").mkdir()
     (folder / "robots" / "r.xacro").write_text(top(include))

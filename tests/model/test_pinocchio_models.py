@@ -28,15 +28,15 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def matrix(placement: Placement) -> Array:
-    """A placement as a homogeneous matrix."""
+    """Return a placement as a homogeneous matrix."""
     result = np.eye(4)
     result[:3, :3], result[:3, 3] = placement.rotation.rows(), placement.translation.scalars()
     return result
 
 
 def parameters(inertia: Any) -> Array:
-    """Mass, first moment and the inertia about the origin, of Pinocchio's mass, lever and inertia about the
-    centre of mass.
+    """Return mass, first moment and the inertia about the origin, of Pinocchio's mass, lever and inertia
+    about the centre of mass.
     """
     m, c = inertia.mass, np.array(inertia.lever)
     about = np.array(inertia.inertia) + m * (c @ c * np.eye(3) - np.outer(c, c))

@@ -43,7 +43,9 @@ Floats = list[float]
 
 
 def trees(seed: int) -> Problem:
-    """A random tree; in every third one link in two has no mass, so that only its torques are looked at."""
+    """Return a random tree; in every third one link in two has no mass, so that only its torques are looked
+    at.
+    """
     tree = random_tree(seed)
     if seed % 3 == 0:
         bodies = [replace(b, inertia=Inertia.zero()) if k % 2 else b for k, b in enumerate(tree.bodies)]
@@ -52,7 +54,7 @@ def trees(seed: int) -> Problem:
 
 
 def state(model: Problem, seed: int) -> tuple[Floats, Floats, Floats, list[list[float]]]:
-    """q, v, a and external forces on every body."""
+    """Return q, v, a and external forces on every body."""
     rng = np.random.default_rng(seed)
     q = integrate(model, model.neutral(), list(rng.normal(size=model.nv)))
     v, a = rng.normal(size=(2, model.nv)).tolist()

@@ -33,7 +33,7 @@ NOISE = '<axis xyz="0 0 1"/>'
 
 
 def chain(*joints: str) -> str:
-    """A chain with these origins and axes, every link of 1 kg with its centre 0.1 m and 0.05 m off."""
+    """Return a chain with these origins and axes, every link of 1 kg with its centre 0.1 m and 0.05 m off."""
     moved = INERTIAL.replace("<inertial>", '<inertial><origin xyz="0.1 0.05 0.02"/>')
     links = [link(f"l{k}", moved) for k in range(len(joints) + 1)]
     return robot(
@@ -42,7 +42,7 @@ def chain(*joints: str) -> str:
 
 
 def origin(rpy: str) -> str:
-    """An origin off by some decimetres."""
+    """Return an origin off by some decimetres."""
     return f'<origin xyz="0.1 0.2 0.3" rpy="{rpy}"/>'
 
 
@@ -70,7 +70,7 @@ DESCRIPTIONS = {
 
 
 def state(robot: Problem) -> tuple[list[float], list[float], list[float], list[Force]]:
-    """Any q, v, a and forces."""
+    """Return any q, v, a and forces."""
     rng = np.random.default_rng(5)
     q, v, a = rng.uniform(-2.0, 2.0, (3, robot.nv)).tolist()
     return q, v, a, [Force.of(one) for one in rng.normal(size=(robot.njoints, 6)).tolist()]

@@ -45,7 +45,7 @@ ROOTS = ("fixed", "free-flyer")
 
 
 def screw_model(root: str = "fixed") -> Problem:
-    """The tree with `Screw`."""
+    """Return the tree with `Screw`."""
     tree = made_of(root, apart=False)
     screws = {f"joint{k}": pitch for k, pitch in enumerate(PITCHES) if pitch}
     return replace(
@@ -60,8 +60,8 @@ def screw_model(root: str = "fixed") -> Problem:
 
 
 def made_of(root: str, *, apart: bool = True) -> Problem:
-    """The same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal in
-    everything but screws.
+    """Return the same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal
+    in everything but screws.
     """
     rng = np.random.default_rng(5)
     links, joints = [Link("base", random_inertia(rng))], []
@@ -92,8 +92,8 @@ def made_of(root: str, *, apart: bool = True) -> Problem:
 
 @cache
 def straight(root: str) -> ModuleType:
-    """The functions that are no products of derivatives, straight-line, verified; with a free root those that
-    the tests call, which compare all of them.
+    """Return the functions that are no products of derivatives, straight-line, verified; with a free root
+    those that the tests call, which compare all of them.
     """
     names = (*REFERENCES, "integrate", "forward_kinematics")
     if root == "fixed":
@@ -114,7 +114,7 @@ def test_products_and_second_derivatives_are_verified() -> None:
 
 @cache
 def rolled(root: str) -> ModuleType:
-    """All functions that have a rolled form, verified."""
+    """Return all functions that have a rolled form, verified."""
     return build_module(
         screw_model(root),
         functions=rollable(),
@@ -132,7 +132,7 @@ def root(request: pytest.FixtureRequest) -> str:
 
 
 def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Any (q, v, a)."""
+    """Return any (q, v, a)."""
     rng = np.random.default_rng(seed)
     return module.random_configuration(rng), rng.standard_normal(module.nv), rng.standard_normal(module.nv)
 

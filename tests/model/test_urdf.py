@@ -150,7 +150,7 @@ def test_mass_without_inertia_is_a_point_mass(tmp_path: Path) -> None:
 
 
 def with_parts(*parts: str, base: str = "", arm: str = "") -> str:
-    """A pair of links, with more in the robot, the base or the arm."""
+    """Return a pair of links, with more in the robot, the base or the arm."""
     return robot(*parts, link("base", base), link("arm", arm), joint("j", "base", "arm"))
 
 

@@ -35,34 +35,34 @@ X = Vector3(1.0, 0.0, 0.0)
 
 
 def lump(description: Description, **options: Any) -> Model:
-    """The model of a description."""
+    """Return the model of a description."""
     return Model.of_description(description, ModelOptions.of(options))
 
 
 def chain(*joints: Joint, links: int = 0, inertia: Inertia | None = SOLID) -> Description:
-    """Links l0, l1, ... of the same inertia, and the joints."""
+    """Return links l0, l1, ... of the same inertia, and the joints."""
     return Description(
         "r", tuple(Link(f"l{k}", inertia, k) for k in range(links or len(joints) + 1)), joints, file="r.urdf"
     )
 
 
 def joint(parent: int, child: int, name: str = "j", kind: str = "revolute", **more: object) -> Joint:
-    """A joint on line 7."""
+    """Return a joint on line 7."""
     return Joint(name, kind, f"l{parent}", f"l{child}", line=7, **more)  # type: ignore[arg-type]
 
 
 def with_limits(*bounds: float) -> Description:
-    """A joint with limits."""
+    """Return a joint with limits."""
     return chain(joint(0, 1, limits=Limits(*bounds)))
 
 
 def with_rows(rows: list[list[float]]) -> Description:
-    """A joint whose placement has these rows for a rotation."""
+    """Return a joint whose placement has these rows for a rotation."""
     return chain(joint(0, 1, placement=Placement(Rotation.from_rows(rows), Vector3.zero())))
 
 
 def mimics(*leaders: str | None, kind: str = "revolute") -> Description:
-    """Joints j0, j1, ... in a chain, each mimicking the one named."""
+    """Return joints j0, j1, ... in a chain, each mimicking the one named."""
     made = [
         joint(k, k + 1, f"j{k}", kind, mimic=None if leader is None else Mimic(leader))
         for k, leader in enumerate(leaders)
@@ -218,7 +218,7 @@ HEAVY = Inertia.about_com(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0
 
 
 def with_inertias(*inertias: Inertia | None, fixed: int) -> Description:
-    """A chain of links of these inertias, whose joint number `fixed` is so."""
+    """Return a chain of links of these inertias, whose joint number `fixed` is so."""
     joints = [
         joint(k, k + 1, f"j{k}", "fixed" if k == fixed else "revolute") for k in range(len(inertias) - 1)
     ]

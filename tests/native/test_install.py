@@ -23,13 +23,13 @@ NUMBERS = count()
 
 
 def package(folder: Path, **files: str) -> Path:
-    """A package of a few files; `_` stands for a dot in their names."""
+    """Return a package of a few files; `_` stands for a dot in their names."""
     folder.mkdir()
     return fill(folder, {name.replace("_", "."): text.encode() for name, text in files.items()})
 
 
 def put(destination: Path, **files: str) -> list[str]:
-    """A package installed; the warnings."""
+    """Return a package installed; the warnings."""
     new = destination.parent.parent / f"new{next(NUMBERS)}"
     new.parent.mkdir(exist_ok=True)
     return install(package(new, **files), destination)

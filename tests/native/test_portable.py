@@ -58,7 +58,7 @@ only_x86_64 = pytest.mark.skipif(not X86_64, reason="elsewhere there is one vari
 
 @cache
 def portable_package(robot: str) -> Path:
-    """The folder of the portable package."""
+    """Return the folder of the portable package."""
     options, functions, style = FORMS[robot]
     out = OUT / "portable"
     return build_package(
@@ -71,7 +71,7 @@ def portable_package(robot: str) -> Path:
 
 @cache
 def generated(robot: str) -> Generated:
-    """Its text."""
+    """Return its text."""
     options, functions, style = FORMS[robot]
     chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
     return generate(Problem.from_urdf(resolve(robot), **options), robot, functions, lambda _: None, chosen)
@@ -82,8 +82,8 @@ def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
 
 
 def results(module: ModuleType) -> dict[str, Array]:
-    """The results of all functions for some random arguments, by function and result: of one sample, of a
-    block and some more, which threads do not change, and of lanes.
+    """Return the results of all functions for some random arguments, by function and result: of one sample,
+    of a block and some more, which threads do not change, and of lanes.
     """
     rng = np.random.default_rng(0)
     n = 11
@@ -202,7 +202,7 @@ def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -
 
 
 def compiled(robot: str, compiler: str, folder: Path) -> Iterator[tuple[str, Path]]:
-    """The objects of every variant, with the variant's name, and that of the dispatcher."""
+    """Yield the objects of every variant, with the variant's name, and that of the dispatcher."""
     for name, text in generated(robot).files.items():
         (folder / name).write_text(text)
     sources = sorted(path for path in folder.glob("*.c") if not path.name.endswith("_dispatch.c"))
@@ -222,7 +222,7 @@ def compiled(robot: str, compiler: str, folder: Path) -> Iterator[tuple[str, Pat
 
 
 def defined(path: Path) -> list[str]:
-    """The names that an object or a program defines for others."""
+    """Return the names that an object or a program defines for others."""
     lines = subprocess.run(
         ["nm", "--defined-only", "-g", str(path)], capture_output=True, text=True, check=True
     ).stdout.splitlines()
@@ -230,7 +230,7 @@ def defined(path: Path) -> list[str]:
 
 
 def caller(robot: str) -> str:
-    """A program that prints the number of the processor's variant, and what a function gives, and each
+    """Return a program that prints the number of the processor's variant, and what a function gives, and each
     variant of it that can be run.
     """
     declaration = generated(robot).sources[0].declaration

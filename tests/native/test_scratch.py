@@ -26,7 +26,7 @@ with scratch(Path(sys.argv[1]), ".robot.", ".new") as folder:
 
 
 def owner(parent: Path) -> subprocess.Popen[str]:
-    """A process that works in a scratch folder until its input ends."""
+    """Return a process that works in a scratch folder until its input ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", CODE, str(parent)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -23,7 +23,7 @@ needs_git = pytest.mark.skipif(not GIT, reason="no git")
 
 
 def build(out: Path, robot: Any = "double_pendulum", **options: Any) -> tuple[Any, list[str]]:
-    """The module of a quick build, and the warnings."""
+    """Return the module of a quick build, and the warnings."""
     quick: dict[str, Any] = {"cflags": "-O0", "targets": "c", "verify": False, "jobs": 1, "out": out}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", rbdc.RbdcWarning)
@@ -93,13 +93,13 @@ def test_additions_to_another_package_are_refused(tmp_path: Path) -> None:
 
 
 def git(folder: Path, *words: str) -> str:
-    """The output of git, for nobody in particular."""
+    """Return the output of git, for nobody in particular."""
     who = ("-c", "user.name=n", "-c", "user.email=e")
     return subprocess.run([GIT, *who, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def committed(out: Path) -> Path:
-    """A repository that tracks a package."""
+    """Return a repository that tracks a package."""
     build(out, functions="nle")
     git(out, "init", "--quiet")
     (out / ".gitignore").write_text("*.so\n__pycache__/\n")

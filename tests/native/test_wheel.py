@@ -49,7 +49,7 @@ def expected() -> str:
 
 
 def installed(wheel: Path, site: Path) -> Path:
-    """A folder with the wheel as an installer unpacks it, NumPy and cffi: nothing of rbdc."""
+    """Return a folder with the wheel as an installer unpacks it, NumPy and cffi: nothing of rbdc."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     for name in ("numpy", "cffi", "_cffi_backend"):

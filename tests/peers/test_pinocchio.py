@@ -24,7 +24,9 @@ def case(request: pytest.FixtureRequest) -> tuple[ModuleType, Peer]:
 
 
 def tolerance(name: str, module: ModuleType, q: Array) -> float:
-    """1e-10, but for solutions with M what its conditioning makes of rounding errors on either side."""
+    """Return 1e-10, but for solutions with M what its conditioning makes of rounding errors on either
+    side.
+    """
     if name not in ("aba", "minverse"):
         return TOLERANCE
     return max(TOLERANCE, 1e-14 * conditioning(module.crba(q)))
@@ -53,9 +55,9 @@ def test_function(case: tuple[ModuleType, Peer], name: str) -> None:
 
 
 def natural_scale(name: str, module: ModuleType, state: tuple[Array, Array, Array, Array]) -> float:
-    """The scale below which a result is rounding: weight times a tenth of a metre; for M^-1 x the size of its
-    terms, weight among them: at the neutral pose of an upright arm its torques cancel, but for the last digit
-    of every joint's placement.
+    """Return the scale below which a result is rounding: weight times a tenth of a metre; for M^-1 x the size
+    of its terms, weight among them: at the neutral pose of an upright arm its torques cancel, but for the
+    last digit of every joint's placement.
     """
     q, v, a, _ = state
     weight = float(np.abs(module.torque_regressor(q, module.v_zero, module.v_zero)).max() * 0.1)

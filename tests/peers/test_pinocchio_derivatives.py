@@ -42,12 +42,12 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def products(robot: str, root: str) -> ModuleType:
-    """The module with `PRODUCTS` of a robot whose full one has none."""
+    """Return the module with `PRODUCTS` of a robot whose full one has none."""
     return build_module(robot, root_joint=root, functions=PRODUCTS, cflags=UNOPTIMISED)
 
 
 def conditioned(module: ModuleType, q: Array) -> float:
-    """1e-9, or what the conditioning of M makes of rounding on either side."""
+    """Return 1e-9, or what the conditioning of M makes of rounding on either side."""
     return max(TOLERANCE, 1e-13 * conditioning(module.crba(q)))
 
 

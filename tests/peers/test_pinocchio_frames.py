@@ -33,15 +33,15 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def alone(robot: str, root: str) -> ModuleType:
-    """The module with `FUNCTIONS` of a robot whose full one lacks them."""
+    """Return the module with `FUNCTIONS` of a robot whose full one lacks them."""
     return build_module(
         robot, root_joint=root, functions=FUNCTIONS, name=f"{robot}_frames", cflags=UNOPTIMISED
     )
 
 
 def moving_with_the_frame(derivative: Array, jacobian: Array, motion: Array) -> Array:
-    """Pinocchio's derivative by q in LOCAL_WORLD_ALIGNED, of the motion at a point that moves along with the
-    frame.
+    """Return Pinocchio's derivative by q in LOCAL_WORLD_ALIGNED, of the motion at a point that moves along
+    with the frame.
     """
     result = derivative.copy()
     result[:3] -= np.cross(jacobian[:3], motion[3:], axisa=0, axisc=0)

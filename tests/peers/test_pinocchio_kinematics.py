@@ -41,7 +41,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Peer]:
 
 
 def alone(robot: str, root: str) -> ModuleType:
-    """The module with these functions of a robot whose full one lacks them."""
+    """Return the module with these functions of a robot whose full one lacks them."""
     functions, name = (*FRAMED, *CENTROIDAL, *REGRESSORS, *SHAPES, *ALSO), f"{robot}_kinematics"
     return build_module(robot, functions=functions, name=name, root_joint=root, cflags=UNOPTIMISED)
 

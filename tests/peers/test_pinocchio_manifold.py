@@ -20,7 +20,7 @@ SIZES = (0.0, 1e-160, 1e-9, 1e-4, 0.05, 0.3161, 0.3164, 1.0, 3.14)
 
 
 def turning() -> pin.Model:
-    """Pinocchio's joints of the chain."""
+    """Return Pinocchio's joints of the chain."""
     model = pin.Model()
     joints = (pin.JointModelPlanar(), pin.JointModelSpherical(), pin.JointModelFreeFlyer())
     for k, joint in enumerate(joints):
@@ -39,7 +39,9 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, pin.Model]:
 
 
 def steps(model: pin.Model, size: float) -> Array:
-    """A step by which each joint turns by an angle, and moves by some metres where its angle is not small."""
+    """Return a step by which each joint turns by an angle, and moves by some metres where its angle is not
+    small.
+    """
     rng = np.random.default_rng(2)
     made = np.zeros(model.nv)
     for joint in model.joints[1:]:
@@ -51,7 +53,7 @@ def steps(model: pin.Model, size: float) -> Array:
 
 
 def allowed(size: float) -> float:
-    """Pinocchio divides differences of nearly equal numbers by squares and cubes of small angles."""
+    """Return pinocchio divides differences of nearly equal numbers by squares and cubes of small angles."""
     return 1e-8 if 1e-5 < size < 1e-2 else 1e-11
 
 

@@ -37,19 +37,19 @@ class Case:
 
 
 def se3(placement: Placement) -> Any:
-    """Pinocchio's form of a placement."""
+    """Return Pinocchio's form of a placement."""
     rotation = np.array(placement.rotation.rows(), dtype=float)
     return pin.SE3(rotation, np.array(placement.translation.scalars(), dtype=float))
 
 
 def inertia(parameters: list[Any]) -> Any:
-    """Pinocchio's form of the ten parameters; a massless link has none."""
+    """Return Pinocchio's form of the ten parameters; a massless link has none."""
     values = np.array(parameters, dtype=float)
     return pin.Inertia.FromDynamicParameters(values) if values[0] > 0.0 else pin.Inertia.Zero()
 
 
 def joint_model(joint: Any) -> Any:
-    """Pinocchio's joint of the same type."""
+    """Return Pinocchio's joint of the same type."""
     if isinstance(joint, Revolute | Prismatic):
         axis = np.array(joint.axis.scalars(), dtype=float)
         return (
@@ -64,7 +64,9 @@ def joint_model(joint: Any) -> Any:
 
 
 def turn_of(joint: Any) -> Any:
-    """The smallest rotation that takes z to a planar joint's normal; identity for every other joint."""
+    """Return the smallest rotation that takes z to a planar joint's normal; identity for every other
+    joint.
+    """
     if not isinstance(joint, Planar):
         return pin.SE3.Identity()
     normal = np.array(joint.normal.scalars(), dtype=float)
@@ -72,7 +74,7 @@ def turn_of(joint: Any) -> Any:
 
 
 def pinocchio_tree(model: Problem) -> tuple[Peer, tuple[Any, ...]]:
-    """The same tree in Pinocchio, and the turns of its body frames."""
+    """Return the same tree in Pinocchio, and the turns of its body frames."""
     tree, turns = pin.Model(), tuple(turn_of(body.joint) for body in model.bodies)
     tree.appendBodyToJoint(0, inertia(model.base_inertia.scalars()), pin.SE3.Identity())
     for body, turn in zip(model.bodies, turns, strict=True):
@@ -89,7 +91,7 @@ def pinocchio_tree(model: Problem) -> tuple[Peer, tuple[Any, ...]]:
 
 @cache
 def case_of(seed: int) -> Case:
-    """One tree in both."""
+    """Return one tree in both."""
     model = random_tree(seed)
     return Case(law_module(model), model, *pinocchio_tree(model))
 

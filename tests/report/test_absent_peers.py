@@ -22,7 +22,7 @@ QUICK = ("--cflags", "-O0", "--samples", "8", "--seconds", "0.02")
 
 
 def failing(path: Path, pattern: str) -> str:
-    """A compiler that fails on files of these names."""
+    """Return a compiler that fails on files of these names."""
     path.write_text(
         "#!/bin/sh\n"
         f'case "$*" in *{pattern}*) printf "In file included from all:1:\\n{SAID}\\n" >&2; exit 1;; esac\n'
@@ -45,7 +45,7 @@ def out_of_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ended(tmp_path: Path, *command: str) -> str:
-    """The output of a command that ends well."""
+    """Return the output of a command that ends well."""
     result = CliRunner().invoke(commands, [*command, "--out", str(tmp_path / "reports")])
     assert result.exit_code == 0, result.output
     return result.output

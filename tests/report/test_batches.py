@@ -49,12 +49,12 @@ FUNCTIONS = ("rnea", "aba_derivatives", "frame_jacobian")
 
 
 def run(*arguments: str) -> Result:
-    """rbdc compare of the double pendulum in this process."""
+    """Return rbdc compare of the double pendulum in this process."""
     return CliRunner().invoke(commands, ["compare", "double_pendulum", *arguments, *QUICK])
 
 
 def report_of(folder: Path) -> dict[str, Any]:
-    """The report in a folder."""
+    """Return the report in a folder."""
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
 
@@ -94,7 +94,7 @@ def without_kernel(
 
 
 def batches(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Those of each function."""
+    """Return those of each function."""
     return {f["name"]: f["batch"] for f in report["functions"]}
 
 

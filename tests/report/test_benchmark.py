@@ -29,12 +29,12 @@ QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked
 
 
 def run(*arguments: str) -> Result:
-    """rbdc benchmark in this process."""
+    """Return rbdc benchmark in this process."""
     return CliRunner().invoke(commands, ["benchmark", *arguments, *QUICK])
 
 
 def report_of(folder: Path) -> dict[str, Any]:
-    """The report in a folder."""
+    """Return the report in a folder."""
     report: dict[str, Any] = json.loads((folder / "benchmark.json").read_text())
     return report
 

@@ -31,7 +31,7 @@ def figures(microseconds: float, error: float) -> dict[str, Any]:
 
 
 def as_published() -> dict[str, Any]:
-    """Times and errors of second derivatives as the article has them, and of the inverse of M."""
+    """Return times and errors of second derivatives as the article has them, and of the inverse of M."""
     entries = []
     for k, family in enumerate(("serial", "binary")):
         for n in SIZES:
@@ -57,7 +57,7 @@ def as_published() -> dict[str, Any]:
 
 
 def grown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The fits of such entries."""
+    """Return the fits of such entries."""
     found = []
     for name in (SECOND, FIRST, FORWARD):
         families = {}
@@ -226,7 +226,7 @@ def residues(left: float, central: float, truncated: float = 1e-9) -> list[dict[
 
 
 def table_one() -> dict[str, Any]:
-    """Table I as published."""
+    """Return table I as published."""
     rows = [
         {"robot": robot, "row": row.label, "pinocchio": None}
         | dict.fromkeys(("generated", "paper"), 1e3 * row.paper[k])

@@ -28,12 +28,12 @@ EXACT = 1e-11
 
 
 def run(*arguments: str) -> Result:
-    """rbdc compare in this process."""
+    """Return rbdc compare in this process."""
     return CliRunner().invoke(commands, ["compare", *arguments, *QUICK])
 
 
 def report_of(folder: Path) -> dict[str, Any]:
-    """The report in a folder."""
+    """Return the report in a folder."""
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
 

@@ -44,7 +44,7 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 
 
 def program(folder: Path, text: str) -> Path:
-    """A program that writes this C where CppADCodeGen's would."""
+    """Return a program that writes this C where CppADCodeGen's would."""
     (folder / "text.c").write_text(text)
     path = folder / "program"
     path.write_text(f'#!/bin/sh\nmkdir -p "$2" && cp \'{folder}/text.c\' "$2/robot_forward_zero.c"\n')
@@ -62,7 +62,7 @@ def contender(name: str, made: Path, folder: Path) -> Contender:
 
 
 def called(made: Contender, name: str) -> list[Array]:
-    """The results of a compiled method at q = (1, 2), v = (3, 4), a = (5, 6)."""
+    """Return the results of a compiled method at q = (1, 2), v = (3, 4), a = (5, 6)."""
     given = [np.array(x) for x in ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))][: INPUTS[name] // 2]
     results = [np.full(shape, np.nan) for shape in SHAPES[name]]
     getattr(ctypes.CDLL(str(made.library)), ENTRY)(None, pointers(given), pointers(results))

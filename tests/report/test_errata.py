@@ -42,25 +42,25 @@ Lists = list[float]
 
 
 def branching(bodies: int = 6) -> Problem:
-    """A binary tree of revolute joints with skewed axes."""
+    """Return a binary tree of revolute joints with skewed axes."""
     return tree(bodies, 2.0)
 
 
 def state(model: Problem, seed: int = 0) -> tuple[Lists, Lists, Lists]:
-    """q, v and a."""
+    """Return q, v and a."""
     rng = np.random.default_rng(seed)
     q, v, a = (rng.normal(size=model.nv).tolist() for _ in range(3))
     return q, v, a
 
 
 def off(found: Any, right: Any) -> float:
-    """The largest difference relative to the largest entry."""
+    """Return the largest difference relative to the largest entry."""
     expected = np.asarray(right, dtype=float)
     return float(np.abs(np.asarray(found, dtype=float) - expected).max() / np.abs(expected).max())
 
 
 def complex_step(f: Callable[[list[Any]], Any], x: Sequence[float]) -> Array:
-    """The derivatives of f by the entries of x, in the last dimension."""
+    """Return the derivatives of f by the entries of x, in the last dimension."""
     columns = []
     for k in range(len(x)):
         moved: list[Any] = list(x)
@@ -74,14 +74,14 @@ def weightless(model: Problem) -> Problem:
 
 
 def by_energy(model: Problem, q: Lists, v: Lists, a: Lists) -> Array:
-    """M a + (dM/dt) v - d(v^T M v / 2)/dq: Lagrange's equations without gravity."""
+    """Return M a + (dM/dt) v - d(v^T M v / 2)/dq: Lagrange's equations without gravity."""
     m, slopes = np.array(crba(model, q), dtype=float), complex_step(lambda x: crba(model, x), q)
     change = np.einsum("ijk,k->ij", slopes, v)
     return np.asarray(m @ a + change @ v - 0.5 * np.einsum("ijk,i,j->k", slopes, v, v))
 
 
 def motion_cross(s: Motion, f: Force) -> Force:
-    """s x f, as if the force were a motion."""
+    """Return s x f, as if the force were a motion."""
     crossed = s.cross(Motion(f.linear, f.angular))
     return Force(crossed.linear, crossed.angular)
 
@@ -212,7 +212,9 @@ def test_carpentier_mansard_equation_14(joint: str, printed_fails: bool) -> None
 
 
 def by_velocity(model: Problem, q: Lists, v: Lists, *, last_term: bool) -> Array:
-    """dtau/dv by Algorithms 2 and 3, the last term of line 5, v x dv_J, as section III-C5 has it or kept."""
+    """Return dtau/dv by Algorithms 2 and 3, the last term of line 5, v x dv_J, as section III-C5 has it or
+    kept.
+    """
     m = Numbers(model, q, v)
     velocities, columns = body_velocities(m), []
     for k in range(model.nv):
@@ -370,7 +372,7 @@ def test_zhakatayev_transformations() -> None:
 
 
 def human() -> tuple[dict[int, list[int]], Problem]:
-    """The children of each joint of the article's human, by numbers from 1, and its model."""
+    """Return the children of each joint of the article's human, by numbers from 1, and its model."""
     model = Problem.from_file(resolve("human43"))
     return {i + 1: [child + 1 for child in model.children(i)] for i in range(model.njoints)}, model
 

@@ -24,7 +24,7 @@ ASKED = ("--functions", "minverse,frame_jacobian", "--cflags=-O1", "--seconds", 
 
 
 def row(form: str, nanoseconds: float, *, chosen: bool = False, deviation: float = 0.0) -> dict[str, Any]:
-    """A row of a report."""
+    """Return a row of a report."""
     case = {"robot": "arm", "function": "rnea", "compiler": "gcc", "form": form, "operations": 100}
     return {**case, "chosen": chosen, "nanoseconds": nanoseconds, "deviation": deviation}
 
@@ -74,7 +74,7 @@ def test_a_wrong_choice_is_named() -> None:
 
 
 def rows_of_two_compilers() -> list[dict[str, Any]]:
-    """A function in two forms by two compilers, and one in a single form."""
+    """Return a function in two forms by two compilers, and one in a single form."""
     times = {("straight line", "clang"): 20.0, ("columns", "clang"): 15.0}
     times |= {("straight line", "gcc"): 16.0, ("columns", "gcc"): 10.0}
     counts = {"straight line": (100, 0, 0), "columns": (90, 30, 7)}

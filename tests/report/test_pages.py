@@ -40,7 +40,7 @@ METHODS = {
 
 
 def function(spread: float) -> dict[str, Any]:
-    """A function of a report whose slowest method takes so many times as long as the fastest."""
+    """Return a function of a report whose slowest method takes so many times as long as the fastest."""
     times = [100.0 * spread ** (k / (len(METHODS) - 1)) for k in range(len(METHODS))]
     errors = {"rms_rel": 1e-16, "max_rel": 1e-12}
     methods = [
@@ -52,7 +52,7 @@ def function(spread: float) -> dict[str, Any]:
 
 
 def batches() -> dict[str, Any]:
-    """Batches of a report."""
+    """Return batches of a report."""
     points = [{"samples": n, "nanoseconds": 50.0 + n} for n in (1, 8, 64)]
     methods = [("generated-batch", "generated"), ("generated-loop", "generated"), ("casadi-map", "ad")]
     return {
@@ -62,13 +62,13 @@ def batches() -> dict[str, Any]:
 
 
 def rows() -> dict[str, dict[str, Any]]:
-    """Rows of a benchmark by their names."""
+    """Return rows of a benchmark by their names."""
     entries = {"generated": 100.0, "casadi": 300.0, "pinocchio-native": 900.0}
     return {"ur5": {"entries": {k: {"minimum_nanoseconds": ns} for k, ns in entries.items()}}}
 
 
 def lines(*names: str) -> dict[str, dict[int, float]]:
-    """Curves over the size, of the methods of these names."""
+    """Return curves over the size, of the methods of these names."""
     return {f"{name}, binary": {2: 1.0, 4: 3.0} for name in names}
 
 
@@ -86,7 +86,7 @@ FIGURES: dict[str, Callable[[], str | None]] = {
 
 
 def colours_in(svg: str | None) -> set[str]:
-    """The colours of an SVG's style attributes."""
+    """Return the colours of an SVG's style attributes."""
     return {*re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg or "")}
 
 
@@ -100,7 +100,7 @@ def test_every_figure_has_the_method_s_colour() -> None:
 
 
 def luminance(colour: str) -> float:
-    """The relative luminance of sRGB, as guidelines of contrast define it."""
+    """Return the relative luminance of sRGB, as guidelines of contrast define it."""
     parts = [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
@@ -122,7 +122,7 @@ def test_a_colour_does_not_depend_on_what_stands_beside_it() -> None:
 
 
 def models() -> Iterator[Problem]:
-    """One with every kind of method: arms, limbs, chains, trees."""
+    """Yield one with every kind of method: arms, limbs, chains, trees."""
     for robot, root in (("cartpole", "fixed"), ("hyq", "free-flyer")):
         yield Problem.from_urdf(resolve(robot), root_joint=root)
     yield from (tree(5, 1.0), tree(5, 2.0))
@@ -194,7 +194,7 @@ def test_panels_have_titles_and_keep_within_their_figure(name: str, monkeypatch:
 
 
 def narrow_rules() -> str:
-    """The rules of the pages' style for narrow screens."""
+    """Return the rules of the pages' style for narrow screens."""
     style = study_page("", "", (), {}, [], [])
     found = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
     assert found is not None

@@ -30,12 +30,12 @@ QUICK = ("--seconds", "0.01", "--samples", "4", "--checked", "1", "--cflags", "-
 
 
 def instructions(text: str) -> int:
-    """Statements of CasADi's C that compute: additions, multiplications, divisions, functions."""
+    """Return statements of CasADi's C that compute: additions, multiplications, divisions, functions."""
     return len(re.findall(r"^  .*=.*(?:[-+*/]|sin|cos|sqrt|sq\().*;$", text, re.MULTILINE))
 
 
 def made_by(model: Problem, function: Function, method: str) -> Implementation:
-    """The C of a method by CasADi."""
+    """Return the C of a method by CasADi."""
     (make,) = (one.make for one in ad_methods(model, function) if one.name == method)
     return make()
 

@@ -53,7 +53,7 @@ TOOLS = Toolchain(Compiler("cc", "cc"), ())
 
 
 def loaded(model: Problem, path: Path) -> Any:
-    """The model as Pinocchio reads it back."""
+    """Return the model as Pinocchio reads it back."""
     assert save_model(model, path) is None
     made = pin.Model()
     made.loadFromText(str(path))
@@ -228,7 +228,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def stand_in_source() -> str:
-    """A harness whose algorithms are the real one's, of which each returns a number of its own."""
+    """Return a harness whose algorithms are the real one's, of which each returns a number of its own."""
     parts = pinocchio.offered(HARNESS)
     names = [name for names in parts.values() for name in names]
     visible = 'extern "C" __attribute__((visibility("default")))'
@@ -347,7 +347,7 @@ def test_calls_that_do_not_compile_are_absent(stand_in: Path, monkeypatch: pytes
 
 
 def record(name: str) -> FunctionRecord:
-    """A function of the double pendulum without contenders."""
+    """Return a function of the double pendulum without contenders."""
     return FunctionRecord(functions_of(Problem.from_urdf(resolve("double_pendulum")))[name])
 
 
@@ -388,7 +388,7 @@ def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def symmetric(upper: Any) -> Array:
-    """The whole of a matrix given by its upper triangle."""
+    """Return the whole of a matrix given by its upper triangle."""
     return np.array(np.triu(upper) + np.triu(upper, 1).T)
 
 
@@ -415,7 +415,7 @@ def expected(function: str, model: Problem, p: Peer, given: Sequence[Array]) -> 
 
 
 def pointers(arrays: Sequence[Array]) -> Any:
-    """A C array of pointers to the arrays' entries."""
+    """Return a C array of pointers to the arrays' entries."""
     return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
 
 
@@ -428,7 +428,7 @@ def needs_headers() -> None:
 
 
 def opened(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
-    """The library of a build, as the timing process opens it."""
+    """Return the library of a build, as the timing process opens it."""
     assert build.code_bytes > 0
     made = ctypes.CDLL(str(build.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     made.rbdc_peer_load.restype = ctypes.c_void_p

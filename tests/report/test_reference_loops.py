@@ -46,12 +46,12 @@ LOOPED = {Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.FORCE, Kind
 
 @cache
 def tree(which: str) -> Problem:
-    """A random tree with every joint type, or one with joints that follow others."""
+    """Return a random tree with every joint type, or one with joints that follow others."""
     return mimic_tree("coupled") if which == "coupled" else random_tree(int(which[4:]))
 
 
 def inputs_of(name: str, model: Problem) -> dict[str, Array]:
-    """Random inputs of a function by name, external forces too."""
+    """Return random inputs of a function by name, external forces too."""
     rng = np.random.default_rng(3)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
     inputs = (p for p in functions_of(model)[name].declaration.inputs if p.kind in LOOPED)
@@ -59,7 +59,7 @@ def inputs_of(name: str, model: Problem) -> dict[str, Array]:
 
 
 def by_the_oracle(name: str, reference: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
-    """The outputs of a reference over numbers."""
+    """Return the outputs of a reference over numbers."""
     given = {key: x.tolist() for key, x in inputs.items()}
     if EXTERNAL_FORCES in given:
         given[EXTERNAL_FORCES] = [Force.of(row) for row in inputs[EXTERNAL_FORCES].reshape(-1, 6).tolist()]

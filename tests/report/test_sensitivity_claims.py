@@ -17,7 +17,7 @@ Errors = list[float | None]
 
 
 def errors(*spiky: int, undefined: int | None = None) -> Errors:
-    """1e-9 at every instant, 100 at some, and not defined at one."""
+    """Return 1e-9 at every instant, 100 at some, and not defined at one."""
     made: Errors = [1e-9] * len(TIMES)
     for k in spiky:
         made[k] = 100.0
@@ -27,7 +27,9 @@ def errors(*spiky: int, undefined: int | None = None) -> Errors:
 
 
 def data(by_q: Errors, torque_at_rest: float) -> dict[str, Any]:
-    """A coordinate that vanishes every half second, and a torque with this value there, of at most 247."""
+    """Return a coordinate that vanishes every half second, and a torque with this value there, of at most
+    247.
+    """
     q = np.sin(2.0 * np.pi * TIMES)
     torque = torque_at_rest + (247.0 - torque_at_rest) * np.abs(q)
     relative = {"q": by_q, "v": errors(), "a": errors(50, 100)}

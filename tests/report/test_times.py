@@ -19,7 +19,7 @@ QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "4", "--checked"
 
 
 def run(*arguments: str) -> Result:
-    """rbdc compare of two functions, one of which no peer has, in this process."""
+    """Return rbdc compare of two functions, one of which no peer has, in this process."""
     options = ("--functions", "rnea,frame_jacobian", "--methods", "peer,rolled", *QUICK)
     return CliRunner().invoke(commands, ["compare", "double_pendulum", *options, *arguments])
 
@@ -41,7 +41,7 @@ def old(folder: Path) -> dict[str, Any]:
 
 
 def scaled(report: dict[str, Any], factor: float, *methods: str) -> dict[str, Any]:
-    """The report with other times of the methods, or of all."""
+    """Return the report with other times of the methods, or of all."""
     made = copy.deepcopy(report)
     for function in made["functions"]:
         for method in function["methods"]:

@@ -61,7 +61,7 @@ if __name__ == "__main__":
 
 
 def run(program: str, folder: Path, *arguments: str) -> list[str]:
-    """The words that a program in a file prints."""
+    """Return the words that a program in a file prints."""
     file = folder / "program.py"
     file.write_text(program)
     command = [sys.executable, str(file), *arguments]
@@ -72,7 +72,7 @@ def run(program: str, folder: Path, *arguments: str) -> list[str]:
 
 
 def package(robot: str, root: str = "fixed") -> str:
-    """The folder of a package with inverse dynamics."""
+    """Return the folder of a package with inverse dynamics."""
     module = build_module(robot, root_joint=root, functions=("rnea",), targets=("c", "batch"))
     return str(Path(str(module.__file__)).parent)
 

@@ -88,7 +88,7 @@ def _read_only() -> Any:
         ([0.0, 0.0], TypeError, r"argument out \(tau\) is not a float64 array"),
         (np.empty(4)[::2], ValueError, r"argument out \(tau\) is read-only, unaligned or not C-contiguous"),
         (_read_only(), ValueError, r"argument out \(tau\) is read-only, unaligned or not C-contiguous"),
-        ((np.empty(2), np.empty(2)), TypeError, "mix: out: give a tuple of 1 array"),
+        ((np.empty(2), np.empty(2)), TypeError, "mix: out: pass a tuple of 1 array"),
     ],
 )
 def test_outputs_refused(tiny: ModuleType, out: Any, kind: type[Exception], message: str) -> None:
@@ -97,7 +97,7 @@ def test_outputs_refused(tiny: ModuleType, out: Any, kind: type[Exception], mess
 
 
 def test_outputs_of_several(tiny: ModuleType) -> None:
-    with pytest.raises(TypeError, match="pair: out: give a tuple of 2 arrays"):
+    with pytest.raises(TypeError, match="pair: out: pass a tuple of 2 arrays"):
         tiny.pair(Q, V, out=np.empty(2))
     buffer = np.empty(5)
     with pytest.raises(ValueError, match=r"argument out \(p\) overlaps another output"):

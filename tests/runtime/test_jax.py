@@ -54,7 +54,7 @@ def module(robot: str, root: str) -> ModuleType:
 
 
 def unit(m: ModuleType, q: Any) -> Array:
-    """q with unit quaternions, as JAX rounds it."""
+    """Return q with unit quaternions, as JAX rounds it."""
     return np.asarray(compiled_unit(m)(q))
 
 
@@ -64,8 +64,8 @@ def compiled_unit(m: ModuleType) -> Any:
 
 
 def case(m: ModuleType, name: str) -> tuple[Callable[..., Any], Array, Callable[..., Array]]:
-    """A function of one vector for JAX (which takes `mode`), a place off the unit sphere, and the module's
-    values at q / |q|.
+    """Return a function of one vector for JAX (which takes `mode`), a place off the unit sphere, and the
+    module's values at q / |q|.
     """
     entry, rng = vars(m)[f"_{name}"], np.random.default_rng(0)
     inputs = {spec[0]: spec[1][0] for spec in entry.inputs if not spec[2]}

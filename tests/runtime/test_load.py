@@ -127,7 +127,7 @@ def test_a_library_that_is_cut_off(tmp_path: Path, name: str, kept: float) -> No
     (folder / name).write_bytes(content[: int(kept if kept > 1 else kept * len(content))])
     code = f"import rbdc\ntry: rbdc.load({str(folder)!r})\nexcept rbdc.LoadError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    remedy = f"{name} is cut off: it has .* bytes of at least .*; build it again\n"
+    remedy = f"{name} is truncated: it has .* bytes and needs at least .*; build it again\n"
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(f"{re.escape(str(folder))}: {remedy}", done.stdout), done.stdout
 

@@ -33,7 +33,7 @@ def tiny(folder: Path) -> ModuleType:
 
 
 def entry_of(tiny: ModuleType) -> Any:
-    """The object behind a function."""
+    """Return the object behind a function."""
     return tiny._mix
 
 
@@ -110,7 +110,7 @@ def test_another_robot_is_refused(tiny: ModuleType, tmp_path: Path) -> None:
     other.rename(tmp_path / ROBOT)
     status, printed, error = read(pickled)
     assert (status, printed) == (1, "")
-    assert "not the tiny that was pickled" in error and "give all processes the same package" in error
+    assert "not the tiny that was pickled" in error and "use the same package in all processes" in error
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

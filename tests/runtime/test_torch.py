@@ -41,7 +41,7 @@ def module(robot: str, root: str) -> ModuleType:
 
 
 def case(m: ModuleType, name: str) -> tuple[Callable[..., Any], list[Any]]:
-    """A function of tensors (and of `mode`), and two samples, off the unit sphere."""
+    """Return a function of tensors (and of `mode`), and two samples, off the unit sphere."""
     entry, rng = vars(m)[f"_{name}"], np.random.default_rng(0)
     place = {"frame": m.frame_names[-1], "reference": "LOCAL_WORLD_ALIGNED"} if entry.framed else {}
     function = getattr(m.torch, name)

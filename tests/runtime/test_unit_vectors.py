@@ -23,7 +23,7 @@ def module() -> ModuleType:
 
 
 def scaled(q: Any, first: int, count: int, factor: float) -> Any:
-    """q with some entries times a factor."""
+    """Return q with some entries times a factor."""
     made = np.array(q)
     made[..., first : first + count] *= factor
     return made

@@ -54,7 +54,7 @@ def test_casadi_has_its_functions_as_attributes() -> None:
     assert float(m.casadi.rnea(q, q, q)[0]) == float(m.casadi("rnea")(q, q, q)[0])
     assert dict(inspect.getmembers(m.casadi))["rnea"].name_in() == ["q", "v", "a"]
     assert pickle.loads(pickle.dumps(m.casadi)).rnea.name_in() == ["q", "v", "a"]
-    with pytest.raises(AttributeError, match="frame_jacobian': frame: give one, as frame_jacobian@"):
+    with pytest.raises(AttributeError, match="frame_jacobian': frame: name one, as in frame_jacobian@"):
         _ = m.casadi.frame_jacobian
     with pytest.raises(AttributeError, match="crba was not built; build it with"):
         _ = m.casadi.crba

@@ -45,7 +45,7 @@ Times = Callable[[str, str], float]
 
 
 def inject(monkeypatch: pytest.MonkeyPatch, nanoseconds: Times, spread: float = 1.0) -> list[Measured]:
-    """Times by function and way in place of measuring; all that takes part is put down."""
+    """Return times by function and way in place of measuring; all that takes part is put down."""
     seen: list[Measured] = []
 
     def run(timed: Sequence[tuple[FunctionRecord, Measured]], *_: Any, limits: bool) -> None:
@@ -69,7 +69,7 @@ def options(out: Path, **given: Any) -> BuildOptions:
 
 
 def widths() -> tuple[int, ...]:
-    """Samples side by side that are tried on this processor."""
+    """Return samples side by side that are tried on this processor."""
     return DOUBLE.widths(min(register_bytes([find_compiler(FIRST)], UNOPTIMISED), SINGLE_CALL_BYTES))
 
 

@@ -17,7 +17,7 @@ STRAIGHT, COLUMNS, ROLLED = (Way(form, "gcc") for form in ("straight line", "col
 
 
 def files(folder: Path, *names: str) -> list[str]:
-    """Files of two processors that disagree, and of a third that has another function too."""
+    """Return files of two processors that disagree, and of a third that has another function too."""
     made = {
         "a": tuning({"minverse": {STRAIGHT: 10.0, COLUMNS: 11.0, ROLLED: 30.0}}, on="a"),
         "b": tuning({"minverse": {STRAIGHT: 20.0, COLUMNS: 10.0, ROLLED: 40.0}}, on="b"),

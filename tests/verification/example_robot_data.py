@@ -42,7 +42,7 @@ class Outcome:
     conditioning: float = 1.0
 
     def disagrees(self) -> bool:
-        """Whether a function is beyond what it may be off."""
+        """Return whether a function is beyond what it may be off."""
         return any(not error <= self.allowed(name) for name, error in self.errors)
 
     def allowed(self, name: str) -> float:
@@ -84,7 +84,7 @@ def _built(path: Path, root: str, snap: float, folder: Path) -> ModuleType:
 
 
 def same(path: Path, root: str) -> bool:
-    """Whether snapping changes nothing."""
+    """Return whether snapping changes nothing."""
     try:
         one, other = (rbdc.Model.from_urdf(path, root_joint=root, snap=snap) for snap in SNAPS)
     except RbdcError:
@@ -108,7 +108,7 @@ def _pairs(module: ModuleType, reference: Peer, name: str, state: Any) -> list[t
 
 
 def main(root_folder: Path) -> int:
-    """A line for each description, root and snap; the number that disagree."""
+    """Return a line for each description, root and snap; the number that disagree."""
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch:
         for number, path in enumerate(sorted(root_folder.rglob("*.urdf"))):

@@ -52,7 +52,7 @@ class Text:
         style: str = "unrolled",
         tuning: Tuning | None = None,
     ) -> Text:
-        """The text of some functions for some targets."""
+        """Return the text of some functions for some targets."""
         choices = {} if tuning is None else tuning.choices()
         options = GenerationOptions(targets=("c", *targets), style=style, choices=choices)
         return Text(model, robot, generate(model, robot, names, lambda _: None, options), tuning)
@@ -90,12 +90,12 @@ class Text:
         return usual._replace(others=compilers_of_files(self.tuning, self.generated.sources, found))
 
     def changed(self, file: str, old: str, new: str) -> dict[str, str]:
-        """The files, with a change to one of them, which must have the old text."""
+        """Return the files, with a change to one of them, which must have the old text."""
         assert old in self.files[file], f"{file} has no {old!r}"
         return {**self.files, file: self.files[file].replace(old, new)}
 
     def installed(self, folder: Path, files: Mapping[str, str] | None = None) -> Path:
-        """A package of these files, compiled in a folder."""
+        """Return a package of these files, compiled in a folder."""
         folder.mkdir()
         files = self.files if files is None else files
         code = {name: text for name, text in files.items() if name in self.generated.compiled}
@@ -116,8 +116,8 @@ class Text:
         return verify_package(folder, self.model, self.checked)
 
     def results(self, folder: Path, seed: int) -> list[Array] | None:
-        """Every output of every way of calling each function, at other states than those of the verification;
-        None where a call ends the process or is refused.
+        """Return every output of every way of calling each function, at other states than those of the
+        verification; None where a call ends the process or is refused.
         """
         found: list[Array] = []
         try:

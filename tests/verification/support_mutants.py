@@ -64,7 +64,7 @@ def _by_kind(text: str) -> dict[str, list[Place]]:
 
 
 def _arithmetic(text: str) -> Iterator[Place]:
-    """Inside functions, but for addresses."""
+    """Yield inside functions, but for addresses."""
     blank = _ADDRESS.sub(lambda found: "[" + "_" * (len(found.group()) - 2) + "]", text)
     for offset, line in _lines(blank):
         if line.startswith("    ") and " = " in line and not _NO_ARITHMETIC.match(line):
@@ -73,7 +73,7 @@ def _arithmetic(text: str) -> Iterator[Place]:
 
 
 def _tables(text: str) -> Iterator[Place]:
-    """Numbers of constant arrays outside of functions."""
+    """Yield numbers of constant arrays outside of functions."""
     for table in _TABLE.finditer(text):
         for kind, pattern in (("number", _LITERAL), ("neighbours", _NEIGHBOURS)):
             for m in pattern.finditer(text, table.start(1), table.end(1)):
@@ -81,7 +81,7 @@ def _tables(text: str) -> Iterator[Place]:
 
 
 def _statements(text: str) -> Iterator[Place]:
-    """Copies, and calls with arguments that are names."""
+    """Yield copies, and calls with arguments that are names."""
     for offset, line in _lines(text):
         if line.startswith("    ") and "for (" not in line:
             yield from ((offset + m.start(), offset + m.end(), "copy") for m in _COPY.finditer(line))
@@ -91,7 +91,7 @@ def _statements(text: str) -> Iterator[Place]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line and where it begins."""
+    """Yield each line and where it begins."""
     offset = 0
     for line in text.splitlines(keepends=True):
         yield offset, line.rstrip("\n")

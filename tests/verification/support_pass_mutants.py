@@ -83,17 +83,17 @@ def _previous(_: Problem, bodies: Bodies, index: int) -> Bodies:
 
 
 def _mass(model: Problem, index: int) -> MomentInertia:
-    """The mass of a body at its origin: what a revolute joint's body has in common with its parent."""
+    """Return the mass of a body at its origin: what a revolute joint's body has in common with its parent."""
     return MomentInertia(model.bodies[index].inertia.mass, Vector3.zero(), Symmetric3.zero())
 
 
 def _kept(model: Problem, bodies: Bodies, index: int) -> Bodies:
-    """Its mass given to the parent and kept as well."""
+    """Return its mass given to the parent and kept as well."""
     return _changed(bodies, index, inertia=bodies[index].inertia + _mass(model, index))
 
 
 def _lost(model: Problem, bodies: Bodies, index: int) -> Bodies:
-    """Its mass given to nobody."""
+    """Return its mass given to nobody."""
     body = bodies[index]
     if body.parent == WORLD:
         return bodies

@@ -57,7 +57,7 @@ def builds(model: Problem, asked: list[str], way: str) -> None:
 
 @st.composite
 def asked(draw: st.DrawFn, model: Problem) -> dict[str, Any]:
-    """Options of a build beside its functions, as they come together."""
+    """Return options of a build beside its functions, as they come together."""
     numbers = st.integers(-300, 300).map(lambda millimetres: f"{millimetres / 1000.0}")
     point = st.tuples(st.sampled_from([body.name for body in model.bodies]), numbers, numbers, numbers)
     kinds = st.sampled_from(["point", "point", "surface"])
@@ -78,7 +78,7 @@ def asked(draw: st.DrawFn, model: Problem) -> dict[str, Any]:
 
 @st.composite
 def packages(draw: st.DrawFn) -> tuple[Problem, dict[str, Any]]:
-    """A model and all options of its build: functions of contacts among them, and two fused."""
+    """Return a model and all options of its build: functions of contacts among them, and two fused."""
     described = draw(st.one_of(*DESCRIPTIONS))
     options = draw(asked(described))
     try:

@@ -58,8 +58,8 @@ class Package:
 
 
 def differs(before: Sequence[Array], after: Sequence[Array]) -> bool:
-    """Whether a result, (states, ...), has changed so that it counts: at a state by a part of its largest
-    entry there, or of the median at others where that is more, for at rest all entries can be zero.
+    """Return whether a result, (states, ...), has changed so that it counts: at a state by a part of its
+    largest entry there, or of the median at others where that is more, for at rest all entries can be zero.
     """
     for x, y in zip(before, after, strict=True):
         if not np.array_equal(np.isfinite(x), np.isfinite(y)):
@@ -75,8 +75,8 @@ def differs(before: Sequence[Array], after: Sequence[Array]) -> bool:
 
 
 def texts(robot: str) -> Iterator[Text]:
-    """All packages of a robot: each function, with batches; some for frameworks; some of a larger tree along
-    its paths; and some by loops.
+    """Yield all packages of a robot: each function, with batches; some for frameworks; some of a larger tree
+    along its paths; and some by loops.
     """
     model, order = ROBOTS[robot](), random.Random(1)
     names = [*select(model, None, "full"), *select(model, None, "second")]
@@ -94,7 +94,7 @@ def texts(robot: str) -> Iterator[Text]:
 
 
 def packages(robot: str, folder: Path) -> Iterator[Package]:
-    """Those packages, again and again."""
+    """Yield those packages, again and again."""
     made: list[Package] = []
     for number, text in enumerate(texts(robot)):
         made.append(unchanged(text, folder / f"package{number}"))
@@ -103,7 +103,7 @@ def packages(robot: str, folder: Path) -> Iterator[Package]:
 
 
 def unchanged(text: Text, folder: Path) -> Package:
-    """A package as compiled and verified without a change."""
+    """Return a package as compiled and verified without a change."""
     whole = text.installed(folder)
     assert all(finding.error < 1.0 for finding in text.verify(whole).values())
     results = text.results(whole, OTHER_STATES)
@@ -114,8 +114,8 @@ def unchanged(text: Text, folder: Path) -> Package:
 
 
 def survives(package: Package, mutant: Mutant, folder: Path) -> bool | None:
-    """Whether the verification lets a mutant pass; None if it cannot be compiled or changes nothing that
-    counts.
+    """Return whether the verification lets a mutant pass; None if it cannot be compiled or changes nothing
+    that counts.
     """
     text = package.text
     try:
@@ -153,7 +153,9 @@ TWO = (COMPILERS[0], Path(find_compiler().path).name)
 
 
 def a_tuning() -> Tuning:
-    """Other forms than the default, batches of 4 and 2 samples, single calls and batches by two compilers."""
+    """Return other forms than the default, batches of 4 and 2 samples, single calls and batches by two
+    compilers.
+    """
     first, last = TWO
     single = {name: {Way(form, first): 1.0} for name, form in FORMS.items()}
     return tuning(single, {"crba": {Way(4, last): 1.0}, "minverse": {Way(2, last): 1.0}})

@@ -45,7 +45,9 @@ def _forget() -> None:
 
 
 def results(model: Problem) -> list[Array]:
-    """Every output in floats by every method, with and without external forces, at the test's own states."""
+    """Return every output in floats by every method, with and without external forces, at the test's own
+    states.
+    """
     found: list[Array] = []
     for name in FUNCTIONS:
         function = functions_of(model)[name]

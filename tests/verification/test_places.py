@@ -18,21 +18,21 @@ from tests.verification.support_compiled import Text
 
 @cache
 def hyq() -> Text:
-    """A function of a frame of a robot with four legs."""
+    """Return a function of a frame of a robot with four legs."""
     model = Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
     return Text.of(model, "hyq", ["frame_jacobian"])
 
 
 @cache
 def libraries() -> Text:
-    """A pendulum for CasADi and JAX."""
+    """Return a pendulum for CasADi and JAX."""
     model = Problem.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     return Text.of(model, "pendulum", ["rnea", "frame_velocity"], "casadi", "jax")
 
 
 @cache
 def batches() -> Text:
-    """A pendulum in batches."""
+    """Return a pendulum in batches."""
     return Text.of(Problem.from_urdf(resolve("double_pendulum")), "pendulum", ["rnea", "crba"], "batch")
 
 

@@ -36,18 +36,20 @@ SINGULAR = {"neutral", "at right angles"}
 
 @cache
 def arm() -> Problem:
-    """An arm whose tip, held in a point, cannot move along the arm where that is stretched out."""
+    """Return an arm whose tip, held in a point, cannot move along the arm where that is stretched out."""
     return read("kuka_iiwa", BuildOptions(contacts=("tip=point@lbr_iiwa_link_7:0,0,0.05",)))
 
 
 @cache
 def products() -> Text:
-    """Weighted sums of rows of the derivatives under the contact, and their product with a direction."""
+    """Return weighted sums of rows of the derivatives under the contact, and their product with a
+    direction.
+    """
     return Text.of(arm(), "arm", [VJP, JVP])
 
 
 def doubled(name: str, output: str, size: int, files: dict[str, str]) -> dict[str, str]:
-    """The files with twice an output where the function is called without options."""
+    """Return the files with twice an output where the function is called without options."""
     file = f"arm_{name}.c"
     call = re.search(rf"^ +arm_{name}_without_options\(.*\);\n", files[file], re.MULTILINE)
     assert call is not None
@@ -56,7 +58,7 @@ def doubled(name: str, output: str, size: int, files: dict[str, str]) -> dict[st
 
 
 def misplaced(files: dict[str, str]) -> dict[str, str]:
-    """The files with one intermediate result in the place of the one before."""
+    """Return the files with one intermediate result in the place of the one before."""
     file = f"arm_{VJP}_without_options_part1.c"
     changed = files[file].replace("work[187] = ", "work[186] = ")
     assert changed != files[file]
@@ -109,7 +111,9 @@ def test_tolerances_at_a_state_do_not_depend_on_others(name: str, state: int) ->
 
 
 def light_base(mass: float) -> Problem:
-    """A free base that carries a heavy link on a hinge: it turns about the hinge with hardly any inertia."""
+    """Return a free base that carries a heavy link on a hinge: it turns about the hinge with hardly any
+    inertia.
+    """
     links = [
         Link("base", Inertia.about_com(mass, Vector3.zero(), Symmetric3.diagonal(mass, mass, mass))),
         Link("heavy", random_inertia(np.random.default_rng(0))),

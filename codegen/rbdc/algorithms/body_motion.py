@@ -47,7 +47,7 @@ class Spin:
 
     @staticmethod
     def of(w: Vector3, alpha: Vector3) -> Spin:
-        """U of an angular velocity (rad/s) and acceleration (rad/s^2)."""
+        """Return U of an angular velocity (rad/s) and acceleration (rad/s^2)."""
         xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
         xy, yz, xz = w.x * w.y, w.y * w.z, w.x * w.z
         rows = (
@@ -58,7 +58,7 @@ class Spin:
         return Spin(rows, Vector3(zz - yy, xx - zz, yy - xx))
 
     def times(self, r: Vector3) -> Vector3:
-        """U r."""
+        """Return U r."""
         return Vector3(*(row.dot(r) for row in self.rows))
 
 
@@ -69,11 +69,11 @@ class AnyMotion(ABC):
 
     @abstractmethod
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
-        """Formulas, symbols and their values, for readers of the C."""
+        """Return formulas, symbols and their values, for readers of the C."""
 
     @abstractmethod
     def seen_from(self, placement: Placement) -> Self:
-        """The motion that a body below has from this one, before its joint moves, in its own frame."""
+        """Return the motion that a body below has from this one, before its joint moves, in its own frame."""
 
     @abstractmethod
     def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Self:
@@ -81,7 +81,7 @@ class AnyMotion(ABC):
 
     @abstractmethod
     def wrench(self, inertia: RigidInertia) -> Force:
-        """The force that moves a body so."""
+        """Return the force that moves a body so."""
 
     def without_own(self, joint: JointType) -> tuple[Self, list[Scalar]]:
         """Without its acceleration along those directions of the joint that are axes, and the joint's
@@ -116,7 +116,7 @@ class BodyMotion(AnyMotion):
 
     @staticmethod
     def of_world(gravity: Vector3) -> BodyMotion:
-        """The world's, which accelerates by -g."""
+        """Return the world's, which accelerates by -g."""
         return BodyMotion.turning(Vector3.zero(), Vector3.zero(), -gravity)
 
     @staticmethod
@@ -126,7 +126,7 @@ class BodyMotion(AnyMotion):
         return BodyMotion(w, alpha, a, Spin((rows[0], rows[1], rows[2]), Vector3.zero()))
 
     def scalars(self) -> list[Scalar]:
-        """Eighteen numbers: w, alpha, a, the rows of U."""
+        """Return eighteen numbers: w, alpha, a, the rows of U."""
         return [x for row in (self.w, self.alpha, self.a, *self.spin.rows) for x in row.scalars()]
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -187,7 +187,7 @@ class SpatialMotion(AnyMotion):
 
     @classmethod
     def of_world(cls, gravity: Vector3) -> Self:
-        """The world's."""
+        """Return the world's."""
         return cls(Motion.zero(), Motion(-gravity, Vector3.zero()))
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -202,14 +202,14 @@ class SpatialMotion(AnyMotion):
         return type(self)(moved, self.a + b.motion(seconds) + self.turned(b))
 
     def turned(self, b: Body) -> Motion:
-        """v x S qdot."""
+        """Return v x S qdot."""
         return self.v.cross(b.motion(b.rates()))
 
     def wrench(self, inertia: RigidInertia) -> Force:
         return inertia @ self.a + self.v.cross_force(inertia @ self.v)
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """psidot and psiddot of a direction of a joint whose body this carries."""
+        """Return psidot and psiddot of a direction of a joint whose body this carries."""
         psi_rate = self.v.cross(s)
         return psi_rate, self.a.cross(s) + self.v.cross(psi_rate)
 
@@ -236,7 +236,7 @@ def body_motions(
 
 
 def body_velocities(m: Machine) -> Array[Motion]:
-    """v_i = X v_parent + S qdot, in each body's own frame (m/s, rad/s)."""
+    """Return v_i = X v_parent + S qdot, in each body's own frame (m/s, rad/s)."""
     velocity = m.array("v", Motion, Motion.zero())
     for b in m.down():
         velocity[b] = v = b.from_parent(velocity[b.parent]) + b.motion(b.rates())
@@ -245,7 +245,7 @@ def body_velocities(m: Machine) -> Array[Motion]:
 
 
 def subtree_sums(m: Machine, own: Array[Quantity]) -> Array[Quantity]:
-    """Quantities of the bodies, which become the sums over their subtrees, in their frames."""
+    """Return quantities of the bodies, which become the sums over their subtrees, in their frames."""
     for b in m.up():
         b.add_to_parent(own, own[b])
     return own
@@ -254,8 +254,8 @@ def subtree_sums(m: Machine, own: Array[Quantity]) -> Array[Quantity]:
 def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
-    """first above - second below, with above = product + alpha and below = product - alpha two entries of U.
-    Where neither moment is zero by their sum and difference, which are constants: hardly ever are both
+    """Return first above - second below, with above = product + alpha and below = product - alpha two entries
+    of U. Where neither moment is zero by their sum and difference, which are constants: hardly ever are both
     entries needed for anything else.
     """
     if is_zero(first) or is_zero(second):

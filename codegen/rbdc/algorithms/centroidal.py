@@ -54,8 +54,8 @@ ROOT = FreeFlyer()
 
 
 def on_free_root(model: Problem) -> Problem:
-    """The robot hung from a free root without mass, without gravity; its own entries of q and v come after
-    the root's.
+    """Return the robot hung from a free root without mass, without gravity; its own entries of q and v come
+    after the root's.
     """
     zero: RigidInertia = Inertia.zero() if type(model.bodies[0]) is Body else MomentInertia.zero()
     bodies = [Body("root", "root", ROOT, WORLD, Placement.identity(), zero, Limits(), 0, 0)]
@@ -69,33 +69,35 @@ def on_free_root(model: Problem) -> Problem:
 
 
 def _at_rest(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[Problem, Scalars, Scalars, Scalars]:
-    """The robot on the free root, q and its rates behind those of the root, which rests."""
+    """Return the robot on the free root, q and its rates behind those of the root, which rests."""
     still = [0.0] * ROOT.nv
     return on_free_root(model), [*ROOT.neutral(), *q], [*still, *v], [*still, *a]
 
 
 def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
-    """F and N (N, N m): the rate of the momentum about the world's origin."""
+    """Return F and N (N, N m): the rate of the momentum about the world's origin."""
     return Force.of(newton_euler(*_at_rest(model, q, v, a), trace=trace)[: ROOT.nv])
 
 
 def com_acceleration(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
-    """The acceleration (m/s^2) of the centre of mass of all links: F over their mass. Test: Pinocchio."""
+    """Return the acceleration (m/s^2) of the centre of mass of all links: F over their mass. Test:
+    Pinocchio.
+    """
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
 def about_centre(centre: Vector3, force: Force) -> Force:
-    """A force about the world's origin, about the centre of mass."""
+    """Return a force about the world's origin, about the centre of mass."""
     return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
 def centroidal_momentum_derivative(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
-    """hdot (6; N, N m): the rate of the momentum of the moving links about their centre of mass, world axes,
-    linear part first. Test: Pinocchio.
+    """Return hdot (6; N, N m): the rate of the momentum of the moving links about their centre of mass, world
+    axes, linear part first. Test: Pinocchio.
     """
     rate, centre = momentum_rate(model, q, v, a, trace), centre_of_moving_links(model, q, trace)
     return about_centre(centre, rate).scalars()
@@ -104,7 +106,7 @@ def centroidal_momentum_derivative(
 def centroidal_momenta(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """h = A v and hdot (6 each), whose derivatives are taken by the chain rule along curves."""
+    """Return h = A v and hdot (6 each), whose derivatives are taken by the chain rule along curves."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
     return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
 
@@ -125,8 +127,8 @@ def derivatives_about_centre(
 def centroidal_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, ...]:
-    """dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about the
-    centre of mass and of its rate. Test: differences, Pinocchio.
+    """Return dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about
+    the centre of mass and of its rate. Test: differences, Pinocchio.
     """
     by_q, by_v, by_a = (
         [row[ROOT.nv :] for row in matrix[: ROOT.nv]]
@@ -144,7 +146,7 @@ def centroidal_dynamics_derivatives(
 
 
 def _momentum_by_q(model: Problem, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
-    """d[P; L]/dq (6, nv) about the world's origin."""
+    """Return d[P; L]/dq (6, nv) about the world's origin."""
     m, columns = Numbers(model, q, v, trace=trace), []
     velocity, inertia, momentum = body_velocities(m), composite_inertias(m), m.array("h", Force)
     for b in m.down():

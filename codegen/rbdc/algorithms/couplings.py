@@ -29,8 +29,8 @@ GIVEN = 4
 def at_configuration(
     model: Problem, q: Scalars, given: Scalars | None = None, trace: Trace = silent
 ) -> Problem:
-    """The model with couplings by their tangents at q (nq). given: place, slope, curvature and jerk of each
-    follower along a curve, if they are known.
+    """Return the model with couplings by their tangents at q (nq). given: place, slope, curvature and jerk of
+    each follower along a curve, if they are known.
     """
     if not model.curves:
         return model
@@ -41,8 +41,8 @@ def at_configuration(
 
 
 def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
-    """The curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy along
-    motions of a linkage is that of the tree.
+    """Return the curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy
+    along motions of a linkage is that of the tree.
     """
     found: dict[int, Curve] = {}
     for index, law in model.curves.items():
@@ -58,7 +58,7 @@ def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Cu
 
 
 def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
-    """A polynomial and its derivatives."""
+    """Return a polynomial and its derivatives."""
     derivatives, own = [], list(coefficients)
     for _ in range(5):
         derivatives.append(polynomial(y, *own))
@@ -67,7 +67,7 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
 
 
 def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) -> dict[int, Curve]:
-    """The curves of a cluster's followers, from where their polynomials have them."""
+    """Return the curves of a cluster's followers, from where their polynomials have them."""
     linkage = Linkage(model, cluster)
     name = model.bodies[cluster.leader].name
     for count in range(cluster.steps):
@@ -98,21 +98,21 @@ class Linkage:
         return [entries[k] for k in range(len(entries))]
 
     def _split(self, jacobian: Matrix) -> tuple[Vector, Matrix]:
-        """J_y and J_z."""
+        """Return J_y and J_z."""
         return [row[self.leader] for row in jacobian], [[row[k] for k in self.followers] for row in jacobian]
 
     def step(self, y: Scalar, z: Sequence[Scalar]) -> Vector:
-        """-J_z^-1 e."""
+        """Return -J_z^-1 e."""
         loops = contacts_at(self.tree, self._joined(y, z))
         error = loops.rows(ContactMotion.error)
         return solved(self._split(loops.jacobian())[1], [-x for x in error])
 
     def followed(self, y: Scalar, z: Sequence[Scalar]) -> Matrix:
-        """J_z."""
+        """Return J_z."""
         return self._split(contacts_at(self.tree, self._joined(y, z)).jacobian())[1]
 
     def derivatives(self, y: Scalar, z: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """z' and z'' where the loops are closed."""
+        """Return z' and z'' where the loops are closed."""
         q = self._joined(y, z)
         by_y, by_z = self._split(contacts_at(self.tree, q).jacobian())
         slopes = solved(by_z, [-x for x in by_y])
@@ -121,8 +121,8 @@ class Linkage:
 
 
 def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
-    """A^-1 b by cofactors for one and two unknowns, by columns made orthogonal one after the other for more:
-    no pivots are chosen. Test: NumPy's.
+    """Return a^-1 b by cofactors for one and two unknowns, by columns made orthogonal one after the other for
+    more: no pivots are chosen. Test: NumPy's.
     """
     if len(side) == 1:
         return [side[0] / matrix[0][0]]

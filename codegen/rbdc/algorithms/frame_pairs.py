@@ -26,8 +26,9 @@ SINGULAR = 2.0**-46
 
 
 def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
-    """J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of the
-    frame's reference. Joints that carry both move neither. Test: the difference of both Jacobians in WORLD.
+    """Return J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of
+    the frame's reference. Joints that carry both move neither. Test: the difference of both Jacobians in
+    WORLD.
     """
     one, two = (Climb.of(model, q, k, reference) for k in (frame, other))
     between = one.world.inverse().compose(two.world)
@@ -39,8 +40,8 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
 def manipulability_gradient(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows, as where fewer
-    than six degrees of freedom carry the frame.
+    """Return w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows, as where
+    fewer than six degrees of freedom carry the frame.
     """
     climb = replace(Climb.of(model, q, frame, reference), reference="LOCAL")
     columns = climb.columns
@@ -63,13 +64,13 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """`determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns."""
+    """Return `determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns."""
     determinant, factors = factorised(product(transposed(columns), columns), determinant)
     return determinant, [factors.solve(column) for column in columns]
 
 
 def factorised(a: Matrix, determinant: Scalar, singular: float = SINGULAR) -> tuple[Scalar, Factorisation]:
-    """`determinant` det(A), and the factors of A; 0 and anything where A is singular. Angular rows are
+    """Return `determinant` det(A), and the factors of A; 0 and anything where A is singular. Angular rows are
     eliminated first: theirs do not grow with the lengths of a robot.
     """
 

@@ -25,23 +25,23 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 
 def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """The origin of a frame in the world (m)."""
+    """Return the origin of a frame in the world (m)."""
     return Climb.of(model, q, frame, reference).world.translation.scalars()
 
 
 def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """The placement of a frame in the world, the 4x4 matrix [R p; 0 1] row by row (m)."""
+    """Return the placement of a frame in the world, the 4x4 matrix [R p; 0 1] row by row (m)."""
     return homogeneous(Climb.of(model, q, frame, reference).world)
 
 
 def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """dp/dq (3, nv): the linear rows of the Jacobian at the frame's origin along the world's axes."""
+    """Return dp/dq (3, nv): the linear rows of the Jacobian at the frame's origin along the world's axes."""
     climb = _aligned(model, q, frame, reference)
     return climb.matrix(climb.columns)[:3]
 
 
 def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """The derivatives by q of the entries of the placement (16, nv), row by row."""
+    """Return the derivatives by q of the entries of the placement (16, nv), row by row."""
     climb = _aligned(model, q, frame, reference)
     columns = map(Motion.of, transposed(climb.matrix(climb.columns)))
     made = [placement_change(climb.world, s) for s in columns]
@@ -51,14 +51,14 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
 def frame_position_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """L_b L_a p (3 nv, nv): entry a, b of each coordinate; the linear rows of dJ/dq there."""
+    """Return L_b L_a p (3 nv, nv): entry a, b of each coordinate; the linear rows of dJ/dq there."""
     return _jacobian_derivatives(_aligned(model, q, frame, reference))[: 3 * model.nv]
 
 
 def frame_placement_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """L_b L_a of the entries of the placement (16 nv, nv)."""
+    """Return L_b L_a of the entries of the placement (16 nv, nv)."""
     climb, made = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, (s, t), above in _pairs(climb):
         outer, inner = (t, s) if above else (s, t)
@@ -69,7 +69,8 @@ def frame_placement_second_derivatives(
 
 
 def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """dJ/dq (6 nv, nv) of `frame_jacobian`: entry a, b of each row, the derivative of column a along b.
+    """Return dJ/dq (6 nv, nv) of `frame_jacobian`: entry a, b of each row, the derivative of column a along
+    b.
 
     In WORLD a column moves with the joints that carry its own, by s_b x s_a; in LOCAL the frame moves against
     it with the joints between, by s_a x s_b; in LOCAL_WORLD_ALIGNED each of the two without the other's
@@ -79,8 +80,8 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
 
 
 def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
-    """The way from the frame, with results at its origin along the world's axes, for positions and placements
-    are the same in every reference.
+    """Return the way from the frame, with results at its origin along the world's axes, for positions and
+    placements are the same in every reference.
     """
     return replace(Climb.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
 
@@ -96,8 +97,8 @@ def _jacobian_derivatives(climb: Climb) -> Matrix:
 
 
 def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motion:
-    """The derivative of a column s along another one t, both in the reference; above: the joint of t is that
-    of s or nearer to the root.
+    """Return the derivative of a column s along another one t, both in the reference; above: the joint of t
+    is that of s or nearer to the root.
     """
     if reference == "LOCAL":
         return Motion.zero() if above else s.cross(t)
@@ -109,12 +110,16 @@ def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motio
 
 
 def placement_change(world: Placement, s: Motion) -> list[Scalar]:
-    """The change of the sixteen entries where the frame moves by s, at its origin along the world's axes."""
+    """Return the change of the sixteen entries where the frame moves by s, at its origin along the world's
+    axes.
+    """
     return _moved(world, s.linear, s.angular.cross)
 
 
 def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
-    """The change of the sixteen entries by two steps, the outer of which carries the inner one along."""
+    """Return the change of the sixteen entries by two steps, the outer of which carries the inner one
+    along.
+    """
 
     def turned(x: Vector3) -> Vector3:
         return outer.angular.cross(inner.angular.cross(x))
@@ -123,7 +128,9 @@ def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> li
 
 
 def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]) -> list[Scalar]:
-    """The change of the sixteen entries where the origin moves by a step and each axis as `turned` says."""
+    """Return the change of the sixteen entries where the origin moves by a step and each axis as `turned`
+    says.
+    """
     axes = [turned(Vector3.of(axis)).scalars() for axis in transposed(world.rotation.rows())]
     rows = transposed([*axes, step.scalars()])
     return [entry for row in rows for entry in row] + [0.0] * 4

@@ -36,8 +36,8 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 def frame_step(
     model: Model, index: int, q: Scalars, x: Placement, trace: Trace = silent
 ) -> tuple[list[Motion], Placement]:
-    """One step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of that
-    joint.
+    """Return one step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of
+    that joint.
     """
     body = model.bodies[index]
     columns = [x.act_inverse(s) for s in body.joint.subspace()]
@@ -47,7 +47,9 @@ def frame_step(
 
 
 def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
-    """A LOCAL motion of a frame, placed so in the world, in the axes and at the point of a reference."""
+    """Return a LOCAL motion of a frame, placed so in the world, in the axes and at the point of a
+    reference.
+    """
     if reference == "LOCAL":
         return motion
     if reference == "WORLD":
@@ -79,7 +81,7 @@ class Climb:
 
     @staticmethod
     def of(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
-        """The way at q (nq). Raises OptionError for a reference that there is not."""
+        """Return the way at q (nq). Raises OptionError for a reference that there is not."""
         if reference not in REFERENCES:
             raise OptionError(f"reference {reference!r} is none of {', '.join(REFERENCES)}")
         index, x = model.frames[frame].body, model.frames[frame].placement
@@ -90,7 +92,7 @@ class Climb:
         return Climb(model, columns, x, reference)
 
     def expressed(self, motion: Motion) -> Motion:
-        """A LOCAL motion in the axes and at the point that the reference names."""
+        """Return a LOCAL motion in the axes and at the point that the reference names."""
         return expressed(motion, self.world, self.reference)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
@@ -112,19 +114,19 @@ class Climb:
         return {index: own for index, own in couplings.items() if isinstance(own, CouplingAt)}
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
-        """J dG/dq, in the reference: by entries of v where joints follow others along curves; J dG/dt at
-        given `rates`.
+        """Return J dG/dq, in the reference: by entries of v where joints follow others along curves; J dG/dt
+        at given `rates`.
         """
         for index, curve in self.curves().items():
             k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)
             yield k, self.expressed(bend if rates is None else bend.scaled(rates[k]))
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
-        """X^-1 S x of each body that carries the frame, from x of all joints."""
+        """Return X^-1 S x of each body that carries the frame, from x of all joints."""
         return {index: motion_sum(own, rates[index]) for index, own in self.columns.items()}
 
     def moving(self, v: Scalars) -> Moving:
-        """The frame's motion at v (nv)."""
+        """Return the frame's motion at v (nv)."""
         steps = self.sums(joint_velocities(self.model, v))
         relative, below = dict[int, Motion](), Motion.zero()
         for index, step in steps.items():
@@ -132,7 +134,7 @@ class Climb:
         return Moving(steps, relative, below)
 
     def acceleration(self, moving: Moving, pushes: Mapping[int, Motion]) -> Motion:
-        """The frame's LOCAL acceleration; pushes: X^-1 S qddot."""
+        """Return the frame's LOCAL acceleration; pushes: X^-1 S qddot."""
         acceleration = Motion.zero()
         for index, push in pushes.items():
             acceleration = acceleration + push + moving.steps[index].cross(moving.relative[index])
@@ -140,13 +142,13 @@ class Climb:
 
 
 def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
+    """Return J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
     climb = Climb.of(model, q, frame, reference)
     return climb.matrix(climb.columns)
 
 
 def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
-    """The frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
+    """Return the frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
     climb = Climb.of(model, q, frame, reference)
     return climb.expressed(climb.moving(v).velocity)
 
@@ -154,9 +156,9 @@ def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: 
 def frame_jacobian_time_derivative(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """dJ/dt (6, nv): with V_i the velocity of the body that a joint carries, its columns s change by V_i x s
-    as the world sees them, and less by U x s in coordinates that move by U: the frame's velocity for LOCAL,
-    its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
+    """Return dJ/dt (6, nv): with V_i the velocity of the body that a joint carries, its columns s change by
+    V_i x s as the world sees them, and less by U x s in coordinates that move by U: the frame's velocity for
+    LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
     """
     climb = Climb.of(model, q, frame, reference)
     moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -168,8 +170,8 @@ def frame_jacobian_time_derivative(
 
 
 def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
-    """A body's velocity in coordinates that move with what they are named after, LOCAL; `relative` is the
-    frame's velocity relative to the body.
+    """Return a body's velocity in coordinates that move with what they are named after, LOCAL; `relative` is
+    the frame's velocity relative to the body.
     """
     if reference == "WORLD":
         return velocity
@@ -177,7 +179,7 @@ def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
 
 
 def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
-    """(dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
+    """Return (dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
     accelerations. Test: the product.
     """
     climb = Climb.of(model, q, frame, reference)
@@ -191,8 +193,8 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
 def frame_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
-    """The frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the sum of
-    s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
+    """Return the frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the
+    sum of s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
     """
     climb = Climb.of(model, q, frame, reference)
     pushes = climb.sums(joint_accelerations(model, v, a))

@@ -16,15 +16,15 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 
 def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """The placement of every frame (link) in the world, as a row of the sixteen entries of a 4x4 matrix;
-    inverse kinematics tests it against finite differences of velocity.
+    """Return the placement of every frame (link) in the world, as a row of the sixteen entries of a 4x4
+    matrix; inverse kinematics tests it against finite differences of velocity.
     """
     world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
     return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]
 
 
 def homogeneous(placement: Placement) -> list[Scalar]:
-    """The sixteen entries, row by row, of the 4x4 matrix [R p; 0 1]."""
+    """Return the sixteen entries, row by row, of the 4x4 matrix [R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
     return [*(x for row, offset in zip(rows, p, strict=True) for x in (*row, offset)), 0.0, 0.0, 0.0, 1.0]
 
@@ -32,8 +32,8 @@ def homogeneous(placement: Placement) -> list[Scalar]:
 def expand(
     model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Configuration and velocity of the whole tree, followers included, body by body. Test: dual numbers; the
-    loops of clusters are closed there.
+    """Return configuration and velocity of the whole tree, followers included, body by body. Test: dual
+    numbers; the loops of clusters are closed there.
     """
     found = [joint_positions(model, q), joint_velocities(model, v)]
     for index, body in enumerate(model.bodies):
@@ -57,18 +57,18 @@ class TreeMotion:
     frame: Placement
 
     def velocity(self, body: int) -> Motion:
-        """Velocity of a body, or of the world."""
+        """Return velocity of a body, or of the world."""
         return Motion.zero() if body == WORLD else self.velocities[body]
 
     def acceleration(self, body: int) -> Motion:
-        """Acceleration of a body, or of the world."""
+        """Return acceleration of a body, or of the world."""
         return Motion.zero() if body == WORLD else self.accelerations[body]
 
 
 def tree_motion(
     model: Problem, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
 ) -> TreeMotion:
-    """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
+    """Return the motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
     m, world = RootFrame(model, q, v, a, trace=trace), SpatialMotion.of_world(Vector3.zero())
     columns = [[k.s for k in b.columns()] for b in m.bodies]
     for b, own in zip(m.bodies, columns, strict=True):

@@ -11,8 +11,8 @@ SMALL = 0.1
 
 
 def logarithm_of(placement: Placement) -> Motion:
-    """The motion that in unit time leads from the identity to a placement, in either's coordinates (m, rad);
-    turns of less than half a revolution.
+    """Return the motion that in unit time leads from the identity to a placement, in either's coordinates (m,
+    rad); turns of less than half a revolution.
     """
     x, y, z = (axis.scalars() for axis in (placement.rotation.x, placement.rotation.y, placement.rotation.z))
     double_cosine = sqrt(1.0 + x[0] + y[1] + z[2])
@@ -23,7 +23,7 @@ def logarithm_of(placement: Placement) -> Motion:
 
 
 def rate_of_exponential(e: Motion, step: Motion) -> Motion:
-    """The motion in its own coordinates by which the exponential of e moves where e changes by a step:
+    """Return the motion in its own coordinates by which the exponential of e moves where e changes by a step:
 
         step - a ad(e) step + b ad(e)^2 step - c ad(e)^3 step + d ad(e)^4 step
 
@@ -38,7 +38,7 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 
 
 def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
-    """How the logarithm e changes where the placement moves by a step in its own coordinates:
+    """Return how the logarithm e changes where the placement moves by a step in its own coordinates:
 
         step + ad(e) step / 2 + alpha ad(e)^2 step + beta ad(e)^4 step
 
@@ -52,8 +52,8 @@ def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
 
 
 def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
-    """The transpose of `rate_of_logarithm`: the force whose product with any step is that of `force` with the
-    rate, for ad(e)^T = -(e x*).
+    """Return the transpose of `rate_of_logarithm`: the force whose product with any step is that of `force`
+    with the rate, for ad(e)^T = -(e x*).
     """
     alpha, beta = _ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)
@@ -63,8 +63,8 @@ def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
 
 
 def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
-    """2/t^2 + (t + 3 sin t) / (4 t (cos t - 1)) and 1/t^4 + (t + sin t) / (4 t^3 (cos t - 1)) of the squared
-    angle.
+    """Return 2/t^2 + (t + 3 sin t) / (4 t (cos t - 1)) and 1/t^4 + (t + sin t) / (4 t^3 (cos t - 1)) of the
+    squared angle.
     """
     safe = where_less(t2, SMALL, 1.0, t2)
     t = sqrt(safe)

@@ -22,8 +22,8 @@ from rbdc.spatial import Force, Motion, Scalar, Scalars
 
 
 def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions come out
-    normalised.
+    """Return q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions
+    come out normalised.
     """
     made = _joint_by_joint(model, lambda joint, own, rates: joint.integrate(q[own], dv[rates]))
     _announce(model, made, ("q exp(dv)", "moved"), "q + dv", trace)
@@ -31,7 +31,7 @@ def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> l
 
 
 def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    """dq/dt (nq) at velocity v, linear in v. Test: the derivative of `integrate` (q, t v) at t = 0."""
+    """Return dq/dt (nq) at velocity v, linear in v. Test: the derivative of `integrate` (q, t v) at t = 0."""
     made = _joint_by_joint(model, lambda joint, own, rates: joint.rate(q[own], v[rates]))
     return flat([*made.values()])
 
@@ -48,7 +48,7 @@ def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """The dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
+    """Return the dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
     made = _joint_by_joint(model, lambda joint, own, _: joint.difference(q0[own], q1[own]))
     _announce(model, made, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
     return flat([*made.values()])
@@ -86,7 +86,7 @@ Pair = tuple[Motion, Motion]
 
 
 def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """The derivatives of q (+) dv by q and dv (nv, nv), all in the tangent spaces. Test: Pinocchio's
+    """Return the derivatives of q (+) dv by q and dv (nv, nv), all in the tangent spaces. Test: Pinocchio's
     dIntegrate.
     """
     del q  # the step before and the one after are in the axes of the body
@@ -100,8 +100,8 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> 
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """The derivatives of the difference by q0 and q1 (nv, nv), in the tangent spaces. Test: Pinocchio's
-    dDifference.
+    """Return the derivatives of the difference by q0 and q1 (nv, nv), in the tangent spaces. Test:
+    Pinocchio's dDifference.
     """
 
     def rates(index: int, body: Body, step: Motion) -> Pair:
@@ -120,8 +120,8 @@ def _blocks(
     formulas: tuple[str, str],
     trace: Trace,
 ) -> tuple[Matrix, Matrix]:
-    """Two block-diagonal matrices from the rates along each motion of a joint, and on the diagonal what they
-    are for joints whose coordinates are simply added.
+    """Return two block-diagonal matrices from the rates along each motion of a joint, and on the diagonal
+    what they are for joints whose coordinates are simply added.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     found: tuple[Matrix, Matrix] = (first, second)

@@ -41,8 +41,8 @@ from rbdc.spatial.scalars import is_zero
 
 
 def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
-    """The inertia of each subtree in the frame of its root times a factor, of which masses and first moments
-    are wanted.
+    """Return the inertia of each subtree in the frame of its root times a factor, of which masses and first
+    moments are wanted.
     """
     subtree = m.array("h", RigidInertia)
     for b in m.down():
@@ -57,14 +57,16 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 def _in_world(
     model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
-    """The first moment of all that moves in the world (kg m) times a factor, from subtrees times it."""
+    """Return the first moment of all that moves in the world (kg m) times a factor, from subtrees times
+    it.
+    """
     own = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(own, model.resting.scaled(factor)).first_moment
 
 
 def parent_poses(m: Numbers) -> list[Placement]:
-    """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last
-    frames out.
+    """Return where the frame of each body's parent is in the world: momenta are given there, which leaves the
+    last frames out.
     """
     pose = m.array("W", Placement, Placement.identity())
     for b in (b for b in m.down() if not b.leaf):
@@ -76,19 +78,19 @@ def parent_poses(m: Numbers) -> list[Placement]:
 
 
 def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
-    """kg; `with_base` counts the links fixed to the world too."""
+    """Return kg; `with_base` counts the links fixed to the world too."""
     moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
     return moving + model.base_inertia.mass if with_base else moving
 
 
 def moving_moment(model: JointSpaceModel, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
-    """The first moment of all that moves in the world (kg m), times a factor."""
+    """Return the first moment of all that moves in the world (kg m), times a factor."""
     m = Numbers(model, q, trace=trace)
     return _in_world(model, m, subtree_moments(m, factor), factor)
 
 
 def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """The centre of mass of all links, the fixed base's too, in the world (m). Test: as
+    """Return the centre of mass of all links, the fixed base's too, in the world (m). Test: as
     `rbdc.algorithms.reference.centroidal` has it.
     """
     share = 1.0 / total_mass(model)
@@ -97,13 +99,13 @@ def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scala
 
 
 def centre_of_moving_links(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Vector3:
-    """Their centre of mass in the world (m)."""
+    """Return their centre of mass in the world (m)."""
     return moving_moment(model, q, 1.0 / total_mass(model, with_base=False), trace)
 
 
 def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is
-    the torque of gravity.
+    """Return -g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its
+    gradient is the torque of gravity.
     """
     moment = model.base_inertia.first_moment + moving_moment(model, q, 1.0, trace)
     return [-model.gravity.dot(moment)]
@@ -112,7 +114,7 @@ def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) 
 def joint_columns(
     model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
-    """The matrix (rows, nv) of the columns of each joint, which are announced body by body."""
+    """Return the matrix (rows, nv) of the columns of each joint, which are announced body by body."""
     found: Matrix = []
     for index, (body, own) in enumerate(zip(model.bodies, columns, strict=True)):
         trace(body.name, formula, f"{symbol}{index}", flat(own))
@@ -121,7 +123,7 @@ def joint_columns(
 
 
 def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
-    """J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
+    """Return J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
     m = Numbers(model, q, trace=trace)
     subtrees, columns = subtree_moments(m, 1.0 / total_mass(model)), []
     for b, pose, own in zip(m.bodies, parent_poses(m), subtrees, strict=True):
@@ -133,8 +135,8 @@ def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> M
 
 
 def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
-    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
-    world axes. Test: the sum of the momenta of all bodies.
+    """Return a (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
+    mass, world axes. Test: the sum of the momenta of all bodies.
     """
     m, columns = Numbers(model, q, trace=trace), []
     composite = m.in_order(composite_inertias(m))
@@ -152,15 +154,15 @@ def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace 
 
 
 def _about_centre(inertia: RigidInertia) -> Symmetric3:
-    """J of a body about its centre of mass, from its second moments: K - h h^T / m."""
+    """Return J of a body about its centre of mass, from its second moments: K - h h^T / m."""
     h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
     k = inertia.second_moments() - Symmetric3.outer(h, c)
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 
 def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular
-    velocity w; and of motors K qdot^2 / 2.
+    """Return v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and
+    angular velocity w; and of motors K qdot^2 / 2.
     """
     m, energies = Numbers(model, q, v, trace=trace), []
     velocity = body_velocities(m)
@@ -172,7 +174,7 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is
+    """Return kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is
     symmetric.
     """
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
@@ -185,8 +187,8 @@ def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
 
 
 def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the world
-    (kg m). Test: Pinocchio.
+    """Return Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the
+    world (kg m). Test: Pinocchio.
     """
     columns = []
     for placement in world_placements(model, q, trace):
@@ -211,7 +213,9 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
 
 
 def potential_energy_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """y (10 nbodies) with y . parameters = the potential energy of the moving links (J). Test: Pinocchio."""
+    """Return y (10 nbodies) with y . parameters = the potential energy of the moving links (J). Test:
+    Pinocchio.
+    """
     result: list[Scalar] = []
     for placement in world_placements(model, q, trace):
         moment = placement.rotation.apply_transposed(-model.gravity)

@@ -21,8 +21,8 @@ from rbdc.spatial.scalars import sqrt
 
 
 def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
-    """The configuration (nq), and the error of the loops that is left (rows of the loops; m, rad). Test: it
-    is zero from near closed configurations, which stay as they are.
+    """Return the configuration (nq), and the error of the loops that is left (rows of the loops; m, rad).
+    Test: it is zero from near closed configurations, which stay as they are.
     """
     loops, reached = _loops(model), list(q)
     for count in range(PROJECTION_STEPS):
@@ -36,8 +36,8 @@ def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> 
 
 
 def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
-    """The velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v. Test: J
-    takes it to zero, it is its own projection.
+    """Return the velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v.
+    Test: J takes it to zero, it is its own projection.
     """
     _, jacobian = _error_and_jacobian(_loops(model), q)
     off = _least(jacobian, [dot(row, v) for row in jacobian])
@@ -46,18 +46,18 @@ def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = sile
 
 
 def _loops(model: Problem) -> Problem:
-    """The model with closed loops alone, along the axes of their frames."""
+    """Return the model with closed loops alone, along the axes of their frames."""
     return replace(loops_of(model), world_aligned=False)
 
 
 def _error_and_jacobian(loops: Problem, q: Scalars) -> tuple[Vector, Matrix]:
-    """Errors of the loops, and J, along the axes of the contacts' frames."""
+    """Return errors of the loops, and J, along the axes of the contacts' frames."""
     contacts = contacts_at(at_configuration(loops, q), q)
     return contacts.rows(ContactMotion.error), contacts.jacobian()
 
 
 def _least(jacobian: Matrix, error: Vector) -> Vector:
-    """The step of least norm with J step = error."""
+    """Return the step of least norm with J step = error."""
     square = [[dot(a, b) for b in jacobian] for a in jacobian]
     mean = sum((row[k] for k, row in enumerate(square)), 0.0) * (LEAST_PIVOT / len(square))
     weights = Factorisation(plus_diagonal(square, [mean] * len(square))).solve(error)

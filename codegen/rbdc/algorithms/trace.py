@@ -57,8 +57,9 @@ _OF_COLUMNS = frozenset({"U", "UD", "s"})
 
 
 def components(symbol: str, count: int) -> list[str]:
-    """Names of so many values that are announced under a symbol: `f3` of six values has `f3_fx` and so on, of
-    several columns the number of each before its component. Other values have their numbers; one has none.
+    """Return names of so many values that are announced under a symbol: `f3` of six values has `f3_fx` and so
+    on, of several columns the number of each before its component. Other values have their numbers; one has
+    none.
     """
     if count == 1:
         return [symbol]

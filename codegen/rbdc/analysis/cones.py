@@ -31,7 +31,8 @@ def friction_cone(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Inequalities:
-    """The pyramid of a point's force (3,), A (sides + 1, 3): opposite sides in pairs, the normal force last.
+    """Return the pyramid of a point's force (3,), A (sides + 1, 3): opposite sides in pairs, the normal force
+    last.
 
     Args:
         mu: coefficient of friction.
@@ -62,9 +63,9 @@ def wrench_cone(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Inequalities:
-    """Forces and moments (6,) about the centre of a rectangle that points on it can exert, A (sides + 13, 6):
-    friction and the normal force as in `friction_cone`, four rows that keep the centre of pressure in the
-    rectangle, eight that bound the moment about the normal.
+    """Return forces and moments (6,) about the centre of a rectangle that points on it can exert, A (sides +
+    13, 6): friction and the normal force as in `friction_cone`, four rows that keep the centre of pressure in
+    the rectangle, eight that bound the moment about the normal.
 
     Args:
         mu, sides, inner, least, most: as in `friction_cone`.
@@ -105,18 +106,18 @@ def _check(mu: float, sides: int, least: float, most: float) -> None:
 
 
 def _within(mu: float, sides: int, *, inner: bool) -> float:
-    """The coefficient along the middle of a side."""
+    """Return the coefficient along the middle of a side."""
     return mu * math.cos(math.pi / sides) if inner else mu
 
 
 def _sides(mu: float, sides: int) -> Array:
-    """t . f - mu n . f of each side, opposite ones in pairs."""
+    """Return t . f - mu n . f of each side, opposite ones in pairs."""
     angles = 2.0 * math.pi / sides * np.arange(sides // 2)
     return np.array([[s * math.cos(a), s * math.sin(a), -mu] for a in angles for s in (1.0, -1.0)])
 
 
 def _bounded(rows: Array, sides: int, least: float, most: float) -> Inequalities:
-    """The rows, none above zero but that of the normal force."""
+    """Return the rows, none above zero but that of the normal force."""
     lower, upper = np.full(len(rows), -math.inf), np.zeros(len(rows))
     lower[sides], upper[sides] = least, most
     return rows, lower, upper

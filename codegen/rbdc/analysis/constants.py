@@ -90,7 +90,7 @@ class NamedModel:
         self.model = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
 
     def atom(self, name: str, value: float, scale: float, meaning: str) -> Atom:
-        """A constant; 0 for one that is small beside `scale`."""
+        """Return a constant; 0 for one that is small beside `scale`."""
         if abs(value) <= self.neglect * scale:
             self.neglected += abs(value) > _ROUNDING * scale
             return sympy.Integer(0)
@@ -98,7 +98,7 @@ class NamedModel:
         return sympy.Symbol(name)
 
     def vector(self, letter: str, number: str, values: Sequence[float], meaning: str) -> Vector3:
-        """Constants for the entries of a vector."""
+        """Return constants for the entries of a vector."""
         scale = max(map(abs, values), default=0.0)
         parts = zip("xyz", values, strict=True)
         return Vector3.of(
@@ -106,7 +106,7 @@ class NamedModel:
         )
 
     def body(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Body:
-        """The body with atoms for its numbers."""
+        """Return the body with atoms for its numbers."""
         label = f'"{shown(body.name)}"'
         offset = body.placement.translation.scalars()
         at = self.vector("l", str(k), offset, f"joint {k} in its parent's frame (m)")
@@ -135,7 +135,7 @@ class NamedModel:
         )
 
     def drive(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Iterator[tuple[str, Atom]]:
-        """The numbers of a joint's drive by name, 0 for what does not count."""
+        """Yield the numbers of a joint's drive by name, 0 for what does not count."""
         for name, letter, term, meaning in (
             ("armature", "J", None, "armature of joint {} (kg m^2, kg)"),
             ("damping", "d", DriveTerm.DAMPING, "damping of joint {} (N m s, N s/m)"),
@@ -148,7 +148,7 @@ class NamedModel:
             yield name, self.atom(f"{letter}_{k}", value, abs(value), meaning.format(k))
 
     def rotation(self, k: int, angles: Sequence[float]) -> AnyRotation:
-        """The rotation of a joint's frame by its roll, pitch and yaw."""
+        """Return the rotation of a joint's frame by its roll, pitch and yaw."""
         turned: AnyRotation = Rotation.identity()
         words = (("alpha", "roll"), ("beta", "pitch"), ("gamma", "yaw"))
         for axis, angle, (letter, what) in zip(AXES, angles, words, strict=True):
@@ -157,7 +157,7 @@ class NamedModel:
         return turned
 
     def angle(self, name: str, angle: float, meaning: str) -> tuple[Atom, Atom]:
-        """Cosine and sine of a constant angle, exact for right angles."""
+        """Return cosine and sine of a constant angle, exact for right angles."""
         c, s = math.cos(angle), math.sin(angle)
         if min(abs(c), abs(s)) <= _ROUNDING:
             return sympy.Integer(round(c)), sympy.Integer(round(s))
@@ -166,7 +166,7 @@ class NamedModel:
         return sympy.Symbol(cosine), sympy.Symbol(sine)
 
     def joint(self, k: int, joint: JointType) -> JointType:
-        """The joint about or along its axis: numbers along an axis of coordinates, else constants."""
+        """Return the joint about or along its axis: numbers along an axis of coordinates, else constants."""
         (column,) = joint.subspace()
         axis = (column.linear if joint.rotation == "none" else column.angular).scalars()
         if all(x in (0.0, 1.0, -1.0) for x in axis):

@@ -52,7 +52,7 @@ class Combination(NamedTuple):
     terms: Sequence[tuple[str, Any]]
 
     def words(self) -> str:
-        """The combination as a formula."""
+        """Return the combination as a formula."""
         text = self.leading
         for name, factor in self.terms:
             minus = factor < 0 if isinstance(factor, float) else factor.could_extract_minus_sign()
@@ -63,14 +63,14 @@ class Combination(NamedTuple):
 
 
 def names_of(model: Model) -> list[str]:
-    """The names of all inertial parameters, ten for each body."""
+    """Return the names of all inertial parameters, ten for each body."""
     return [f"{p}({body.name})" for body in model.bodies for p in PARAMETERS]
 
 
 def identifiability(model: Model) -> dict[str, Any]:
-    """The base parameters of a model from its regressor at random states, as plain data: each combination by
-    its terms and as a formula, what no torque depends on, and the singular values, in parts of the largest,
-    between which the rank lies, of the regressor with columns of length 1.
+    """Return the base parameters of a model from its regressor at random states, as plain data: each
+    combination by its terms and as a formula, what no torque depends on, and the singular values, in parts of
+    the largest, between which the rank lies, of the regressor with columns of length 1.
 
     Parameters of bodies near the root come first, so that what is not seen of a body by itself is counted
     with what carries it.
@@ -112,7 +112,7 @@ def identifiability(model: Model) -> dict[str, Any]:
 
 
 def _regressor(model: Problem) -> Array:
-    """The torque regressor at random states, one below the other."""
+    """Return the torque regressor at random states, one below the other."""
     rng = np.random.default_rng(0)
     size = PARAMETERS_PER_BODY * model.njoints
     count = 10 + 2 * size // model.nv
@@ -137,8 +137,8 @@ def show_identifiability(data: dict[str, Any]) -> None:
 
 
 def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] | None:
-    """The base parameters, and the constants in their factors; None for a model with oblique constant angles
-    or axes, whose sines and cosines the elimination would take for independent.
+    """Return the base parameters, and the constants in their factors; None for a model with oblique constant
+    angles or axes, whose sines and cosines the elimination would take for independent.
     """
     if named.angles or named.axes:
         return None
@@ -161,8 +161,8 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
 
 
 def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple[int, ...], Any]]:
-    """The ten columns of body k: what each parameter alone adds to M and to dV/dq, each entry taken apart by
-    its sines, cosines and positions, a row for each of their monomials.
+    """Return the ten columns of body k: what each parameter alone adds to M and to dV/dq, each entry taken
+    apart by its sines, cosines and positions, a row for each of their monomials.
     """
     slopes = equations.slopes(pose, k)
     varying = [*map(sympy.Symbol, chain(*equations.turning.values(), equations.coordinates))]

@@ -63,7 +63,7 @@ class Equations:
         self.model = self.polynomials(named.model)
 
     def polynomials(self, thing: T) -> T:
-        """The model, placement, ... with a polynomial for every expression in it."""
+        """Return the model, placement, ... with a polynomial for every expression in it."""
         made: T = rebuilt(thing, lambda x, _: self.ring.from_expr(x) if isinstance(x, Expr) else x)
         return made
 
@@ -71,14 +71,14 @@ class Equations:
         return x.rem(self.relations) if self.relations else x
 
     def by(self, q: str, x: Polynomial) -> Polynomial:
-        """dx/dq."""
+        """Return dx/dq."""
         if q not in self.turning:
             return x.diff(self.of[q])
         c, s = (self.of[name] for name in self.turning[q])
         return self.reduced(x.diff(s) * c - x.diff(c) * s)
 
     def each_by(self, q: str, x: Polynomials) -> Polynomials:
-        """dx/dq of an array."""
+        """Return dx/dq of an array."""
         return np.asarray(np.vectorize(lambda entry: self.by(q, entry), otypes=[object])(x))
 
     @cached_property
@@ -133,17 +133,17 @@ class Equations:
         ]
 
     def slopes(self, pose: Polynomials, k: int) -> dict[int, Polynomials]:
-        """The derivatives of the pose of body k by each coordinate that moves it."""
+        """Return the derivatives of the pose of body k by each coordinate that moves it."""
         return {i: self.each_by(self.coordinates[i], pose) for i in self.model.support(k)}
 
 
 def moments_of(inertia: RigidInertia) -> Polynomials:
-    """The matrix J = [K, h; h^T, m] of a body's moments of mass."""
+    """Return the matrix J = [K, h; h^T, m] of a body's moments of mass."""
     h = inertia.first_moment.scalars()
     rows = [[*row, x] for row, x in zip(inertia.second_moments().rows(), h, strict=True)]
     return np.array([*rows, [*h, inertia.mass]], object)
 
 
 def kinetic(moments: Polynomials, one: Polynomials, other: Polynomials) -> Polynomial:
-    """The part of a body in an entry of M, tr(T_i^T J T_j), by its `Equations.slopes`."""
+    """Return the part of a body in an entry of M, tr(T_i^T J T_j), by its `Equations.slopes`."""
     return np.sum(one * (moments @ other))

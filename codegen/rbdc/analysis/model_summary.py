@@ -22,7 +22,7 @@ Data = Mapping[str, Any]
 
 
 def as_data(model: Problem) -> dict[str, Any]:
-    """The model as plain data: sizes, joints, frames, masses, warnings."""
+    """Return the model as plain data: sizes, joints, frames, masses, warnings."""
     return {
         "name": model.name,
         "nq": model.nq,
@@ -72,8 +72,8 @@ def _joint(model: Problem, body: Body) -> dict[str, Any]:
 
 
 def branches_of(model: Problem) -> dict[str, Any]:
-    """The topology of a tree by its joints, and by its branches, as Zhakatayev, Rogovchenko and Paetzold have
-    it (2023, section 2), in the order of the joints, which is depth first.
+    """Return the topology of a tree by its joints, and by its branches, as Zhakatayev, Rogovchenko and
+    Paetzold have it (2023, section 2), in the order of the joints, which is depth first.
 
     A branch is a longest run of joints each of which but the last carries one other. Joints and branches are
     numbered from 1, 0 is the world. joint_parents: the second column of the joint parent matrix Upsilon, the
@@ -107,7 +107,7 @@ def show_model(data: Data) -> None:
 
 
 def joints_table(data: Data) -> Table:
-    """The joints, their places in q and v, their limits, and the masses that they carry."""
+    """Return the joints, their places in q and v, their limits, and the masses that they carry."""
     rows = []
     for joint in data["joints"]:
         follows = joint["follows"]
@@ -121,7 +121,7 @@ def joints_table(data: Data) -> Table:
 
 
 def _contact_lines(data: Data) -> list[str | Table]:
-    """The contacts and loops, and the ways to move that they leave."""
+    """Return the contacts and loops, and the ways to move that they leave."""
     rows = []
     for row in data["contacts"]:
         one, two = [*row["links"], "the world"][:2]
@@ -136,7 +136,7 @@ def _contact_lines(data: Data) -> list[str | Table]:
 
 
 def _pass_lines(data: Data) -> list[str | Table]:
-    """Operations that each model pass saves, and the limbs that run side by side."""
+    """Return operations that each model pass saves, and the limbs that run side by side."""
     before = data["passes"][0]["operations"]
     head, rows = ["pass", "what it does", *before], []
     for stage in data["passes"]:
@@ -156,7 +156,7 @@ def _saved(before: int, after: int) -> str:
 
 
 def _branch_lines(data: Data) -> list[str | Table]:
-    """Both matrices of `branches_of`, row by row."""
+    """Return both matrices of `branches_of`, row by row."""
     rows, names = [], [shown(joint["name"]) for joint in data["joints"]]
     branches = zip(data["branches"]["parents"], data["branches"]["joints"], strict=True)
     for k, (parent, (first, last)) in enumerate(branches, 1):
@@ -171,8 +171,8 @@ def _place(start: int, size: int) -> str:
 
 
 def _tree(data: Data, *, stacked: bool = False) -> Tree:
-    """Bodies with the links fixed to them; `stacked`: one that is the only one on another stands below it
-    without being indented, so that long chains are no wider than short ones.
+    """Return bodies with the links fixed to them; `stacked`: one that is the only one on another stands below
+    it without being indented, so that long chains are no wider than short ones.
     """
     fixed: dict[str | None, list[str]] = {}
     for frame in data["frames"]:
@@ -200,6 +200,6 @@ _INDENT = 4
 
 
 def _width(tree: Tree) -> int:
-    """The columns of a tree, but for the links that are fixed to its bodies, which can be broken."""
+    """Return the columns of a tree, but for the links that are fixed to its bodies, which can be broken."""
     own = cell_len(str(tree.label).partition("  [")[0])
     return max([own, *(_INDENT + _width(child) for child in tree.children)])

@@ -30,7 +30,7 @@ _BORDER = 3
 
 
 def figure(value: float | None, form: str) -> str:
-    """A figure in a format, a dash for one that does not exist."""
+    """Return a figure in a format, a dash for one that does not exist."""
     return DASH if value is None else format(value, form)
 
 
@@ -76,17 +76,17 @@ class Table:
         ]
 
     def only(self, *names: str) -> Table:
-        """The columns of some headings, in the order of the table."""
+        """Return the columns of some headings, in the order of the table."""
         return self.columns([k for k, name in enumerate(self.head) if name in names])
 
     def columns(self, kept: Sequence[int]) -> Table:
-        """The columns of these numbers."""
+        """Return the columns of these numbers."""
         rows = [[row[k] for k in kept] for row in self.rows]
         return replace(self, head=[self.head[k] for k in kept], rows=rows)
 
     def within(self, width: int) -> list[Table]:
-        """Tables of at most this width one below the other, each with the names of the rows first. A column
-        takes what its longest text does, words as little as `WORDS`.
+        """Return tables of at most this width one below the other, each with the names of the rows first. A
+        column takes what its longest text does, words as little as `WORDS`.
         """
         texts = [[name, *(_flat(row[k]) for row in self.rows)] for k, name in enumerate(self.head)]
         needed = [max(map(cell_len, column)) for column in texts]
@@ -106,7 +106,7 @@ class Table:
 
 
 def _flat(cell: str | Cell) -> str:
-    """A cell as the terminal has it, in one line."""
+    """Return a cell as the terminal has it, in one line."""
     return f"{cell.text} {cell.below}".rstrip() if isinstance(cell, Cell) else cell
 
 
@@ -130,8 +130,8 @@ Key = Sequence[tuple[str, str, str]]
 
 
 def page_text(page: Part, key: Key = (), report: Mapping[str, Any] | None = None, file: str = "") -> str:
-    """The HTML of a page. One that is made of a report carries it as JSON, and tells of the file that has it
-    too.
+    """Return the HTML of a page. One that is made of a report carries it as JSON, and tells of the file that
+    has it too.
     """
     data = json.dumps(report).replace("<", "\\u003c")  # so that it may stand in a script element
     made_by = (report or {}).get("generator", "rbdc")
@@ -139,7 +139,7 @@ def page_text(page: Part, key: Key = (), report: Mapping[str, Any] | None = None
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The terminal; where there is none as many columns as COLUMNS says, or `WIDE`."""
+    """Return the terminal; where there is none as many columns as COLUMNS says, or `WIDE`."""
     terminal = Console(stderr=stderr)
     told = terminal.is_terminal or "COLUMNS" in os.environ
     return terminal if told else Console(width=WIDE, stderr=stderr)
@@ -162,7 +162,7 @@ def show(*lines: str | Table, stderr: bool = False) -> None:
 
 
 def _drawn(table: Table) -> Drawn:
-    """A table, numbers to the right of their columns, names and words to the left."""
+    """Return a table, numbers to the right of their columns, names and words to the left."""
     drawn = Drawn(caption=Text(table.note) if table.note else None, caption_justify="left")
     for k, (name, words) in enumerate(table.headings):
         left = words or k == 0

@@ -20,7 +20,7 @@ from rbdc.model.xml import shown
 
 
 def explain(model: Problem, form: str = "text", neglect: float = 0.0) -> str:
-    """The equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
+    """Return the equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
 
     Raises UnsupportedError for models of more than a few degrees of freedom or of other joints.
     """
@@ -34,7 +34,7 @@ def explanation(
     words: Callable[[str], str] = str,
     mathematics: Callable[[Expression], Any] = lambda x: x,
 ) -> dict[str, Any]:
-    """A page of equations before it is laid out, its words and expressions as a language has them: the
+    """Return a page of equations before it is laid out, its words and expressions as a language has them: the
     coordinates and constants, each with its meaning; how many small constants were neglected, in words; and
     sections of quantities, each by its entries, a name and a formula for each.
     """
@@ -106,7 +106,7 @@ def _entry(letter: str, i: int, j: int) -> Expression:
 
 
 def _combined(terms: list[tuple[Expression, Expression]]) -> Expression:
-    """The sum of factors times rates, each factor kept as it is written."""
+    """Return the sum of factors times rates, each factor kept as it is written."""
     return sympy.Add(*(sympy.Mul(factor, rate) for factor, rate in terms if factor != 0))
 
 
@@ -187,7 +187,7 @@ class Writer:
         self.squares = [of[c] ** 2 + of[s] ** 2 - 1 for c, s in pairs.values()]
 
     def written(self, x: Polynomial) -> Expression:
-        """The expression of a polynomial."""
+        """Return the expression of a polynomial."""
         if not x:
             return sympy.Integer(0)
         powers = [self._collected(self._by_trig(own)) for own in (x, self._in_sines(x))]
@@ -206,7 +206,7 @@ class Writer:
         return self._collected({function: sympy.expand(value) for function, value in groups.items()})
 
     def _by_trig(self, x: Polynomial) -> dict[Expression, Expression]:
-        """Coefficients, sums over the constants, by products of sines and cosines."""
+        """Return coefficients, sums over the constants, by products of sines and cosines."""
         if not self.functions:
             return {sympy.Integer(1): x.as_expr()}
         functions = self.functions.values()
@@ -225,7 +225,7 @@ class Writer:
 
 @cache
 def _sums(product: Expression) -> tuple[tuple[Expression, Expression], ...]:
-    """A product of sines and cosines as a sum: each function with its factor."""
+    """Return a product of sines and cosines as a sum: each function with its factor."""
     terms = sympy.Add.make_args(sympy.expand(TR8(product)))
     pairs = [term.as_independent(sympy.sin, sympy.cos) for term in terms]
     return tuple((function, factor) for factor, function in pairs)

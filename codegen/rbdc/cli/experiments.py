@@ -116,7 +116,7 @@ _repeats(
 
 
 def _options(given: dict[str, Any]) -> CompareOptions:
-    """The options of a comparison, few of whose inputs are compared with the reference."""
+    """Return the options of a comparison, few of whose inputs are compared with the reference."""
     options = CompareOptions(**given, checked=1)
     return replace(options, checked=min(_CHECKED, options.samples))
 

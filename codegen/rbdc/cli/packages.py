@@ -90,7 +90,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 
 def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult | Failure]:
-    """One in this process, which its failure ends; several, whichever fail, in processes of their own."""
+    """Return one in this process, which its failure ends; several, whichever fail, in processes of their
+    own.
+    """
     from rbdc.native.install import sweep_leftovers
     from rbdc.processes import spread
     from rbdc.tuning.build import built
@@ -115,7 +117,7 @@ def _killed(description: str) -> BuildResult | Failure:
 
 
 def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
-    """A failure is returned, for not every exception survives the way back from a process."""
+    """Return a failure is returned, for not every exception survives the way back from a process."""
     from rbdc.pipeline import build_package
 
     try:

@@ -82,7 +82,7 @@ EXPECTED = (RbdcError, RecursionError, MemoryError)
 
 
 def failure_of(error: Exception) -> Failure:
-    """The end of a command by an expected error."""
+    """Return the end of a command by an expected error."""
     message = in_commands(str(error))
     if isinstance(error, RecursionError):
         message = "the description is nested too deeply; flatten it"
@@ -141,9 +141,9 @@ Command = Callable[..., Any]
 def takes(
     *names: str, of: type = BuildOptions, without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
-    """A decorator: the command takes options of a class of options as arguments of their names, by default
-    all of them. The class itself reads their values, which are those of the command line or the defaults, of
-    which a command may have its own.
+    """Return a decorator: the command takes options of a class of options as arguments of their names, by
+    default all of them. The class itself reads their values, which are those of the command line or the
+    defaults, of which a command may have its own.
     """
     options = options_of(of)
 
@@ -157,7 +157,7 @@ def takes(
 
 
 def out(default: str | None, words: str = "The folder of what is written.") -> Callable[[Command], Command]:
-    """The option of a folder that is written to."""
+    """Return the option of a folder that is written to."""
     folder = click.Path(file_okay=False, path_type=Path)
     path = None if default is None else Path(default)
     return click.option("--out", type=folder, default=path, show_default=default is not None, help=words)
@@ -198,7 +198,7 @@ def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Comm
 
 
 def _in_words(default: Any) -> str:
-    """A default as the command line takes it."""
+    """Return a default as the command line takes it."""
     if isinstance(default, tuple):
         return ("," if isinstance(default[0], str) else " ").join(map(_in_words, default))
     return f"{default:g}" if isinstance(default, float) else str(default)

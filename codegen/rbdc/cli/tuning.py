@@ -21,7 +21,7 @@ _PLURAL = {SINGLE: "single calls", BATCH: "batches", BLOCKS: "batches in blocks"
 
 
 def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The table of the gains of a build that was tuned, function by function and in all."""
+    """Return the table of the gains of a build that was tuned, function by function and in all."""
     from rbdc.analysis.pages import Table, figure
 
     lines = [

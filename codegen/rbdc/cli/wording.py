@@ -55,12 +55,12 @@ def _in_commands(reference: re.Match[str]) -> str:
 
 
 def _spelled(option: Option[Any], flag: str, value: Any) -> str:
-    """The spelling by which the option was given this value, otherwise `flag`."""
+    """Return the spelling by which the option was given this value, otherwise `flag`."""
     return next((used for used, word in _given() if used in option.flags and word == value), flag)
 
 
 def _given() -> Iterator[tuple[str, str]]:
-    """Options of the command line that is being run, each with the word after it."""
+    """Yield options of the command line that is being run, each with the word after it."""
     context = click.get_current_context(silent=True)
     for word, after in pairwise([*(context.meta.get(WORDS, ()) if context else ()), ""]):
         flag, equals, value = word.partition("=")
@@ -68,7 +68,7 @@ def _given() -> Iterator[tuple[str, str]]:
 
 
 def _word(value: Any) -> str:
-    """A value as one word of a shell."""
+    """Return a value as one word of a shell."""
     if value is ...:
         return "..."
     if isinstance(value, Mapping):

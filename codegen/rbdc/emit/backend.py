@@ -109,7 +109,7 @@ class Backend(Protocol):
         return
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """The files of the whole package by name; by default those that `add_function` left in
+        """Return the files of the whole package by name; by default those that `add_function` left in
         `target_files`.
         """
         return {
@@ -117,9 +117,9 @@ class Backend(Protocol):
         }
 
     def fingerprint(self) -> str:
-        """A text that changes whenever what the target prints does, for the key of the package in the cache:
-        by default the source of the target's module. Those within rbdc are covered by the hash of rbdc's own
-        code.
+        """Return a text that changes whenever what the target prints does, for the key of the package in the
+        cache: by default the source of the target's module. Those within rbdc are covered by the hash of
+        rbdc's own code.
         """
         module = inspect.getmodule(type(self))
         return "" if module is None or module.__name__.startswith("rbdc.") else inspect.getsource(module)

@@ -78,7 +78,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
 
 
 def _where(widths: Mapping[int, int]) -> dict[int, str]:
-    """The condition of the preprocessor for each width of kernels; none where there is one width."""
+    """Return the condition of the preprocessor for each width of kernels; none where there is one width."""
     found = dict[int, list[str]]()
     for register, width in sorted(widths.items(), reverse=True):
         found.setdefault(width, []).append(_WHERE[register])
@@ -99,8 +99,8 @@ class _Kernels:
 def _kernels(
     source: FunctionSource, robot: str, samples: Sequence[Program], width: int, condition: str
 ) -> _Kernels:
-    """The kernels of a width, kept by the preprocessor under a condition. Their files are added to those of
-    the function, and so are the headers that they include.
+    """Return the kernels of a width, kept by the preprocessor under a condition. Their files are added to
+    those of the function, and so are the headers that they include.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     programs = [in_blocks(own, scalar.lanes // width) for own in side_by_side(samples, width)[0]]
@@ -121,8 +121,8 @@ def _printed(declaration: FunctionDeclaration, head: str, **view: Any) -> _Kerne
 
 
 def _some(robot: str, declaration: FunctionDeclaration, program: Program, width: int) -> dict[str, Any]:
-    """The function that computes some samples of a block: its name, its parameters, its call for the k-th of
-    as many as there are.
+    """Return the function that computes some samples of a block: its name, its parameters, its call for the
+    k-th of as many as there are.
     """
     vector, name = f"{robot}_lanes{width}", f"{robot}_{declaration.name}_of{width}"
     outputs = tuple(Parameter(array.name, (array.size,), "") for array in program.outputs)
@@ -165,14 +165,14 @@ def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: S
 
 
 def _storage(robot: str) -> str:
-    """The words before a kernel's type. A kernel is one piece of code for both layouts: inlined into either,
-    its sums could be fused and rounded in two ways.
+    """Return the words before a kernel's type. A kernel is one piece of code for both layouts: inlined into
+    either, its sums could be fused and rounded in two ways.
     """
     return f"static __attribute__((noinline)) {aligned_stack(robot)}"
 
 
 def _kernel_name(robot: str, declaration: FunctionDeclaration, width: int) -> str:
-    """The name of the C function that computes several samples, or how those of two begin."""
+    """Return the name of the C function that computes several samples, or how those of two begin."""
     return f"{robot}_{declaration.name}_kernel{width}"
 
 
@@ -237,7 +237,7 @@ def _call(function: str, declaration: FunctionDeclaration, place: Callable[[Para
 
 
 def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The internal header that all batches of a robot share, by its name."""
+    """Return the internal header that all batches of a robot share, by its name."""
     words = {"robot": robot, "lanes": scalar.lanes, **scalar.words}
     squares = {"squares": [_square(scalar, macro) for macro in _REGISTERS]}
     sines = {**words, **trigonometry.batch_context(scalar)}
@@ -255,7 +255,7 @@ def batch_header(robot: str, scalar: ScalarType) -> dict[str, str]:
 
 
 def width_header(robot: str, scalar: ScalarType, width: int) -> dict[str, str]:
-    """The internal header of kernels with fewer samples than a block has, by its name."""
+    """Return the internal header of kernels with fewer samples than a block has, by its name."""
     if width == scalar.lanes:
         return {}
     words = {"robot": robot, "lanes": width, **scalar.words}
@@ -272,9 +272,9 @@ def width_header(robot: str, scalar: ScalarType, width: int) -> dict[str, str]:
 
 
 def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
-    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps `s0`, `s1` and
-    so on, the last of which holds the result, and the statements: each step exchanges blocks of twice the
-    size between rows that far apart. macro: what says that registers hold a row.
+    """Return a square of numbers and its transposition: its rows as a vector, the arrays of all steps `s0`,
+    `s1` and so on, the last of which holds the result, and the statements: each step exchanges blocks of
+    twice the size between rows that far apart. macro: what says that registers hold a row.
     """
     size, store = _REGISTERS[macro]
     width = size // scalar.size

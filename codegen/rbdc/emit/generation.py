@@ -85,7 +85,7 @@ def _sources(
 def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
-    """The text of a function by all targets."""
+    """Return the text of a function by all targets."""
     subject = Subject(package.model, function)
     choice = options.choices.get(function.name, UNTOLD)
     plan = chosen_plan(subject, options.style, choice)

@@ -24,7 +24,7 @@ class JaxTarget(Backend):
     shared = True
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """The C file."""
+        """Return the C file."""
         declarations = [source.declaration for source in sources]
         text = render(
             "jax.c.jinja",
@@ -38,8 +38,8 @@ class JaxTarget(Backend):
 
 
 def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:
-    """One handler: its symbol, how many buffers the function takes at least and at most and returns, the
-    sizes of all of them for one sample, and its call with the buffers `x`.
+    """Return one handler: its symbol, how many buffers the function takes at least and at most and returns,
+    the sizes of all of them for one sample, and its call with the buffers `x`.
     """
     arrays = [*d.inputs, *d.outputs]
     given = [f"x[{k}]" for k in range(len(arrays))]

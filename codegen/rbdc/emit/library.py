@@ -54,8 +54,8 @@ _FILES_OF_VARIANTS = {f"{{robot}}_{name}": name for name in ("rename.h", "varian
 def render_library(
     model: Problem, robot: str, sources: Sequence[FunctionSource], *, portable: bool = False
 ) -> dict[str, str]:
-    """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several
-    variants needs.
+    """Return header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in
+    several variants needs.
     """
     files = elementary_header(robot, sources[0].declaration.scalar)
     for source in sources:
@@ -81,7 +81,7 @@ def render_manifest(
     build: Mapping[str, Any],
     sizes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> str:
-    """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
+    """Return manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
     `build`: options, the hashes of the other files and the like, put at the top level. sizes: by function the
     bytes of its code and stack; None before compiling.
@@ -117,7 +117,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
 
 
 def _view(model: Problem, robot: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """The view of the library, whose templates take what they need."""
+    """Return the view of the library, whose templates take what they need."""
     restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
     return {
         **first.scalar.words,
@@ -146,7 +146,7 @@ def _named(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _arrays(d: FunctionDeclaration) -> list[str]:
-    """A line of the header for each array of a function."""
+    """Return a line of the header for each array of a function."""
     return [
         f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}"
         for p in (*d.inputs, *d.outputs)
@@ -154,8 +154,8 @@ def _arrays(d: FunctionDeclaration) -> list[str]:
 
 
 def limits_of(model: Problem) -> dict[str, list[float]]:
-    """Limits of the joints, a number for each entry of q or v; a joint whose q is no vector has no position
-    limits.
+    """Return limits of the joints, a number for each entry of q or v; a joint whose q is no vector has no
+    position limits.
     """
     bodies = [body for body in model.bodies if body.coupling is None]
     of_q = [
@@ -171,7 +171,7 @@ def limits_of(model: Problem) -> dict[str, list[float]]:
 
 
 def _limits(model: Problem, scalar: ScalarType) -> list[tuple[str, str]]:
-    """Macros of limits, armature and the actuation matrix (by rows)."""
+    """Return macros of limits, armature and the actuation matrix (by rows)."""
     rows = {**limits_of(model), "armature": model.armature}
     if model.actuators:
         rows["actuation"] = [x for row in model.actuation for x in row]
@@ -185,7 +185,7 @@ def _bound(x: float, scalar: ScalarType) -> str:
 
 
 def _example(robot: str, d: FunctionDeclaration) -> str:
-    """A call of a function in Python."""
+    """Return a call of a function in Python."""
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in d.required]
     return f"{d.name}({', '.join([*arguments, *['0'] * (len(d.place) - 1)])})"
 
@@ -208,8 +208,8 @@ def _range(start: int, size: int) -> str:
 
 
 def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
-    """A function: parameters and their names with pointers, and overloads for matrices, which fill these, of
-    all inputs too; one that has a single result gives it by value as well.
+    """Return a function: parameters and their names with pointers, and overloads for matrices, which fill
+    these, of all inputs too; one that has a single result gives it by value as well.
     """
     inputs = [d.required, d.inputs] if d.optional else [d.required]
     given = [_overload(d, d.required, p) for p in d.outputs if len(d.outputs) == 1]
@@ -225,8 +225,8 @@ def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
 def _overload(
     d: FunctionDeclaration, taken: Sequence[Parameter], result: Parameter | None = None
 ) -> tuple[str, str, str, str]:
-    """The type of what it returns, its parameters, the name of the result that it returns, if any, and the
-    arguments of the C function.
+    """Return the type of what it returns, its parameters, the name of the result that it returns, if any, and
+    the arguments of the C function.
     """
 
     def place(p: Parameter) -> str:
@@ -246,7 +246,7 @@ def _overload(
 
 
 def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:
-    """An array as a matrix: a tensor has the matrices of its last two indices one below the other."""
+    """Return an array as a matrix: a tensor has the matrices of its last two indices one below the other."""
     if not p.shape:
         return d.scalar.name
     columns = p.shape[-1] if len(p.shape) > 1 else 1
@@ -254,18 +254,20 @@ def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:
 
 
 def variant_prefix(robot: str, variant: str) -> str:
-    """How the names of a variant's C functions begin, as `robot` begins those of the library."""
+    """Return how the names of a variant's C functions begin, as `robot` begins those of the library."""
     return f"{robot}_{variant}"
 
 
 def variant_flags(variant: str) -> tuple[str, ...]:
-    """The extensions of a variant and no others, whatever the compiler would take for its least processor."""
+    """Return the extensions of a variant and no others, whatever the compiler would take for its least
+    processor.
+    """
     return ("-march=x86-64", *(f"-m{extension}" for extension in VARIANTS[variant]))
 
 
 def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
-    """Flags that give the C functions the names of a variant; for a compiler that runs in the folder of the
-    sources.
+    """Return flags that give the C functions the names of a variant; for a compiler that runs in the folder
+    of the sources.
     """
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
@@ -273,8 +275,8 @@ def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
 def variants_view(
     robot: str, declarations: Sequence[FunctionDeclaration], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The view of a library in several variants: these, in rising order, the C functions, and the names that
-    each variant has under its own, of what its C files define or declare for other files.
+    """Return the view of a library in several variants: these, in rising order, the C functions, and the
+    names that each variant has under its own, of what its C files define or declare for other files.
     """
     named = re.compile(rf"^(?!static|typedef)#?(?:\w+ )+{robot}_(\w+)", re.MULTILINE)
     return {
@@ -285,7 +287,7 @@ def variants_view(
 
 
 def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """A variant in C: how its names begin, which CMake's target is called too, its extensions, in
+    """Return a variant in C: how its names begin, which CMake's target is called too, its extensions, in
     words what it needs, its flags, and its prototypes.
     """
     prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
@@ -301,7 +303,7 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:
-    """The name, prototype and arguments of each C function of one declaration."""
+    """Return the name, prototype and arguments of each C function of one declaration."""
     one = ", ".join(d.arguments(lambda p: p.name))
     return [
         (f"{d.name}{form}", d.prototype(robot, form), f"n, {one}" if form in OF_MANY else one)

@@ -35,13 +35,13 @@ _MAXIMUM_LENGTH = 100
 
 
 def is_module_name(name: str) -> bool:
-    """Whether `name` can be a C and Python identifier, a folder and a file's name everywhere."""
+    """Return whether `name` can be a C and Python identifier, a folder and a file's name everywhere."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None and len(name) <= _MAXIMUM_LENGTH
     return plain and not keyword.iskeyword(name) and name not in _C_KEYWORDS
 
 
 def check_module_name(name: str) -> str:
-    """The name itself, or OptionError."""
+    """Return the name itself, or OptionError."""
     if not is_module_name(name):
         raise OptionError(
             f"{asked('name', name)} is not a C and Python identifier; use ASCII letters, digits and _, "
@@ -62,7 +62,9 @@ def refuse_taken(name: str) -> None:
 
 
 def namesake(name: str) -> Path | None:
-    """The file of another module that can be imported by this name now; nothing is imported to find it."""
+    """Return the file of another module that can be imported by this name now; nothing is imported to find
+    it.
+    """
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):  # a module in memory that came from nowhere
@@ -71,8 +73,8 @@ def namesake(name: str) -> Path | None:
 
 
 def module_name(name: str) -> str:
-    """A valid module name made from any text: other characters become _, a keyword or a leading digit gets a
-    prefix.
+    """Return a valid module name made from any text: other characters become _, a keyword or a leading digit
+    gets a prefix.
     """
     made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
     return made if is_module_name(made) else f"robot_{made}"[:_MAXIMUM_LENGTH].strip("_")
@@ -89,7 +91,9 @@ def robot_name(description: str | PathLike[str] | Model, model: Model, given: st
 
 
 def _title(description: str | PathLike[str] | Model, model: Model) -> str:
-    """The name of the file without its ending; without a file, or if the model was renamed, the robot's."""
+    """Return the name of the file without its ending; without a file, or if the model was renamed, the
+    robot's.
+    """
     if not isinstance(description, Model):
         return model.name if is_text(description) else stem_of(description)
     made, file = description.assembly, description.file
@@ -98,8 +102,8 @@ def _title(description: str | PathLike[str] | Model, model: Model) -> str:
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
-    """The end of a C identifier for each of several different names, all different: a name that can be one is
-    kept; elsewhere what identifiers cannot have becomes _, and a number follows where that is taken.
+    """Return the end of a C identifier for each of several different names, all different: a name that can be
+    one is kept; elsewhere what identifiers cannot have becomes _, and a number follows where that is taken.
     """
     plain = [re.sub(r"[^A-Za-z0-9_]+", "_", name) for name in names]
     taken, found = {name for name, made in zip(names, plain, strict=True) if name == made}, list[str]()
@@ -113,8 +117,8 @@ def identifiers(names: Sequence[str]) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment or
-    continues a line.
+    """Return text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment
+    or continues a line.
 
     What is neither stands there as an escape of Python's, so that different texts stay different. Test: the
     codec unicode_escape gives the text again.
@@ -125,5 +129,7 @@ def comment(text: str) -> str:
 
 
 def docstring(text: str) -> str:
-    """Text inside a docstring of Python between three double quotes. Test: Python reads it as the text."""
+    """Return text inside a docstring of Python between three double quotes. Test: Python reads it as the
+    text.
+    """
     return comment(text).replace('"', r"\x22")

@@ -17,8 +17,8 @@ code.
 
 
 def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, total: Cost) -> FunctionSource:
-    """The C of the function: its loops after the calls of others and of the straight-line code that they
-    start from, of two programs the first without the optional input.
+    """Return the C of the function: its loops after the calls of others and of the straight-line code that
+    they start from, of two programs the first without the optional input.
     """
     source = FunctionSource(declaration, total, method="paths")
     # What is too large for one file goes to files that all functions of a package share, the same in each.
@@ -44,7 +44,7 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
 
 
 def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: KernelCall) -> list[str]:
-    """The calls of what the loops start from."""
+    """Return the calls of what the loops start from."""
     calls = [f"{declaration.scalar.name} {RESULTS[0]}[{loops.model.nv}];"] if loops.uses else []
     for use, result in zip(loops.uses, RESULTS, strict=False):
         values = ", ".join([*(p.name for p in use.declaration.inputs), result])
@@ -53,8 +53,8 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
 
 
 def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> Part:
-    """The function for results that may hold anything: of tensors of forward dynamics one by velocities alone
-    has entries that loops leave alone.
+    """Return the function for results that may hold anything: of tensors of forward dynamics one by
+    velocities alone has entries that loops leave alone.
     """
     outputs = declaration.outputs[1:2] if loops.uses else declaration.outputs
     name = f"{robot}_{declaration.name}_into_zeroed"

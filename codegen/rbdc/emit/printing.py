@@ -15,7 +15,7 @@ from rbdc.planning.windows.nests import narrower_nests
 
 
 def printed(robot: str, plan: Plan) -> FunctionSource:
-    """The C of a call for one sample, and of the functions that it calls."""
+    """Return the C of a call for one sample, and of the functions that it calls."""
     source = _printed(robot, plan)
     source.form, source.lanes = plan.form, plan.lanes
     return source
@@ -43,7 +43,7 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
 
 
 def _windows(robot: str, declaration: FunctionDeclaration, layout: Layout, nest: LoopNest) -> FunctionSource:
-    """The C of a kernel of windows, for registers of each width."""
+    """Return the C of a kernel of windows, for registers of each width."""
     frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
     about = f"Windows of columns, [linear; angular], all in the axes {frame}."
     variants, kernel = (nest, *narrower_nests(layout)), layout.kernel

@@ -25,7 +25,7 @@ from rbdc.reduction.parameters import nominal
 
 
 def render_python(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, str]:
-    """The Python files of the package, by name."""
+    """Return the Python files of the package, by name."""
     constants, arrays = _constants(package, declarations), _arrays(package.model)
     number = f"np.{package.scalar.dtype}"
     context = {
@@ -54,7 +54,7 @@ def _support() -> dict[str, str]:
 
 
 def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Constants of the module that are no arrays."""
+    """Return constants of the module that are no arrays."""
     model, names = package.model, [d.name for d in declarations]
     rows, contacts = row_slices(model), model.contacts
     made: dict[str, Any] = {
@@ -88,7 +88,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
 
 
 def _arrays(model: Problem) -> dict[str, Any]:
-    """Arrays of constants of the module."""
+    """Return arrays of constants of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     made |= {"damping": model.damping, "stiffness": model.stiffness}
     made["friction"] = [sum(float(law.force) for law in laws) for laws in model.friction]
@@ -110,7 +110,7 @@ _OTHER_TYPES = {
 
 
 def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str) -> list[tuple[str, str]]:
-    """Attributes of a module beside functions: names and types. number: the type of its numbers."""
+    """Return attributes of a module beside functions: names and types. number: the type of its numbers."""
     public = {name: value for name, value in constants.items() if not name.startswith("_")}
     return [
         *((name, _OTHER_TYPES.get(name, _TYPES[type(value)])) for name, value in public.items()),
@@ -121,8 +121,8 @@ def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str
 
 
 def _chart(model: Problem) -> tuple[tuple[str, int, int, int, int], ...]:
-    """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
-    each other are one.
+    """Return the entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that
+    follow each other are one.
     """
     parts: list[tuple[str, int, int, int, int]] = []
     for body in model.bodies:
@@ -138,14 +138,16 @@ def _chart(model: Problem) -> tuple[tuple[str, int, int, int, int], ...]:
 
 
 def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
+    """Return where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes
+    it.
+    """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
     return {name: tuple(d) for name, d in known.items() if d is not None}
 
 
 def content_hash(model: Problem) -> str:
-    """Identity of a robot: the model with all that the options made of its description."""
+    """Return identity of a robot: the model with all that the options made of its description."""
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []
     content += [model.contacts] if model.contacts else []
@@ -164,7 +166,7 @@ _CONVERSIONS = [
 
 
 def every_joint(model: Problem) -> list[tuple[Any, ...]]:
-    """The joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
+    """Return the joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
     in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
@@ -196,9 +198,9 @@ _REFERENCE: Argument = ("reference", 'Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALI
 
 
 def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> dict[str, Any]:
-    """A function of the package as Python: its declaration, with what `_runtime.Entry` takes of its inputs
-    and outputs, its signatures without and with types, and the arguments that it passes on: arrays, and a
-    place. sizes: names of sizes, where it is for no model.
+    """Return a function of the package as Python: its declaration, with what `_runtime.Entry` takes of its
+    inputs and outputs, its signatures without and with types, and the arguments that it passes on: arrays,
+    and a place. sizes: names of sizes, where it is for no model.
     """
     arguments = [
         (p.name, "ArrayLike | None", "None") if p.optional else (p.name, "ArrayLike", "") for p in d.inputs
@@ -256,7 +258,7 @@ _SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
 
 
 def module_type() -> str:
-    """The text of the stub for any module."""
+    """Return the text of the stub for any module."""
     nq, nv = (size for size, name in _SIZES.items() if len(name) == 2)
     model = Problem("any", (), (), nq, nv)
     catalogue = functions_of(model)

@@ -27,7 +27,7 @@ class CTarget(Backend):
     compiled = (".c", ".h")
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
+        """Return the library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
         support at run time that is copied into every package.
         """
         library = render_library(package.model, package.robot, sources, portable=package.portable)
@@ -61,7 +61,7 @@ class Generated:
 
 
 def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
-    """The targets of these names, in the order in which they print.
+    """Return the targets of these names, in the order in which they print.
 
     Raises OptionError for a name that is none or is given twice, UnsupportedError where C is missing.
     """
@@ -77,7 +77,7 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
-    """The text that the targets make of one function: its C, and what they add to that."""
+    """Return the text that the targets make of one function: its C, and what they add to that."""
     source = printed(package.robot, planned.plan)
     if not planned.batch.samples:
         add_loop(package.robot, source)
@@ -87,7 +87,9 @@ def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backe
 
 
 def assembled(package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]) -> Generated:
-    """The files of a package by all targets. Raises ValueError where two give a file of the same name."""
+    """Return the files of a package by all targets. Raises ValueError where two give a file of the same
+    name.
+    """
     files: dict[str, str] = {}
     compiled: set[str] = set()
     libraries: dict[str, str] = {}

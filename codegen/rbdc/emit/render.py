@@ -24,17 +24,17 @@ _ENVIRONMENT.globals["version"] = VERSION
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of a template, which gets plain data, and rbdc's version, and does no more than lay it out; of
-    HTML every value is escaped, but for what the template marks as markup.
+    """Return the text of a template, which gets plain data, and rbdc's version, and does no more than lay it
+    out; of HTML every value is escaped, but for what the template marks as markup.
     """
     return _ENVIRONMENT.get_template(template).render(context)
 
 
 def part(template: str, **context: Any) -> str:
-    """The text of a template, without its last line break, for another one to print."""
+    """Return the text of a template, without its last line break, for another one to print."""
     return render(template, **context).removesuffix("\n")
 
 
 def braced(entries: Iterable[object]) -> str:
-    """An initialiser of C."""
+    """Return an initialiser of C."""
     return "{" + ", ".join(map(str, entries)) + "}"

@@ -36,7 +36,9 @@ ANY = Problem("any", (), (), 0, 0)
 
 
 def functions_of(model: Problem) -> Mapping[str, Function]:
-    """Every function that can be built for the model, by its name, in the order of the documentation."""
+    """Return every function that can be built for the model, by its name, in the order of the
+    documentation.
+    """
     return _functions_of(model, tuple(FAMILIES))
 
 
@@ -50,8 +52,8 @@ def _functions_of(model: Problem, families: Sequence[Family]) -> Mapping[str, Fu
 
 
 def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Function]:
-    """The functions, with the records of those that they are derivatives of, as they are along curves where
-    joints follow others along some.
+    """Return the functions, with the records of those that they are derivatives of, as they are along curves
+    where joints follow others along some.
     """
     made: dict[str, Function] = {}
 
@@ -76,8 +78,8 @@ def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Fun
 
 
 def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
-    """The function without rolled code, windows and paths where these do not hold: inertias are
-    their constants, they take forces in the bodies' frames, and joints follow others along lines.
+    """Return the function without rolled code, windows and paths where these do not hold: inertias are their
+    constants, they take forces in the bodies' frames, and joints follow others along lines.
     """
     kinds = {p.kind for p in function.declaration.inputs}
     in_loops = Kind.PARAMETERS not in kinds and not (model.world_forces and Kind.WRENCHES in kinds)
@@ -87,7 +89,9 @@ def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
 
 
 def _along_curves(function: Function) -> Function:
-    """The function where joints follow others along curves: straight-line code, with no limbs in lanes."""
+    """Return the function where joints follow others along curves: straight-line code, with no limbs in
+    lanes.
+    """
     methods, references, oracle = function.methods, function.references, function.oracle
     if function.chain is not None:
         references, oracle = {}, ""
@@ -104,7 +108,9 @@ def _along_curves(function: Function) -> Function:
 
 
 def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
-    """The record of the derivatives of a function, by the name that its `differential` has for them."""
+    """Return the record of the derivatives of a function, by the name that its `differential` has for
+    them.
+    """
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
@@ -125,7 +131,7 @@ def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
 
 
 def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
-    """The derivative of an output, a further dimension for the directions."""
+    """Return the derivative of an output, a further dimension for the directions."""
     size = model.nv if by.configuration else by.size
     name = f"d{y.name}_d{by.name}"
     if y.name.startswith("d") and "_d" in y.name:
@@ -134,15 +140,15 @@ def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
 
 
 def known() -> Mapping[str, Function]:
-    """Every function by its name, for questions that no model answers: the shapes are those of a model
+    """Return every function by its name, for questions that no model answers: the shapes are those of a model
     without joints.
     """
     return functions_of(ANY)
 
 
 def fingerprint() -> str:
-    """A text that changes with the records from outside rbdc, for keys in the cache; the hash of rbdc's code
-    covers those within.
+    """Return a text that changes with the records from outside rbdc, for keys in the cache; the hash of
+    rbdc's code covers those within.
     """
     outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
     return "\n".join(text for family in outside for text in _sources(family))
@@ -154,8 +160,8 @@ def _sources(family: Family) -> list[str]:
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """The functions of each preset, the smallest first, each with those of the one before; then those of
-    second derivatives alone.
+    """Return the functions of each preset, the smallest first, each with those of the one before; then those
+    of second derivatives alone.
     """
     return _presets(known())
 
@@ -170,22 +176,22 @@ def _presets(catalogue: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
 
 
 def without_preset() -> tuple[str, ...]:
-    """The functions that are built where they are asked for by name."""
+    """Return the functions that are built where they are asked for by name."""
     return tuple(name for name, function in known().items() if function.preset == ALONE)
 
 
 def requiring(requirement: Requirement, model: Problem = ANY) -> tuple[str, ...]:
-    """The functions of a model that are defined only for models with this property."""
+    """Return the functions of a model that are defined only for models with this property."""
     return tuple(name for name, function in functions_of(model).items() if requirement in function.requires)
 
 
 def rollable() -> tuple[str, ...]:
-    """The functions that have a rolled form."""
+    """Return the functions that have a rolled form."""
     return tuple(name for name, function in known().items() if function.policy.rolled)
 
 
 def select(model: Problem, functions: Sequence[str] | None, preset: str) -> list[str]:
-    """The names to build, in the order of the documentation.
+    """Return the names to build, in the order of the documentation.
 
     Raises OptionError naming the unknown one and what there is.
     """

@@ -131,7 +131,7 @@ SYSTEMS: Mapping[str, Callable[..., derivatives.System]] = {
 
 
 def contacts(model: Problem) -> list[Function]:
-    """Every one of them, in the order of the documentation."""
+    """Return every one of them, in the order of the documentation."""
     if not model.contacts:
         return []
     declared = declarations(model, DECLARATIONS, *_inputs(model))
@@ -140,7 +140,7 @@ def contacts(model: Problem) -> list[Function]:
 
 
 def _inputs(model: Problem) -> list[Parameter]:
-    """Inputs that only functions of contacts have."""
+    """Return inputs that only functions of contacts have."""
     count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
     meaning = "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)"
     target = Parameter("target", (world, 7), meaning, Kind.PLACEMENTS, True, (*[0.0] * 6, 1.0) * world)
@@ -161,9 +161,9 @@ def _inputs(model: Problem) -> list[Parameter]:
 
 
 def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
-    """The record of a function whose algorithm and reference have its name. Under contacts whose rows depend
-    on others no single solve gives derivatives, and Pinocchio regularises in another way; it has no rows
-    along the world's axes.
+    """Return the record of a function whose algorithm and reference have its name. Under contacts whose rows
+    depend on others no single solve gives derivatives, and Pinocchio regularises in another way; it has no
+    rows along the world's axes.
     """
     chain = _chain(declared, name)
     of = name if chain is None else chain.of
@@ -193,16 +193,16 @@ def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: s
 
 
 def _in_loops(model: Problem) -> bool:
-    """Whether all contacts can be loops: each holds a moving body to the world, no rows are redundant, and
-    the matrix of all rows fits on the stack.
+    """Return whether all contacts can be loops: each holds a moving body to the world, no rows are redundant,
+    and the matrix of all rows fits on the stack.
     """
     moving = all(c.second is None and c.first.body != WORLD for c in model.contacts)
     return moving and not model.redundant and model.nv + total_rows(model) <= MOST_ROWS
 
 
 def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule | None:
-    """How a function follows from that whose name its own begins with: derivatives by all that must be given
-    but coefficients and inertial parameters, or products of these.
+    """Return how a function follows from that whose name its own begins with: derivatives by all that must be
+    given but coefficients and inertial parameters, or products of these.
     """
     of, _, ending = name.rpartition("_")
     if of not in declared:
@@ -217,7 +217,7 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
 
 
 def _in_columns(function: Function, system: Callable[..., derivatives.System]) -> Function:
-    """The function with its solves side by side."""
+    """Return the function with its solves side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
 
     def with_values(*given: Any, trace: Trace, **named: Any) -> tuple[Any, ...]:

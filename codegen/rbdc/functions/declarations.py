@@ -129,7 +129,7 @@ class Parameter:
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """The C expression of a place in an array, which may be NULL where it is optional."""
+        """Return the C expression of a place in an array, which may be NULL where it is optional."""
         return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 
@@ -194,19 +194,19 @@ class FunctionDeclaration:
         return ["", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes]
 
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
-        """All C declarations of the function."""
+        """Return all C declarations of the function."""
         return [self.prototype(robot, form, restrict) for form in self.forms]
 
     def prototype(self, robot: str, form: str = "", restrict: str = "restrict") -> str:
-        """The C declaration of one of its forms without the semicolon: `_batch`, `_lanes`, or `_into_zeroed`.
-        `restrict` may be "" (cffi) or a macro (header usable from C++).
+        """Return the C declaration of one of its forms without the semicolon: `_batch`, `_lanes`, or
+        `_into_zeroed`. `restrict` may be "" (cffi) or a macro (header usable from C++).
         """
         first = ["size_t n"] if form in OF_MANY else []
         parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
         return f"void {robot}_{self.name}{form}({parameters})"
 
     def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
-        """The parameters of a C function that takes and gives the same in arrays of `kind`."""
+        """Return the parameters of a C function that takes and gives the same in arrays of `kind`."""
         qualifier = f"{restrict} " if restrict else ""
         inputs = [f"const {kind} *{qualifier}{p.name}" for p in self.inputs]
         return [
@@ -216,5 +216,5 @@ class FunctionDeclaration:
         ]
 
     def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
-        """The arguments of a call of such a function; `place` says where an array is."""
+        """Return the arguments of a call of such a function; `place` says where an array is."""
         return [*map(place, self.inputs), *self.place, *map(place, self.outputs)]

@@ -87,7 +87,7 @@ Methods = dict[str, dict[str, Evaluate]]
 
 
 def derivatives(model: Problem) -> list[Function]:
-    """The records of first derivatives, in the order of the documentation."""
+    """Return the records of first derivatives, in the order of the documentation."""
     declared = declarations(model, DECLARATIONS)
     return [*_inverse(model, declared), _forward(declared), *_weighted(declared), *_directional(declared)]
 
@@ -203,7 +203,7 @@ def _along_directions(of: str, source: str) -> ChainRule:
 
 
 def second_order(model: Problem) -> list[Function]:
-    """The records of second derivatives, in the order of the documentation."""
+    """Return the records of second derivatives, in the order of the documentation."""
     declared = declarations(model, SECOND_DECLARATIONS)
     return [*_tensors(declared), *_hessian_products(declared)]
 
@@ -263,7 +263,7 @@ def _hessian_products(declared: Declared) -> list[Function]:
 
 
 def _by_dynamics(algorithm: Callable[..., Any]) -> dict[str, Evaluate]:
-    """The methods of an algorithm that solves with M: by articulated bodies, and by factors."""
+    """Return the methods of an algorithm that solves with M: by articulated bodies, and by factors."""
     return {
         "articulated_bodies": joint_space(partial(algorithm, solved_by_articulated_bodies)),
         "cholesky": joint_space(partial(algorithm, solved_by_cholesky)),

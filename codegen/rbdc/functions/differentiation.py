@@ -38,7 +38,7 @@ class Differentiated:
     kept: tuple[int, ...] | None = None
 
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate`."""
+        """Return an `Evaluate`."""
         from rbdc.ir.symbolic import written_out
 
         curves, own = _Curves.of(model, inputs, trace), (*self.weights, *self.directions)
@@ -110,18 +110,18 @@ class _Curves:
         return _Curves({**inputs, CURVES: given}, given, values, rates)
 
     def followed(self, rate: Sequence[Scalar]) -> list[Scalar]:
-        """The rates of the symbols that go with one of q."""
+        """Return the rates of the symbols that go with one of q."""
         return [own * rate[entry] for entry, own in self.rates]
 
     def put(self, rows: Rows) -> list[list[Scalar]]:
-        """Rows with the values in place of the symbols."""
+        """Return rows with the values in place of the symbols."""
         from rbdc.ir.from_casadi import substituted
 
         return substituted(rows, self.symbols, self.values) if self.symbols else [*map(list, rows)]
 
 
 def _rates(model: Problem, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """dq/dt along each direction of the tangent space."""
+    """Return dq/dt along each direction of the tangent space."""
     return [configuration_rate(model, q, unit) for unit in identity(model.nv)]
 
 

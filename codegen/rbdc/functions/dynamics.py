@@ -57,7 +57,7 @@ FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "ta
 
 
 def dynamics(model: Problem) -> list[Function]:
-    """Every one of them, in the order of the documentation."""
+    """Return every one of them, in the order of the documentation."""
     terms = drive_terms(model)
     text = DECLARATIONS.replace("C(q, v) v + g(q)", " + ".join(["C(q, v) v + g(q)", *terms]))
     text = text.replace("- C(q, v) v - g(q)", " - ".join(["- C(q, v) v - g(q)", *terms]))
@@ -66,14 +66,14 @@ def dynamics(model: Problem) -> list[Function]:
 
 
 def drive_terms(model: Problem) -> list[str]:
-    """The forces of the joints' drives that count in the equation of motion, as formulas."""
+    """Return the forces of the joints' drives that count in the equation of motion, as formulas."""
     terms = {"D v": any(model.damping), "K (q - q_rest)": any(model.stiffness)}
     terms["F v / sqrt(v^2 + w^2)"] = any(model.friction)
     return [term for term, counts in terms.items() if counts]
 
 
 def equation(model: Problem) -> str:
-    """The equation of motion in words of formulas, with the forces of drives that count."""
+    """Return the equation of motion in words of formulas, with the forces of drives that count."""
     terms = ["M(q) a", "C(q, v) v", "g(q)", *drive_terms(model)]
     return f"tau = {' + '.join(terms)} - sum of J^T fext"
 
@@ -132,7 +132,9 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
 
 
 def _of_gravity(model: Problem) -> Differential:
-    """Where the derivatives of gravity are: with those of inverse dynamics, unless springs are in these."""
+    """Return where the derivatives of gravity are: with those of inverse dynamics, unless springs are in
+    these.
+    """
     if any(model.stiffness):
         return Differential("gravity_torque_derivatives")
     return _at_rest("gravity_torque_derivatives")
@@ -150,7 +152,9 @@ unrolled, its sensitivities take minutes to compile.
 
 
 def lagrangian(model: Problem, name: str) -> dict[str, str]:
-    """The reference of the recursion with homogeneous matrices, where every joint has one coordinate."""
+    """Return the reference of the recursion with homogeneous matrices, where every joint has one
+    coordinate.
+    """
     simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
     if not (simple and 0 < model.njoints <= MOST_JOINTS_OF_LAGRANGIAN):
         return {}

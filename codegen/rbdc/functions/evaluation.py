@@ -54,8 +54,8 @@ class Part:
 
 
 def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: Trace) -> Any:
-    """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
-    model's own frames or in the world's, which every model has.
+    """Return the algorithm on the inputs in their order; external forces as `Force`, where there are any, in
+    the model's own frames or in the world's, which every model has.
     """
     arguments, keywords = called_with(inputs)
     model = at_configuration(with_given(model, inputs), arguments[0], inputs.get(CURVES), trace)
@@ -66,8 +66,8 @@ def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: 
 
 
 def with_given(model: Problem, inputs: Inputs) -> Problem:
-    """The model with those of its numbers that are given at run time, if any: inertial parameters, of which
-    it has the constant part, and the width of dry friction.
+    """Return the model with those of its numbers that are given at run time, if any: inertial parameters, of
+    which it has the constant part, and the width of dry friction.
     """
     if PARAMETERS in inputs:
         model = with_parameters(model, inputs[PARAMETERS])
@@ -77,8 +77,8 @@ def with_given(model: Problem, inputs: Inputs) -> Problem:
 
 
 def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]:
-    """The inputs as algorithms take them: in their order, and by name the external forces as `Force` and the
-    options of contacts together, where there are any.
+    """Return the inputs as algorithms take them: in their order, and by name the external forces as `Force`
+    and the options of contacts together, where there are any.
     """
     keywords: dict[str, Any] = {}
     if EXTERNAL_FORCES in inputs:
@@ -91,8 +91,8 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
 
 
 def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> Evaluate:
-    """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a
-    paper. `in_lanes` gives the same from a joint-space model, whose bodies know their own frames.
+    """Return an algorithm on the model as it is: what it gives depends on the links' own frames, or is the
+    form of a paper. `in_lanes` gives the same from a joint-space model, whose bodies know their own frames.
     """
 
     def alone(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -113,7 +113,7 @@ class OnJointSpace:
     algorithm: Callable[..., Any]
 
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate`."""
+        """Return an `Evaluate`."""
         constant = constant_part(model) if PARAMETERS in inputs else model
         return arrays(_call(self.algorithm, reduced(constant), inputs, trace))
 
@@ -134,8 +134,8 @@ class InLanes:
 
 
 def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> InLanes:
-    """An algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form of it that treats
-    all limbs alike, where it does not itself.
+    """Return an algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form of it that
+    treats all limbs alike, where it does not itself.
     """
 
     def for_lanes(model: Any, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -145,20 +145,22 @@ def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | No
 
 
 def alone(evaluate: Evaluate) -> Evaluate:
-    """An `Evaluate` that has no limbs in lanes."""
+    """Return an `Evaluate` that has no limbs in lanes."""
     return evaluate.alone if isinstance(evaluate, InLanes) else evaluate
 
 
 def arrays(result: Any) -> list[list[Scalar]]:
-    """The entries of each output of an algorithm: a vector, a motion, a matrix, or a tuple of these."""
+    """Return the entries of each output of an algorithm: a vector, a motion, a matrix, or a tuple of
+    these.
+    """
     outputs = result if isinstance(result, tuple) else (result,)
     rows = (x.scalars() if isinstance(x, Motion) else x for x in outputs)
     return [flat(x) if x and isinstance(x[0], list) else list(x) for x in rows]
 
 
 def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
-    """An algorithm (model, *inputs, *place) at one place, a frame or a pair of frames and a reference, by the
-    climb from there to the root.
+    """Return an algorithm (model, *inputs, *place) at one place, a frame or a pair of frames and a reference,
+    by the climb from there to the root.
     """
 
     def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace) -> Any:

@@ -33,18 +33,20 @@ _PLACE = ("frame", "other")
 
 
 def configuration(model: Problem, name: str = "q") -> Parameter:
-    """q (nq,): positions, angles and unit quaternions."""
+    """Return q (nq,): positions, angles and unit quaternions."""
     meaning = "configuration (m, rad, unit quaternions x y z w)"
     return Parameter(name, (model.nq,), meaning, Kind.CONFIGURATION, units=units_of(model))
 
 
 def units_of(model: Problem) -> tuple[tuple[int, int], ...]:
-    """The first entry and the number of those of q that form unit vectors."""
+    """Return the first entry and the number of those of q that form unit vectors."""
     return tuple((start + _UNITS[way][0], _UNITS[way][1]) for way, start in model.draws() if way in _UNITS)
 
 
 def _inputs(model: Problem) -> list[Parameter]:
-    """Inputs that functions of all families have; those that a model has nothing for are without numbers."""
+    """Return inputs that functions of all families have; those that a model has nothing for are without
+    numbers.
+    """
     nv = (model.nv,)
     return [
         configuration(model),
@@ -60,7 +62,7 @@ def _inputs(model: Problem) -> list[Parameter]:
 
 
 def _external_forces(model: Problem) -> Parameter:
-    """The optional wrenches on the bodies (njoints, 6)."""
+    """Return the optional wrenches on the bodies (njoints, 6)."""
     meaning = "external force on each body in its joint frame, linear part first (N, N m)"
     if model.world_forces:
         meaning = (
@@ -71,21 +73,21 @@ def _external_forces(model: Problem) -> Parameter:
 
 
 def _inertial_parameters(model: Problem) -> Parameter:
-    """The inertial parameters that are given at run time (rows, 10)."""
+    """Return the inertial parameters that are given at run time (rows, 10)."""
     names = ", ".join(shown(row.name) for row in model.parameters)
     meaning = f"m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg, m) of {names}"
     return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
 
 
 def _friction_width(model: Problem) -> Parameter:
-    """The optional width of dry friction, by default the model's."""
+    """Return the optional width of dry friction, by default the model's."""
     shape = () if any(model.friction) else (0,)
     meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
     return Parameter(FRICTION_WIDTH, shape, meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
 def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
-    """The declarations of a text for a model, by their names. Each is a line with indented ones below,
+    """Return the declarations of a text for a model, by their names. Each is a line with indented ones below,
 
         name(q, v, fext, frame)
             What it computes.
@@ -107,8 +109,8 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
 
 
 def _sizes(model: Problem) -> dict[str, int]:
-    """Sizes by the names that shapes have for them: those of the whole tree, of contacts and of closed loops
-    too.
+    """Return sizes by the names that shapes have for them: those of the whole tree, of contacts and of closed
+    loops too.
     """
     joints = [body.joint for body in model.bodies]
     return {
@@ -148,14 +150,14 @@ def _declared(
 
 
 def _is_there(p: Parameter) -> bool:
-    """Whether a model has something for an input to be given: targets, only with contacts with the world;
-    numbers of its own that are given at run time.
+    """Return whether a model has something for an input to be given: targets, only with contacts with the
+    world; numbers of its own that are given at run time.
     """
     return p.size > 0 or p.kind not in (Kind.PLACEMENTS, Kind.PARAMETERS, Kind.POSITIVE)
 
 
 def _outputs(found: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
-    """The outputs of one line; those over entries of q and v have rows of joints."""
+    """Return the outputs of one line; those over entries of q and v have rows of joints."""
     names, inverse, dimensions, meaning = found.groups()
     shape = tuple(
         prod(int(word) if word.isdigit() else sizes[word] for word in dimension.split())

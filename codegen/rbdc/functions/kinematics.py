@@ -74,7 +74,7 @@ manipulability_gradient(q, frame)
 
 
 def kinematics(model: Problem) -> list[Function]:
-    """Every one of them, in the order of the documentation."""
+    """Return every one of them, in the order of the documentation."""
     declared = declarations(model, DECLARATIONS)
     placements = Function(
         declared["forward_kinematics"],

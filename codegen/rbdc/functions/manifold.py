@@ -32,7 +32,7 @@ ddifference(q0, q1)
 
 
 def manifold(model: Problem) -> list[Function]:
-    """The steps and their derivatives, in the order of the documentation."""
+    """Return the steps and their derivatives, in the order of the documentation."""
     ends = (configuration(model, name) for name in ("q0", "q1"))
     step = Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
     declared = declarations(model, DECLARATIONS, *ends, step)
@@ -47,7 +47,7 @@ def manifold(model: Problem) -> list[Function]:
 def _step(
     declared: Declared, algorithm: Callable[..., Any], method: str, differential: Differential | None = None
 ) -> Function:
-    """A step or its derivatives, by the algorithm and the reference of its name."""
+    """Return a step or its derivatives, by the algorithm and the reference of its name."""
     known, name = differential is not None, algorithm.__name__
     return Function(
         declared[name],

@@ -61,7 +61,7 @@ MOVING = MASS | {Requirement.MOVING_MASS}
 
 
 def momentum(model: Problem) -> list[Function]:
-    """Every one of them, in the order of the documentation."""
+    """Return every one of them, in the order of the documentation."""
     declared, orin = declarations(model, DECLARATIONS), "orin-goswami-lee"
     own, regressor = partial(_by_subtrees, declared), partial(_regressor, declared)
     matrix = ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")
@@ -110,8 +110,8 @@ def _by_subtrees(
     peers: tuple[str, ...] = (),
     derivatives: str = "",
 ) -> Function:
-    """The record of a function whose algorithm and reference have its name, and its derivatives unless they
-    have another. peers: Pinocchio's algorithms.
+    """Return the record of a function whose algorithm and reference have its name, and its derivatives unless
+    they have another. peers: Pinocchio's algorithms.
     """
     name = algorithm.__name__
     return Function(
@@ -125,7 +125,7 @@ def _by_subtrees(
 
 
 def _regressor(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
-    """The record of a regressor, which is over parameters in the links' own frames."""
+    """Return the record of a regressor, which is over parameters in the links' own frames."""
     name = algorithm.__name__
     references = {"atkeson": f"regressor:{name}"}
     return Function(declared[name], {method: on_model(algorithm)}, references=references)

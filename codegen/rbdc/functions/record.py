@@ -104,7 +104,7 @@ class ChainRule:
         return [divmod(number, len(self.by)) for number in self.kept or ()]
 
     def methods(self) -> dict[str, Evaluate]:
-        """The first method of the other, differentiated, by its name."""
+        """Return the first method of the other, differentiated, by its name."""
         name, evaluate = next(iter(self.function.methods.items()))
         by = tuple(p for p in self.function.declaration.inputs if p.name in self.by)
         return {name: Differentiated(evaluate, by, self.weights, self.directions, self.kept)}

@@ -33,7 +33,7 @@ _KINDS = (Tangent, OuterTangent)
 
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
-    """The papers' methods by name. depth: in how many others' derivatives."""
+    """Return the papers' methods by name. depth: in how many others' derivatives."""
     chain = function.chain
     if function.references or chain is None:
         bound = _loaded("couplings:bound")
@@ -43,7 +43,7 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
 
 
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
-    """The reference of derivatives from that of the function that they are of, by dual numbers."""
+    """Return the reference of derivatives from that of the function that they are of, by dual numbers."""
     names = [p.name for p in function.declaration.inputs if p.name not in NOT_IN_ORDER]
     own = {p.name for p in chain.function.declaration.inputs}
     configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
@@ -77,13 +77,13 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
 
 
 def reference_of(function: Function) -> Method:
-    """The method that decides. Raises UnsupportedError where the record names none."""
+    """Return the method that decides. Raises UnsupportedError where the record names none."""
     return references_of(function)[_oracle_of(function)]
 
 
 def _oracle_of(function: Function) -> str:
-    """The name of the reference that decides: that of the record, the only one, or of the function that this
-    one is derived from by the chain rule.
+    """Return the name of the reference that decides: that of the record, the only one, or of the function
+    that this one is derived from by the chain rule.
     """
     if function.references:
         return function.oracle or next(iter(function.references))

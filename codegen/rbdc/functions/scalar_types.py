@@ -48,8 +48,8 @@ class ScalarType:
         return REGISTERS[-1] // self.size
 
     def widths(self, register: int) -> tuple[int, ...]:
-        """Samples that a kernel for batches may compute side by side on a processor whose registers have so
-        many bytes, the fewest first: from what one register holds up to a block.
+        """Return samples that a kernel for batches may compute side by side on a processor whose registers
+        have so many bytes, the fewest first: from what one register holds up to a block.
         """
         return tuple(size // self.size for size in REGISTERS if size >= register)
 
@@ -64,7 +64,7 @@ class ScalarType:
         return (1, SHORTEST_BYTES // self.size, self.single_lanes)
 
     def lanes_of_angles(self, count: int) -> int:
-        """The fewest lanes of `angle_lanes` that hold so many angles, or the most."""
+        """Return the fewest lanes of `angle_lanes` that hold so many angles, or the most."""
         return next((lanes for lanes in self.angle_lanes if lanes >= count), self.angle_lanes[-1])
 
     @property
@@ -78,12 +78,12 @@ class ScalarType:
         return {"scalar": self, "real": self.name, "f": self.suffix}
 
     def function(self, name: str) -> str:
-        """The C name of an elementary function."""
+        """Return the C name of an elementary function."""
         return f"{self.prefix}{name}{self.suffix}"
 
     def literal(self, number: float) -> str:
-        """The shortest C literal that reads back as the nearest number of the type, which is 0 for what is
-        closer to 0 than to any other.
+        """Return the shortest C literal that reads back as the nearest number of the type, which is 0 for
+        what is closer to 0 than to any other.
 
         Raises UnsupportedError for a number beyond the largest of the type.
         """
@@ -92,8 +92,8 @@ class ScalarType:
         return repr(float(number) if self.bits == DOUBLE.bits else self._rounded(number)) + self.suffix
 
     def bits_of(self, number: float) -> str:
-        """The bits of a number as a hexadecimal literal: of positive numbers the greater one has the greater,
-        and NaN the greatest.
+        """Return the bits of a number as a hexadecimal literal: of positive numbers the greater one has the
+        greater, and NaN the greatest.
         """
         kind = "d" if self.bits == DOUBLE.bits else "f"
         return "0x" + struct.pack(f">{kind}", number).hex()
@@ -106,7 +106,9 @@ class ScalarType:
             )
 
     def _rounded(self, number: float) -> float:
-        """The number with the fewest decimal digits among those that are the same in single precision."""
+        """Return the number with the fewest decimal digits among those that are the same in single
+        precision.
+        """
         with np.errstate(over="ignore"):
             single = np.float32(number)
         if np.isinf(single):

@@ -43,19 +43,19 @@ class Builder:
         self._index: dict[tuple[object, ...], int] = {}
 
     def constant(self, number: float) -> int:
-        """The value of a constant; -0.0 counts as 0.0."""
+        """Return the value of a constant; -0.0 counts as 0.0."""
         return self._intern(Value(CONSTANT, constant=float(number) + 0.0))
 
     def input(self, name: str, index: int) -> int:
-        """The value of an entry of an input array."""
+        """Return the value of an entry of an input array."""
         return self._intern(Value(INPUT, source=(name, index)))
 
     def vector(self, name: str, index: int, width: int) -> int:
-        """The value of an entry of an array of vectors of so many lanes."""
+        """Return the value of an entry of an array of vectors of so many lanes."""
         return self._intern(Value(INPUT, source=(name, index), width=width))
 
     def apply(self, operation: Operation, arguments: tuple[int, ...]) -> int:
-        """The value of an operation, simplified by the rules."""
+        """Return the value of an operation, simplified by the rules."""
         for rule in self._rules:
             simpler = rule(self, operation, arguments)
             if simpler is not None:
@@ -63,7 +63,7 @@ class Builder:
         return self.raw(operation, arguments)
 
     def raw(self, operation: Operation, arguments: tuple[int, ...]) -> int:
-        """The value of an operation exactly as given."""
+        """Return the value of an operation exactly as given."""
         key = (operation, arguments)
         known = self._index.get(key)
         if known is not None:
@@ -77,18 +77,18 @@ class Builder:
         return index
 
     def lanes(self, numbers: Sequence[float]) -> int:
-        """Constants side by side; one constant where all are equal."""
+        """Return constants side by side; one constant where all are equal."""
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
         made = tuple(float(x) + 0.0 for x in numbers)
         return self._intern(Value(LANES, width=len(made), numbers=made))
 
     def gather(self, scalars: tuple[int, ...]) -> int:
-        """Scalars side by side."""
+        """Return scalars side by side."""
         return self._intern(Value(GATHER, scalars, width=len(scalars)))
 
     def extract(self, index: int, lane: int) -> int:
-        """One lane; of a scalar, which stands for the same in all lanes, itself."""
+        """Return one lane; of a scalar, which stands for the same in all lanes, itself."""
         value = self.values[index]
         if value.width == 1:
             return index
@@ -103,7 +103,7 @@ class Builder:
         return self._intern(Value(EXTRACT, (index,), lane=lane))
 
     def rotate(self, index: int, lane: int, width: int) -> int:
-        """`width` lanes of which lane m is what was lane m + `lane`, counted round."""
+        """Return `width` lanes of which lane m is what was lane m + `lane`, counted round."""
         value = self.values[index]
         if value.width == 1 or (lane == 0 and width == value.width):
             return index
@@ -119,17 +119,21 @@ class Builder:
         return self._intern(Value(ROTATE, (index,), width=width, lane=lane))
 
     def reduce(self, index: int, lanes: int) -> int:
-        """The sum of all lanes; of a scalar, which stands for the same in all lanes, that many times it."""
+        """Return the sum of all lanes; of a scalar, which stands for the same in all lanes, that many times
+        it.
+        """
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))
         return self._intern(Value(REDUCE, (index,), lane=lanes))
 
     def exchange(self, first: int, second: int, block: int) -> int:
-        """The even blocks of so many lanes of two vectors, in turn; the odd ones of a negative number."""
+        """Return the even blocks of so many lanes of two vectors, in turn; the odd ones of a negative
+        number.
+        """
         return self._intern(Value(EXCHANGE, (first, second), width=self.values[first].width, lane=block))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
-        """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
+        """Return `width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
 
         Halves are added until so many lanes are left.
         """
@@ -143,7 +147,7 @@ class Builder:
         return index
 
     def again(self, value: Value, arguments: tuple[int, ...]) -> int:
-        """A value of another builder with its arguments in this one, simplified by the rules."""
+        """Return a value of another builder with its arguments in this one, simplified by the rules."""
         if value.operation.numeric is not None:
             return self.apply(value.operation, arguments)
         if value.operation is ROTATE:
@@ -155,12 +159,12 @@ class Builder:
         return self._intern(value._replace(arguments=arguments, section=0))
 
     def negated(self, index: int) -> int | None:
-        """x if value `index` is -x."""
+        """Return x if value `index` is -x."""
         value = self.values[index]
         return value.arguments[0] if value.operation is NEG else None
 
     def _intern(self, value: Value) -> int:
-        """A value of whatever section: that which is there, or a new one of this section."""
+        """Return a value of whatever section: that which is there, or a new one of this section."""
         known = self._index.get(value)
         if known is None:
             known = self._index[value] = len(self.values)
@@ -169,8 +173,8 @@ class Builder:
 
 
 def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | None = None) -> Program:
-    """The program with every operation offered to `rules`, those for which `other` has another value apart,
-    and equal values merged; its outputs stay.
+    """Return the program with every operation offered to `rules`, those for which `other` has another value
+    apart, and equal values merged; its outputs stay.
     """
     builder = Builder(rules)
     new: list[int] = []

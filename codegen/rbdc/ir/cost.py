@@ -55,7 +55,7 @@ class Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
     def times(self, count: int) -> Cost:
-        """The counts of so many repetitions."""
+        """Return the counts of so many repetitions."""
         return Cost(*(count * getattr(self, name) for name in self.__dataclass_fields__))
 
 
@@ -63,7 +63,7 @@ NOTHING = Cost()
 
 
 def cost(program: Program) -> Cost:
-    """The counts of one program."""
+    """Return the counts of one program."""
     counts: Counter[str] = Counter()
     for value in program.arithmetic():
         operation = value.operation
@@ -77,7 +77,7 @@ def cost(program: Program) -> Cost:
 
 
 def counted(operations: Mapping[Operation, int], width: int = 1) -> Cost:
-    """The counts of so many of each operation, on numbers or on vectors of so many lanes."""
+    """Return the counts of so many of each operation, on numbers or on vectors of so many lanes."""
     counts: Counter[str] = Counter()
     for operation, number in operations.items():
         _count(counts, operation, width, number)
@@ -85,7 +85,7 @@ def counted(operations: Mapping[Operation, int], width: int = 1) -> Cost:
 
 
 def summed(costs: Iterable[Cost]) -> Cost:
-    """The counts of all together."""
+    """Return the counts of all together."""
     return sum(costs, NOTHING)
 
 

@@ -43,18 +43,18 @@ class Recorder:
 
 
 def symbols(name: str, size: int) -> list[Scalar]:
-    """Symbolic scalars for the entries of an input array."""
+    """Return symbolic scalars for the entries of an input array."""
     vector = ca.SX.sym(name, size)
     return [Symbolic(vector[k]) for k in range(size)]
 
 
 def masked(x: Scalar, mask: Scalar) -> Scalar:
-    """A scalar where an entry of a table of masks is not zero, else zero."""
+    """Return a scalar where an entry of a table of masks is not zero, else zero."""
     return Symbolic(ca.if_else(expression(mask), expression(x), ca.SX(0.0)))
 
 
 def names_in(values: Sequence[Scalar]) -> set[str]:
-    """The names of the symbols that scalars are made of."""
+    """Return the names of the symbols that scalars are made of."""
     return {symbol.name() for symbol in ca.symvar(_column(values))}
 
 
@@ -64,7 +64,7 @@ def from_casadi(
     outputs: Sequence[tuple[str, Sequence[Scalar]]],
     recorder: Recorder | None = None,
 ) -> Program:
-    """The program of `outputs` (scalars row by row) over the symbols of `inputs`.
+    """Return the program of `outputs` (scalars row by row) over the symbols of `inputs`.
 
     The recorder gives its sections and the names of values. Raises UnsupportedError for a CasADi operation
     that has no counterpart in the IR.
@@ -92,14 +92,14 @@ def from_casadi(
 
 
 def _column(values: Sequence[Scalar]) -> Any:
-    """A dense column; structural zeros become the constant 0."""
+    """Return a dense column; structural zeros become the constant 0."""
     return ca.densify(ca.vertcat(*(expression(x) for x in values))) if values else ca.SX(0, 1)
 
 
 def _replay(
     function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int
 ) -> tuple[Builder, list[list[int]]]:
-    """The tape run into a builder, and the values of each group of entries.
+    """Return the tape run into a builder, and the values of each group of entries.
 
     Work slots, which CasADi reuses, become values. `sizes`: of the groups. Each group is a section; all from
     `last` on share one.
@@ -148,8 +148,8 @@ def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
 def jacobian(
     values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]] | None = None
 ) -> list[list[Scalar]]:
-    """The derivatives of values by symbols, (len(values), len(by)), or along the rates of these, a vector for
-    each direction. What is zero or constant whatever the symbols is a number.
+    """Return the derivatives of values by symbols, (len(values), len(by)), or along the rates of these, a
+    vector for each direction. What is zero or constant whatever the symbols is a number.
     """
     if not by or not values:
         return [[] for _ in values]
@@ -163,7 +163,7 @@ def jacobian(
 
 
 def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
-    """The derivative of values along a rate of symbols."""
+    """Return the derivative of values along a rate of symbols."""
     found = ca.jtimes(_column(values), _column(by), _column(rate))
     return [Symbolic(found[k]) for k in range(len(values))]
 
@@ -171,7 +171,7 @@ def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Seque
 def substituted(
     rows: Sequence[Sequence[Scalar]], given: Sequence[Scalar], by: Sequence[Scalar]
 ) -> list[list[Scalar]]:
-    """Rows of scalars with others in place of symbols."""
+    """Return rows of scalars with others in place of symbols."""
     entries = [x for row in rows for x in row]
     (found,) = ca.substitute([_column(entries)], [_column(given)], [_column(by)])
     made = iter([x if is_number(x) else Symbolic(found[k]) for k, x in enumerate(entries)])

@@ -42,7 +42,7 @@ Index: TypeAlias = int | Variable | Entry | Sum | Multiple
 
 
 def plus(index: Index, number: int) -> Index:
-    """An index so many further on."""
+    """Return an index so many further on."""
     match index:
         case int():
             return index + number
@@ -53,7 +53,7 @@ def plus(index: Index, number: int) -> Index:
 
 
 def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, Sequence[int]]) -> int:
-    """The value of an index at these values of the variables, with the tables' integers by name."""
+    """Return the value of an index at these values of the variables, with the tables' integers by name."""
     match index:
         case Variable(name):
             return variables[name]
@@ -68,7 +68,7 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
 
 
 def tables_in(index: Index) -> Iterator[str]:
-    """The tables that an index is looked up in, the last one first."""
+    """Yield the tables that an index is looked up in, the last one first."""
     match index:
         case Entry(table, row):
             yield table

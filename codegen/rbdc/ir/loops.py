@@ -73,7 +73,9 @@ class Step:
     places: Mapping[str, Place]
 
     def cost(self, variables: Mapping[str, int], columns: Columns) -> Cost:
-        """Operations at these values of the variables, the sums with what outputs are added to as well."""
+        """Return operations at these values of the variables, the sums with what outputs are added to as
+        well.
+        """
         total = self._cost_of_program
         for array, sums in self._sums:
             place = self.places[array.name]
@@ -123,7 +125,7 @@ class Loop:
             raise MalformedProgram(f"loop over {self.variable}: backward by {self.step}")
 
     def values(self, variables: Mapping[str, int], columns: Columns) -> range:
-        """The values of the variable, in the order of forward loops."""
+        """Return the values of the variable, in the order of forward loops."""
         start, stop = (value_of(index, variables, columns) for index in (self.start, self.stop))
         return range(start, stop, self.step)
 
@@ -260,12 +262,14 @@ class LoopNest:
         return tuple(_called(self.statements).values())
 
     def cost(self) -> Cost:
-        """Operations of a call without its optional arguments: those of each step as often as it runs."""
+        """Return operations of a call without its optional arguments: those of each step as often as it
+        runs.
+        """
         return _cost(self.statements, self.arguments, self.columns)
 
 
 def every(statements: Sequence[Statement]) -> Iterator[Statement]:
-    """These statements and all within them, in the order of the text."""
+    """Yield these statements and all within them, in the order of the text."""
     for statement in statements:
         yield statement
         match statement:
@@ -281,7 +285,7 @@ Columns: TypeAlias = Mapping[str, Sequence[int]]
 
 
 def names_in(statements: Sequence[Statement]) -> Iterator[str]:
-    """Arrays and tables that statements use, in their order, but for the arrays of routines."""
+    """Yield arrays and tables that statements use, in their order, but for the arrays of routines."""
     for statement in every(statements):
         match statement:
             case Step() | Call():
@@ -307,7 +311,7 @@ def names_in(statements: Sequence[Statement]) -> Iterator[str]:
 
 
 def written_in(statements: Sequence[Statement]) -> set[str]:
-    """The arrays that statements write."""
+    """Return the arrays that statements write."""
     found = set[str]()
     for statement in every(statements):
         match statement:
@@ -327,7 +331,7 @@ def written_in(statements: Sequence[Statement]) -> set[str]:
 
 
 def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
-    """Routines by their names."""
+    """Return routines by their names."""
     found: dict[str, Routine] = {}
     for statement in every(statements):
         if isinstance(statement, Call) and statement.routine.name not in found:
@@ -336,7 +340,7 @@ def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
 
 
 def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns: Columns) -> Cost:
-    """The cost of statements at these values of the variables."""
+    """Return the cost of statements at these values of the variables."""
     total = Cost()
     for statement in statements:
         match statement:

@@ -11,8 +11,8 @@ from rbdc.ir.verify import verify
 
 
 def exchanged_lanes(lanes: int, block: int) -> list[int]:
-    """The lanes of two vectors that `EXCHANGE` takes, counted through both: with a positive block the first
-    keeps its even blocks, with a negative one the second its odd ones.
+    """Return the lanes of two vectors that `EXCHANGE` takes, counted through both: with a positive block the
+    first keeps its even blocks, with a negative one the second its odd ones.
     """
     if block > 0:
         return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
@@ -27,7 +27,9 @@ def transposition(name: str, lanes: int) -> Program:
 
 
 def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
-    """The columns of a square of vectors: halves of rows and lanes change places, then quarters and so on."""
+    """Return the columns of a square of vectors: halves of rows and lanes change places, then quarters and so
+    on.
+    """
     made, block = list(rows), len(rows) // 2
     while block:
         pairs = [(made[k & ~block], made[k | block]) for k in range(len(made))]
@@ -67,7 +69,7 @@ def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, in
 
 
 def totals(name: str, lanes: int, size: int) -> Program:
-    """The sum over the lanes of each entry of `vector`, numbers in `total`."""
+    """Return the sum over the lanes of each entry of `vector`, numbers in `total`."""
     builder = Builder()
     made = [builder.reduce(builder.vector("vector", k, lanes), lanes) for k in range(size)]
     return _program(name, {"vector": (size, lanes)}, {"total": (made, 1)}, builder)
@@ -100,7 +102,9 @@ def _program(
     outputs: Mapping[str, tuple[Sequence[int], int]],
     builder: Builder,
 ) -> Program:
-    """The program of a builder: of each input the size and lanes, of each output the values and lanes."""
+    """Return the program of a builder: of each input the size and lanes, of each output the values and
+    lanes.
+    """
     given = tuple(Array(key, *own) for key, own in inputs.items())
     made = tuple(Array(key, len(values), lanes) for key, (values, lanes) in outputs.items())
     results = tuple(tuple(values) for values, _ in outputs.values())

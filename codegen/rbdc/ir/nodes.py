@@ -77,11 +77,13 @@ class Program:
     symbols: dict[int, str]
 
     def arithmetic(self) -> Iterator[Value]:
-        """The values that compute something."""
+        """Return the values that compute something."""
         return (value for value in self.values if value.operation.arity != 0)
 
     def row(self, indices: Sequence[int]) -> tuple[str, int] | None:
-        """Where inputs that lie one after the other begin: the array and the entry; None for all else."""
+        """Return where inputs that lie one after the other begin: the array and the entry; None for all
+        else.
+        """
         sources = [self.values[index].source for index in indices]
         first = sources[0]
         return (
@@ -91,8 +93,8 @@ class Program:
         )
 
     def reordered(self, order: Sequence[int]) -> Program:
-        """The program with its values in this order, in which each comes before its users; what nothing needs
-        may be left out.
+        """Return the program with its values in this order, in which each comes before its users; what
+        nothing needs may be left out.
         """
         new = {old: k for k, old in enumerate(order)}
         return replace(
@@ -118,13 +120,13 @@ class Program:
         return users
 
     def is_fused(self, index: int) -> bool:
-        """Whether a value is a product that one sum alone uses: it is made there."""
+        """Return whether a value is a product that one sum alone uses: it is made there."""
         users = self.users[index]
         alone = self.values[index].operation is MUL and len(users) == 1 and users[0] >= 0
         return alone and bool(self.values[users[0]].operation.signs)
 
     def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
-        """The terms of a sum with their signs, in their order; of an inner sum its own terms."""
+        """Yield the terms of a sum with their signs, in their order; of an inner sum its own terms."""
         value = self.values[index]
         for part, own in zip(value.arguments, value.operation.signs, strict=True):
             if is_inner(part):

@@ -129,18 +129,18 @@ NEG = Operation(
 def _infix(
     name: str, numeric: Callable[..., float], spelling: str, binds: Precedence, **others: Any
 ) -> Operation:
-    """An operation of two values, written between them."""
+    """Return an operation of two values, written between them."""
     return Operation(name, 2, numeric, form=Form.INFIX, spelling=spelling, precedence=binds, **others)
 
 
 def _function(name: str, arity: int | None, numeric: Callable[..., float], **others: Any) -> Operation:
-    """An elementary function of the C library."""
+    """Return an elementary function of the C library."""
     return Operation(name, arity, numeric, counted_as="calls", form=Form.FUNCTION, spelling=name, **others)
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
-    """The sine or cosine of an angle; once joint angles are gathered, a constant to be added to it is a
-    second argument.
+    """Return the sine or cosine of an angle; once joint angles are gathered, a constant to be added to it is
+    a second argument.
     """
 
     def of_sum(angle: float, offset: float = 0.0) -> float:
@@ -170,7 +170,9 @@ ATAN2 = _function("atan2", 2, math.atan2, latency=100)
 
 
 def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
-    """One of what exponentials and logarithms of rotations are made of: see `rbdc.spatial.quaternions`."""
+    """Return one of what exponentials and logarithms of rotations are made of: see
+    `rbdc.spatial.quaternions`.
+    """
     return Operation(
         name,
         arity,
@@ -184,12 +186,12 @@ def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> O
 
 
 def _half_sine_ratio(u: float) -> float:
-    """sin(t/2)/t of u = t^2."""
+    """Return sin(t/2)/t of u = t^2."""
     return 0.5 if u == 0.0 else math.sin(0.5 * math.sqrt(u)) / math.sqrt(u)
 
 
 def _cubic_ratio(u: float) -> float:
-    """(t - sin t)/t^3 of u = t^2; a power series where the difference would cancel."""
+    """Return (t - sin t)/t^3 of u = t^2; a power series where the difference would cancel."""
     if u < 1.0:
         return sum((-u) ** k / math.factorial(2 * k + 3) for k in range(9))
     t = math.sqrt(u)
@@ -197,7 +199,7 @@ def _cubic_ratio(u: float) -> float:
 
 
 def _angle_ratio(c: float, s2: float) -> float:
-    """t / sin(t/2) of c = cos(t/2) and s2 = sin(t/2)^2."""
+    """Return t / sin(t/2) of c = cos(t/2) and s2 = sin(t/2)^2."""
     return 2.0 if s2 == 0.0 else 2.0 * math.atan2(math.sqrt(s2), c) / math.sqrt(s2)
 
 

@@ -22,7 +22,7 @@ _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV
 
 
 def expression(x: Any) -> Any:
-    """The SX of a symbolic scalar, an SX or a number."""
+    """Return the SX of a symbolic scalar, an SX or a number."""
     return x.expression if type(x) is Symbolic else ca.SX(x)
 
 
@@ -86,12 +86,12 @@ class Symbolic:
 
     @staticmethod
     def elementary(name: str, *arguments: Any) -> Symbolic:
-        """sin, cos, sqrt or atan2 of numbers and symbolic scalars."""
+        """Return sin, cos, sqrt or atan2 of numbers and symbolic scalars."""
         return Symbolic(getattr(ca, name)(*(expression(x) for x in arguments)))
 
     @staticmethod
     def in_one_piece(formulas: Callable[..., Sequence[Any]], *arguments: Any) -> list[Symbolic]:
-        """The results of the formulas, as those of one call, which `rbdc.ir.from_casadi` finds again.
+        """Return the results of the formulas, as those of one call, which `rbdc.ir.from_casadi` finds again.
 
         Within `written_out` they are the formulas themselves.
         """
@@ -102,7 +102,7 @@ class Symbolic:
 
     @staticmethod
     def where_less(a: Any, b: Any, then: Any, otherwise: Any) -> Symbolic:
-        """`then` where a < b, else `otherwise`; the branch not taken is not evaluated."""
+        """Return `then` where a < b, else `otherwise`; the branch not taken is not evaluated."""
         return Symbolic(ca.if_else(expression(a) < expression(b), expression(then), expression(otherwise)))
 
 
@@ -124,7 +124,7 @@ def written_out() -> Iterator[None]:
 
 @lru_cache(maxsize=8)
 def _called(formulas: Callable[..., Sequence[Any]], count: int) -> ca.Function:
-    """The formulas of so many arguments as a function that CasADi calls."""
+    """Return the formulas of so many arguments as a function that CasADi calls."""
     arguments = [ca.SX.sym(f"x{k}") for k in range(count)]
     results = [expression(x) for x in formulas(*(Symbolic(x) for x in arguments))]
     return ca.Function(formulas.__name__.strip("_"), arguments, results, {"never_inline": True})

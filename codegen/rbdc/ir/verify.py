@@ -11,7 +11,7 @@ class MalformedProgram(Exception):
 
 
 def verify(program: Program) -> Program:
-    """The program itself, if it is well formed.
+    """Return the program itself, if it is well formed.
 
     Raises MalformedProgram for operations that are not in the table, a wrong number of arguments, use before
     definition, mixed widths, and inputs, sections or outputs that do not fit.

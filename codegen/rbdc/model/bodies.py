@@ -45,19 +45,23 @@ class Body:
     described: str = ""
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """X_T X_J(q): the body's frame in its parent's at the joint's configuration q."""
+        """Return X_T X_J(q): the body's frame in its parent's at the joint's configuration q."""
         return self.placement.compose(self.joint.placement(q))
 
     def own_force(self, force: Force) -> Force:
-        """A force given in the body's frame, in the frame that `placement_at` places: here the same."""
+        """Return a force given in the body's frame, in the frame that `placement_at` places: here the
+        same.
+        """
         return force
 
     def own_placement(self, placement: Placement) -> Placement:
-        """A placement given in the body's frame, in the frame that `placement_at` places: here the same."""
+        """Return a placement given in the body's frame, in the frame that `placement_at` places: here the
+        same.
+        """
         return placement
 
     def own_inertia(self, inertia: RigidInertia) -> RigidInertia:
-        """An inertia given in the body's frame, as `inertia` has it: here the same."""
+        """Return an inertia given in the body's frame, as `inertia` has it: here the same."""
         return inertia
 
 

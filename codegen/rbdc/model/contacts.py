@@ -20,34 +20,34 @@ LEAST_PIVOT = 1e-13
 
 
 def with_the_world(model: Problem) -> list[Contact]:
-    """Contacts that are no loops, which have a target."""
+    """Return contacts that are no loops, which have a target."""
     return [contact for contact in model.contacts if contact.second is None]
 
 
 def loops_of(model: Problem) -> Problem:
-    """The model with closed loops alone."""
+    """Return the model with closed loops alone."""
     return replace(model, contacts=tuple(c for c in model.contacts if c.second is not None))
 
 
 def total_rows(model: Problem) -> int:
-    """Number of rows of all contacts."""
+    """Return number of rows of all contacts."""
     return sum(contact.rows for contact in model.contacts)
 
 
 def each_row(model: Problem, entries: Sequence[Scalar]) -> list[Scalar]:
-    """The entry of its contact for each row, of one entry a contact."""
+    """Return the entry of its contact for each row, of one entry a contact."""
     pairs = zip(model.contacts, entries, strict=True)
     return [entry for contact, entry in pairs for _ in range(contact.rows)]
 
 
 def row_slices(model: Problem) -> dict[str, slice]:
-    """The rows of each contact, by its name."""
+    """Return the rows of each contact, by its name."""
     ends = accumulate(contact.rows for contact in model.contacts)
     return {own.name: slice(end - own.rows, end) for own, end in zip(model.contacts, ends, strict=True)}
 
 
 def held_at(target: Sequence[Scalar]) -> Placement:
-    """The placement of a position and a unit quaternion."""
+    """Return the placement of a position and a unit quaternion."""
     return Placement(Rotation.from_quaternion(*target[3:]), Vector3.of(target[:3]))
 
 
@@ -66,18 +66,18 @@ class ContactOptions:
     mu: Sequence[Scalar] | None = None
 
     def switches(self, model: Problem) -> list[Scalar]:
-        """One of `active` for each row."""
+        """Return one of `active` for each row."""
         return each_row(model, [1.0] * len(model.contacts) if self.active is None else self.active)
 
     def target_of(self, model: Problem, contact: Contact) -> Placement:
-        """The placement in the world that a contact with the world is held at."""
+        """Return the placement in the world that a contact with the world is held at."""
         if self.target is None:
             return Placement.identity()
         start = 7 * with_the_world(model).index(contact)
         return held_at(self.target[start : start + 7])
 
     def gains_of(self, number: int) -> tuple[Scalar, Scalar]:
-        """Kp and Kd of a contact."""
+        """Return kp and Kd of a contact."""
         return (0.0, 0.0) if self.gains is None else (self.gains[2 * number], self.gains[2 * number + 1])
 
 

@@ -22,7 +22,7 @@ _UNIT_TOLERANCE = 1e-12
 
 
 def measurable(*numbers: float) -> bool:
-    """Whether numbers are finite and no larger than `LARGEST`."""
+    """Return whether numbers are finite and no larger than `LARGEST`."""
     return all(abs(number) <= LARGEST for number in numbers)
 
 
@@ -106,8 +106,8 @@ class Joint:
     other_drives: tuple[tuple[DriveTerm, str], ...] = ()
 
     def joint_type(self) -> JointType:
-        """The type of a joint that moves, with its axis of unit length; an axis within 1e-12 of a coordinate
-        axis in every component is that axis exactly.
+        """Return the type of a joint that moves, with its axis of unit length; an axis within 1e-12 of a
+        coordinate axis in every component is that axis exactly.
         """
         own = DESCRIBED[self.kind]
         if not own.uses_axis:

@@ -22,7 +22,8 @@ _LENGTH, _MASS, _THIN, _ACROSS = 1.0, 1.0, 0.0025, 1.015 / 12.0
 
 
 def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
-    """The tree of `size` revolute joints with this branching factor, the mean number of children of a body.
+    """Return the tree of `size` revolute joints with this branching factor, the mean number of children of a
+    body.
 
     As `autoTree` of Featherstone's spatial_v2 makes it: body i = 1, 2, ... hangs from body
     floor((i - 2 + ceil(b)) / b), so that b = 1 is a serial chain and b = 2 a binary tree. Every body is a
@@ -42,12 +43,12 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
 
 
 def kind_of(branching: float) -> str:
-    """The name of the trees of a branching factor: serial, binary, or such as tree3."""
+    """Return the name of the trees of a branching factor: serial, binary, or such as tree3."""
     return {SERIAL: "serial", BINARY: "binary"}.get(branching, f"tree{branching:g}")
 
 
 def depth(model: Problem) -> int:
-    """The number of joints between the root and the farthest body."""
+    """Return the number of joints between the root and the farthest body."""
     return max(len(model.support(index)) for index in range(model.njoints))
 
 
@@ -59,7 +60,7 @@ def _tube() -> Inertia:
 
 
 def _joint(index: int, parent: int) -> Joint:
-    """The joint of body `index` on body `parent`, 0 for the base, which it stands on upright."""
+    """Return the joint of body `index` on body `parent`, 0 for the base, which it stands on upright."""
     at = Placement(Rotation.from_rpy(SKEW, 0.0, 0.0), Vector3(_LENGTH if parent else 0.0, 0.0, 0.0))
     carrier = f"link{parent}" if parent else _BASE
     return Joint(

@@ -38,7 +38,9 @@ class JointSpaceBody(Body):
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """The chosen frame in the parent's chosen frame, its rotation about one axis after the other."""
+        """Return the chosen frame in the parent's chosen frame, its rotation about one axis after the
+        other.
+        """
         turned = self.joint.rotation == "angle"
         turns: list[AnyRotation] = [self.gamma, self.alpha, about_z(self.theta, q[0] if turned else 0.0)]
         translation = self.placement.translation
@@ -50,15 +52,15 @@ class JointSpaceBody(Body):
         return Placement(rotation_product(turns), translation)
 
     def own_force(self, force: Force) -> Force:
-        """A force given in the body's own frame, in the chosen one."""
+        """Return a force given in the body's own frame, in the chosen one."""
         return self.chosen.act_inverse_force(force)
 
     def own_placement(self, placement: Placement) -> Placement:
-        """A placement given in the body's own frame, in the chosen one."""
+        """Return a placement given in the body's own frame, in the chosen one."""
         return self.chosen.inverse().compose(placement)
 
     def own_inertia(self, inertia: RigidInertia) -> MomentInertia:
-        """An inertia given in the body's own frame, in the chosen one by its second moments."""
+        """Return an inertia given in the body's own frame, in the chosen one by its second moments."""
         moments = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments())
         return moments.moved(self.chosen.inverse())
 
@@ -86,6 +88,6 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
 
 
 def right_angles(angle: float) -> int | None:
-    """The right angles that an angle is, 0 to 3, None where it is no multiple."""
+    """Return the right angles that an angle is, 0 to 3, None where it is no multiple."""
     quarters = round(angle / (math.pi / 2.0))
     return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None

@@ -45,7 +45,7 @@ Pinocchio's composite of a translation and spherical ZYX.
 
 
 def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
-    """The fields of the model of a description under some options.
+    """Return the fields of the model of a description under some options.
 
     Raises OptionError for an option that cannot be applied, DescriptionError for a description that makes no
     robot.
@@ -92,7 +92,9 @@ def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
-    """The motors that do not act on joints that follow others along curves, and notes of those that do."""
+    """Return the motors that do not act on joints that follow others along curves, and notes of those that
+    do.
+    """
     left_out = [actuator for actuator in actuators if any(joint in bent for joint, *_ in actuator.gains)]
     what = "acts on a joint that follows another along a curve: not in the actuation matrix"
     notes = [Note(f'actuator "{shown(actuator.name)}" {what}') for actuator in left_out]
@@ -100,8 +102,8 @@ def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[lis
 
 
 def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Contact], list[Note]]:
-    """The loops of a description, what moves first, and notes of those between links that do not move against
-    each other.
+    """Return the loops of a description, what moves first, and notes of those between links that do not move
+    against each other.
     """
     known = {frame.name: frame for frame in frames}
     loops, notes = [], []
@@ -122,7 +124,9 @@ def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Cont
 
 
 def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:
-    """Gravity by the options, or else by the description, with a note where it is not the standard one."""
+    """Return gravity by the options, or else by the description, with a note where it is not the standard
+    one.
+    """
     standard = tuple(STANDARD_GRAVITY.scalars())
     field = options.gravity or ModelOptions(gravity=description.gravity).gravity or standard
     if options.gravity is not None or field == standard:
@@ -203,8 +207,8 @@ def _check_magnitudes(description: Description, walk: _Walk) -> None:
 
 
 def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> list[Note]:
-    """Notes on links of indefinite inertia; DescriptionError where the moving body that they make up is so as
-    well, unless `allow`.
+    """Return notes on links of indefinite inertia; DescriptionError where the moving body that they make up
+    is so as well, unless `allow`.
 
     Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its
     mass and centre of mass alone count, for `com` and `potential_energy`.
@@ -233,7 +237,7 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Followers of mimic joints get their coupling to the final leader, with the chain's polynomials
+    """Return followers of mimic joints get their coupling to the final leader, with the chain's polynomials
     composed.
     """
     joints = {joint.name: joint for joint in description.joints}
@@ -284,7 +288,7 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
 
 
 def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Note]:
-    """A note on each joint that has the name of one of the root's."""
+    """Return a note on each joint that has the name of a joint of the root."""
     problem = "has the name of the free-flyer root's joint: two joints have it"
     names = {joint.name for joint in root_joints(root_joint, "") if joint.kind != "fixed"}
     return [
@@ -295,7 +299,7 @@ def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Not
 
 
 def _massless_notes(bodies: list[Body]) -> list[Note]:
-    """A note on bodies whose whole subtree has neither mass nor inertia."""
+    """Return a note on bodies whose whole subtree has neither mass nor inertia."""
     heavy = [body.armature != 0.0 or any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
     for k in reversed(range(len(bodies))):
         if heavy[k] and bodies[k].parent != WORLD:

@@ -14,22 +14,22 @@ T = TypeVar("T")
 
 
 def with_numbers(thing: T, number: Callable[[float], Scalar]) -> T:
-    """The model, body, placement, ... with `number` of every float in it."""
+    """Return the model, body, placement, ... with `number` of every float in it."""
     converted: T = rebuilt(thing, lambda x, _: number(x) if isinstance(x, float) else x)
     return converted
 
 
 def in_floats(thing: T) -> T:
-    """The description, joint, placement, ... with every number a Python float: code that builds one may have
-    given integers or NumPy's. Fields say what is a number.
+    """Return the description, joint, placement, ... with every number a Python float: code that builds one
+    may have given integers or NumPy's. Fields say what is a number.
     """
     converted: T = rebuilt(thing, lambda x, declared: float(x) if declared in ("float", "Scalar") else x)
     return converted
 
 
 def rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
-    """Dataclasses and tuples within each other, with `leaf` of all else: of the thing, and of the type that
-    its field declares, "" in a tuple. Fields that do not count in comparisons stay.
+    """Return dataclasses and tuples within each other, with `leaf` of all else: of the thing, and of the type
+    that its field declares, "" in a tuple. Fields that do not count in comparisons stay.
     """
     if isinstance(thing, tuple):
         return tuple(rebuilt(x, leaf) for x in thing)

@@ -84,8 +84,8 @@ def _gravity(given: Any) -> Gravity:
 
 
 def origin(given: Any, remedy: str, *counts: int) -> Origin:
-    """An origin by so many finite numbers, zeros for the others. Raises ValueError with the remedy; also for
-    an origin beyond `FARTHEST`.
+    """Return an origin by so many finite numbers, zeros for the others. Raises ValueError with the remedy;
+    also for an origin beyond `FARTHEST`.
     """
     x, y, z, roll, pitch, yaw = [*_finite_numbers(given, remedy, *counts), *[0.0] * 6][:6]
     if max(map(abs, (x, y, z))) > FARTHEST:
@@ -94,8 +94,8 @@ def origin(given: Any, remedy: str, *counts: int) -> Origin:
 
 
 def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
-    """A number for each joint that is named: `joint=value,...`, a file with a JSON object, or both in turn;
-    a mapping, or pairs. least: what the numbers must be at least.
+    """Return a number for each joint that is named: `joint=value,...`, a file with a JSON object, or both in
+    turn; a mapping, or pairs. least: what the numbers must be at least.
     """
 
     def read(given: Any) -> JointNumbers:
@@ -111,7 +111,7 @@ def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
 
 
 def _named_numbers(given: Any) -> list[tuple[str, float]]:
-    """Joints and numbers of one entry of what an option was given."""
+    """Return joints and numbers of one entry of what an option was given."""
     if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
         return [(given[0], number(given[1]))]
     if not isinstance(given, (str, PathLike)):
@@ -130,7 +130,9 @@ def _named_numbers(given: Any) -> list[tuple[str, float]]:
 
 
 def _frame(given: Any) -> AddedFrame:
-    """A frame by `name@link:x y z,roll pitch yaw`, or by its name, its link and three or six numbers."""
+    """Return a frame by `name@link:x y z,roll pitch yaw`, or by its name, its link and three or six
+    numbers.
+    """
     remedy = _FRAME if isinstance(given, str) else _FRAME_IN_PARTS
     if isinstance(given, str):
         name, _, rest = given.partition("@")
@@ -146,7 +148,7 @@ def _frame(given: Any) -> AddedFrame:
 
 
 def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
-    """Names and values: texts `name:=value`, a mapping, or pairs."""
+    """Return names and values: texts `name:=value`, a mapping, or pairs."""
     found: dict[str, str] = {}
     for entry in given.items() if isinstance(given, Mapping) else entries(given):
         pair = entry.split(":=", 1) if isinstance(entry, str) else entry
@@ -237,16 +239,16 @@ class ModelOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The options by their names. Raises OptionError for a name that no option has."""
+        """Return the options by their names. Raises OptionError for a name that no option has."""
         found = arguments(cls, given)
         return cls(**found, given=frozenset(found))
 
     def gives(self, name: str) -> bool:
-        """Whether the caller named an option, or it has another value than its default."""
+        """Return whether the caller named an option, or it has another value than its default."""
         return name in self.given or getattr(self, name) != getattr(type(self), name)
 
     def where_given(self, name: str) -> Any:
-        """The value of an option that the caller gave; None for others."""
+        """Return the value of an option that the caller gave; None for others."""
         return getattr(self, name) if self.gives(name) else None
 
     @property
@@ -255,5 +257,5 @@ class ModelOptions:
         return tuple(term for term in DriveTerm if getattr(self, term) == "include")
 
     def of_model(self) -> dict[str, Any]:
-        """The options of a model by name, for `Model.assemble` and its relatives."""
+        """Return the options of a model by name, for `Model.assemble` and its relatives."""
         return {option.names[0]: getattr(self, name) for name, option in options_of(ModelOptions).items()}

@@ -25,16 +25,16 @@ class DryFriction(NamedTuple):
     slope: Scalar = 1.0
 
     def square(self, v: Scalar) -> Scalar:
-        """(slope v)^2 + width^2."""
+        """Return (slope v)^2 + width^2."""
         rate = self.slope * v
         return rate * rate + self.width * self.width
 
     def at(self, v: Scalar) -> Scalar:
-        """The friction."""
+        """Return the friction."""
         return self.force * v * (1.0 / sqrt(self.square(v)))
 
     def rate(self, v: Scalar) -> Scalar:
-        """Its derivative by v."""
+        """Return its derivative by v."""
         square = self.square(v)
         return self.force * self.width * self.width * (1.0 / (square * sqrt(square)))
 
@@ -64,8 +64,8 @@ class Problem(Model):
 
     @classmethod
     def of(cls, model: Model) -> Self:
-        """The problem that a model poses by itself: its loops are held, drives count as its options say, and
-        nothing more is asked. A problem is given back as it is.
+        """Return the problem that a model poses by itself: its loops are held, drives count as its options
+        say, and nothing more is asked. A problem is given back as it is.
         """
         if isinstance(model, cls):
             return model
@@ -78,7 +78,7 @@ class Problem(Model):
 
     @classmethod
     def of_description(cls, description: Description, options: ModelOptions) -> Self:
-        """The problem of the model of links and joints under some options."""
+        """Return the problem of the model of links and joints under some options."""
         return cls.of(Model.of_description(description, options))
 
     @property
@@ -131,12 +131,12 @@ class Problem(Model):
         return not any(self.stiffness) and not any(self.friction)
 
     def _counting(self, term: DriveTerm, name: str) -> list[Scalar]:
-        """A number of each joint's drive; zeros unless its term counts."""
+        """Return a number of each joint's drive; zeros unless its term counts."""
         return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
 
     def _along_joints(self, numbers: Sequence[Scalar], *, squared: bool = True) -> list[Scalar]:
-        """Numbers of joints along v, a follower's times its multiplier, as a rule `squared`: along a curve
-        only of a model at one configuration.
+        """Return numbers of joints along v, a follower's times its multiplier, as a rule `squared`: along a
+        curve only of a model at one configuration.
         """
         total, curves = [0.0] * self.nv, self.curves
         for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
@@ -150,7 +150,7 @@ class Problem(Model):
         return total
 
     def of_inertia(self) -> Self:
-        """The model without gravity and the forces of drives: its inverse dynamics at rest is M a."""
+        """Return the model without gravity and the forces of drives: its inverse dynamics at rest is M a."""
         return replace(self, gravity=Vector3.zero(), drive_terms=())
 
     @property

@@ -24,8 +24,8 @@ _ORTHONORMAL = 4e-15
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
-    """The description with its rotations rounded, with the options' armature and frames, its root where they
-    want it, and their joints locked.
+    """Return the description with its rotations rounded, with the options' armature and frames, its root
+    where they want it, and their joints locked.
 
     The description must make a tree. Raises OptionError for links and joints that it does not have, and for
     joints that cannot be locked or turned round.
@@ -39,8 +39,8 @@ def rearranged(description: Description, options: ModelOptions) -> Description:
 
 
 def _with_armature(description: Description, given: JointNumbers) -> Description:
-    """The description with some joints' armature in place of its own; OptionError for a joint that it does
-    not have, or that is fixed.
+    """Return the description with some joints' armature in place of its own; OptionError for a joint that it
+    does not have, or that is fixed.
     """
     kinds, numbers = {joint.name: joint.kind for joint in description.joints}, dict(given)
     for name in numbers:
@@ -52,7 +52,7 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
 
 
 def _with_frame(description: Description, name: str, link: str, numbers: Origin) -> Description:
-    """A link without mass more, fixed to another at x, y, z (m) and roll, pitch, yaw (rad)."""
+    """Return a link without mass more, fixed to another at x, y, z (m) and roll, pitch, yaw (rad)."""
     names, joints = {own.name for own in description.links}, {own.name for own in description.joints}
     if link not in names:
         problem = f'`frame`: {shown(name)}: there is no link "{shown(link)}"'
@@ -67,8 +67,8 @@ def _with_frame(description: Description, name: str, link: str, numbers: Origin)
 
 
 def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> Description:
-    """Joints fixed where they are at some values of their coordinates; where mimic joints are `coupled`, what
-    follows a locked joint is locked too.
+    """Return joints fixed where they are at some values of their coordinates; where mimic joints are
+    `coupled`, what follows a locked joint is locked too.
     """
     joints = {joint.name: joint for joint in description.joints}
     for name, _ in given:
@@ -98,7 +98,9 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
-    """These values, and where joints are that follow those which have them, directly or through others."""
+    """Return these values, and where joints are that follow those which have them, directly or through
+    others.
+    """
     known = dict(values)
     while more := {
         joint.name: composed(joint.mimic.coefficients, [known[joint.mimic.leader]])[0]
@@ -115,7 +117,7 @@ def _moving(description: Description, name: str) -> str:
 
 
 def _rooted_at(description: Description, base: str) -> Description:
-    """The tree hung up at another link: the joints between it and the root are turned round.
+    """Return the tree hung up at another link: the joints between it and the root are turned round.
 
     A joint's coordinate means the same as before: its axis points the other way, and it stands in its child.
     """
@@ -135,7 +137,7 @@ def _rooted_at(description: Description, base: str) -> Description:
 
 
 def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list[Link], list[Joint]]:
-    """A joint from its child to its parent: with X the joint's frame in the parent, the parent is at
+    """Return a joint from its child to its parent: with X the joint's frame in the parent, the parent is at
     J^-1 X^-1 in the child. The link without mass in between is there where X is not nothing.
     """
     back = joint.placement.inverse()
@@ -157,8 +159,8 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
 
 
 def _with_snapped_rotations(description: Description, snap: float) -> Description:
-    """The description with entries of joint rotations within `snap` of 0, 1 or -1 rounded, and a note that
-    counts them, or that counts what a larger `snap` would round.
+    """Return the description with entries of joint rotations within `snap` of 0, 1 or -1 rounded, and a note
+    that counts them, or that counts what a larger `snap` would round.
 
     Raises OptionError where the reader has already rounded by more.
     """
@@ -173,9 +175,9 @@ def _with_snapped_rotations(description: Description, snap: float) -> Descriptio
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
-    """A rotation with what is meant to be 0, 1 or -1, within `snap` or rounding, made so; as it is where that
-    leaves no rotation: an entry may also be small as the product of the sines of two small angles that are
-    meant.
+    """Return a rotation with what is meant to be 0, 1 or -1, within `snap` or rounding, made so; as it is
+    where that leaves no rotation: an entry may also be small as the product of the sines of two small angles
+    that are meant.
     """
     snap = max(snap, _ROUNDING)
     rows = [_snapped_row(row, snap) for row in rotation.rows()]
@@ -190,8 +192,8 @@ def _snapped_joint(joint: Joint, snap: float) -> Joint:
 
 
 def _snapped_row(row: list[float], snap: float) -> list[float]:
-    """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is
-    meant stays, however close to 1: it becomes 1 only if the others become 0.
+    """Return the row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle
+    that is meant stays, however close to 1: it becomes 1 only if the others become 0.
     """
     zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
     tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING
@@ -209,6 +211,6 @@ def _notes(written: tuple[Joint, ...], made: list[Joint], snap: float) -> Iterat
 
 
 def _moved(before: AnyRotation, after: AnyRotation) -> int:
-    """How many entries changed by more than rounding."""
+    """Return how many entries changed by more than rounding."""
     pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
     return sum(abs(a - b) > _ROUNDING for a, b in pairs)

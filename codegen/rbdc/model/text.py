@@ -18,12 +18,12 @@ _DECLARED_LATE = re.compile(r"\A(\s+)<\?xml(?=\s)")
 
 
 def is_text(given: object) -> TypeGuard[str]:
-    """Whether what stands for a description is its text, XML or JSON, and not a path."""
+    """Return whether what stands for a description is its text, XML or JSON, and not a path."""
     return isinstance(given, str) and given.lstrip("\ufeff").lstrip().startswith(("<", "{"))
 
 
 def encoded(text: str) -> bytes:
-    """The text in UTF-8, its lines where they were.
+    """Return the text in UTF-8, its lines where they were.
 
     Blanks before an XML declaration, which no parser accepts, go behind its first word. Raises
     DescriptionError for an empty text and for one that has no encoding.
@@ -39,5 +39,5 @@ def encoded(text: str) -> bytes:
 
 
 def stem_of(given: str | PathLike[str]) -> str:
-    """The name of a robot whose description has none: that of its file, `UNNAMED` for a text."""
+    """Return the name of a robot whose description has none: that of its file, `UNNAMED` for a text."""
     return UNNAMED if is_text(given) else Path(given).stem

@@ -48,7 +48,9 @@ class Model:
     assembly: Assembly | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        """The hash of all fields, computed once: functions of a model are looked up for every frame."""
+        """Return the hash of all fields, computed once: functions of a model are looked up for every
+        frame.
+        """
         return self._hash
 
     @cached_property
@@ -61,7 +63,7 @@ class Model:
 
     @classmethod
     def assemble(cls, name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Self:
-        """A model built in code from links and joints; the same validation and lumping as for a file.
+        """Return a model built in code from links and joints; the same validation and lumping as for a file.
 
         Args:
             name: the robot's name.
@@ -79,7 +81,8 @@ class Model:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **options: Any) -> Self:
-        """The model of a URDF, xacro, MJCF or D-H file, which its content tells; options as in `assemble`.
+        """Return the model of a URDF, xacro, MJCF or D-H file, which its content tells; options as in
+        `assemble`.
 
         Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
         supported.
@@ -92,8 +95,8 @@ class Model:
 
     @classmethod
     def from_text(cls, text: str, **options: Any) -> Self:
-        """The model of a description given as text, of any format that `from_file` reads; arguments and
-        errors as there.
+        """Return the model of a description given as text, of any format that `from_file` reads; arguments
+        and errors as there.
         """
         from rbdc.model.formats.reading import read_text
         from rbdc.model.options import ModelOptions
@@ -103,12 +106,12 @@ class Model:
 
     @classmethod
     def from_urdf(cls, path: str | PathLike[str], **options: Any) -> Self:
-        """The model of a URDF file; `from_file` under the name of the usual format."""
+        """Return the model of a URDF file; `from_file` under the name of the usual format."""
         return cls.from_file(path, **options)
 
     @classmethod
     def of_description(cls, description: Description, options: ModelOptions) -> Self:
-        """The model of links and joints under some options; errors as of `assemble`."""
+        """Return the model of links and joints under some options; errors as of `assemble`."""
         from rbdc.model.lumping import lumped
 
         return cls(**lumped(description, options), assembly=Assembly(description, options))
@@ -124,7 +127,7 @@ class Model:
         return [self.located(note) for note in self.notes]
 
     def located(self, note: Note) -> str:
-        """The message of a note with its place."""
+        """Return the message of a note with its place."""
         line = "" if note.line is None else f":{note.line}"
         return f"{self.place}{line}: {note.message}"
 
@@ -158,11 +161,11 @@ class Model:
         return any(body.coupling is not None for body in self.bodies)
 
     def children(self, index: int) -> list[int]:
-        """The bodies carried by body `index` (or by the world)."""
+        """Return the bodies carried by body `index` (or by the world)."""
         return [k for k, body in enumerate(self.bodies) if body.parent == index]
 
     def support(self, index: int) -> list[int]:
-        """The bodies from the root to `index`, itself included."""
+        """Return the bodies from the root to `index`, itself included."""
         chain: list[int] = []
         while index != WORLD:
             chain.append(index)
@@ -170,17 +173,19 @@ class Model:
         return chain[::-1]
 
     def q_slice(self, index: int) -> slice:
-        """The entries of q that are the configuration of body `index` (a follower: its leader's)."""
+        """Return the entries of q that are the configuration of body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_q, body.index_q + body.joint.nq)
 
     def v_slice(self, index: int) -> slice:
-        """The entries of v that are the velocity of body `index` (a follower: its leader's)."""
+        """Return the entries of v that are the velocity of body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_v, body.index_v + body.joint.nv)
 
     def neutral(self) -> list[float]:
-        """The neutral configuration (nq), zero for each angle and position, identity for each quaternion."""
+        """Return the neutral configuration (nq), zero for each angle and position, identity for each
+        quaternion.
+        """
         q = [0.0] * self.nq
         for index, body in enumerate(self.bodies):
             if body.coupling is None:
@@ -188,8 +193,8 @@ class Model:
         return q
 
     def draws(self) -> list[tuple[str, int]]:
-        """How to draw a configuration: words of `rbdc.model.joints.base.SAMPLINGS`, each with the first of
-        the entries of q that it draws.
+        """Return how to draw a configuration: words of `rbdc.model.joints.base.SAMPLINGS`, each with the
+        first of the entries of q that it draws.
         """
         return [
             (way, body.index_q + place)

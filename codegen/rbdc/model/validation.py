@@ -48,7 +48,7 @@ _TERMS = {
 def validate(
     description: Description, *, coupled: bool = False, included: Sequence[DriveTerm] = ()
 ) -> list[Note]:
-    """Notes on what is odd but builds; DescriptionError on what does not make a robot.
+    """Return notes on what is odd but builds; DescriptionError on what does not make a robot.
 
     `coupled`: whether mimic joints follow their leaders, which they must then be able to. `included`:
     terms of the joints' drives that count; UnsupportedError for what of them no function has. Inertias need
@@ -231,13 +231,13 @@ class _Check:
 
 
 def _called(item: Link | Joint) -> str:
-    """A link or a joint as messages name it."""
+    """Return a link or a joint as messages name it."""
     return f'{"link" if isinstance(item, Link) else "joint"} "{shown(item.name)}"'
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:
-    """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of
-    few digits; None without.
+    """Return the principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and
+    not of few digits; None without.
     """
     (least, _, largest), rounding = _principal_moments(inertia)
     return least if least < -_INDEFINITE * max(abs(least), abs(largest)) - rounding else None

@@ -22,7 +22,9 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def content_of(path: str | Path) -> bytes:
-    """The bytes of a description; DescriptionError for what is no file, too large, unreadable or empty."""
+    """Return the bytes of a description; DescriptionError for what is no file, too large, unreadable or
+    empty.
+    """
     if is_text(path):
         raise DescriptionError("the text of a description is not a path", "use Model.from_text", TEXT)
     given, path = str(path), Path(path)
@@ -60,7 +62,9 @@ class Document:
         self._without_default_namespaces()
 
     def _parsed(self, text: bytes) -> etree._Element:
-        """The root element; prefixes that are not declared are noted, and stay in the names of elements."""
+        """Return the root element; prefixes that are not declared are noted, and stay in the names of
+        elements.
+        """
         given_as_text = self.file == TEXT  # whose declaration of an encoding no longer holds
         parser = _parser(given_as_text=given_as_text)
         try:
@@ -108,34 +112,38 @@ class Document:
         self.notes.append(Note(message, line_of(where), effect))
 
     def attribute(self, element: etree._Element, name: str) -> str:
-        """A required, non-empty attribute."""
+        """Return a required, non-empty attribute."""
         text = element.get(name)
         if text is None or not text.strip():
             self.fail(f"<{element.tag}> has no {name}", f'give it {name}="..."', element)
         return text
 
     def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
-        """A finite number; `default` where the attribute is absent, an error where there is no default."""
+        """Return a finite number; `default` where the attribute is absent, an error where there is no
+        default.
+        """
         text = element.get(name)
         if text is None and default is not None:
             return default
         return self._finite(element, name, (text or "").strip())
 
     def written(self, element: etree._Element) -> float:
-        """The finite number that is an element's text."""
+        """Return the finite number that is an element's text."""
         return self._finite(element, "text", (element.text or "").strip())
 
     def vector(
         self, element: etree._Element, name: str, default: tuple[float, float, float]
     ) -> tuple[float, float, float]:
-        """Three finite numbers separated by blanks."""
+        """Return three finite numbers separated by blanks."""
         x, y, z = self.numbers(element, name, [3], "three") or default
         return x, y, z
 
     def numbers(
         self, element: etree._Element, name: str, counts: Sequence[int], in_words: str
     ) -> list[float]:
-        """Finite numbers separated by blanks, as many as `counts` has; none where the attribute is absent."""
+        """Return finite numbers separated by blanks, as many as `counts` has; none where the attribute is
+        absent.
+        """
         text = element.get(name)
         words = [] if text is None else text.split()
         if text is not None and len(words) not in counts:
@@ -144,14 +152,14 @@ class Document:
         return [self._finite(element, name, word) for word in words]
 
     def children(self, element: etree._Element) -> Iterator[etree._Element]:
-        """The child elements; entity references, which are never resolved, are refused."""
+        """Yield the child elements; entity references, which are never resolved, are refused."""
         for child in element:
             if not isinstance(child.tag, str):
                 self.fail("an entity reference is not accepted", "write out what it stands for", child)
             yield child
 
     def _as_version_1(self) -> bytes:
-        """The text; declared as XML 1.0 where it claims a version that there is not: many files have
+        """Return the text; declared as XML 1.0 where it claims a version that there is not: many files have
         version="0.0".
         """
         declared = _DECLARED_VERSION.match(self.text)
@@ -171,7 +179,7 @@ class Document:
 
 
 def line_of(where: etree._Element | int | None) -> int | None:
-    """The line on which an element begins; a line itself."""
+    """Return the line on which an element begins; a line itself."""
     line: Any = where.sourceline if isinstance(where, etree._Element) else where
     return line if isinstance(line, int) else None
 
@@ -190,7 +198,7 @@ def _parser(*, given_as_text: bool, recover: bool = False) -> etree.XMLParser:
 
 
 def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
-    """The elements of each prefix that is not declared, in their names or in those of attributes."""
+    """Return the elements of each prefix that is not declared, in their names or in those of attributes."""
     found: dict[str, list[etree._Element]] = {}
     for element in root.iter("{*}*"):
         for name in (str(element.tag), *map(str, element.attrib)):
@@ -201,46 +209,48 @@ def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
 
 
 def prefixed(element: etree._Element) -> tuple[str, str]:
-    """The prefix, "" without one, and the name of an element, whether the prefix is declared or not."""
+    """Return the prefix, "" without one, and the name of an element, whether the prefix is declared or
+    not.
+    """
     name = str(element.tag).rpartition("}")[2]
     prefix, colon, rest = name.partition(":")
     return (prefix, rest) if colon else (element.prefix or "", name)
 
 
 def namespace_of(element: etree._Element) -> str:
-    """The address of the namespace of an element, "" without one."""
+    """Return the address of the namespace of an element, "" without one."""
     address, closed, _ = str(element.tag).partition("}")
     return address[1:] if closed else ""
 
 
 def as_written(element: etree._Element) -> str:
-    """The name of an element with its prefix."""
+    """Return the name of an element with its prefix."""
     return ":".join(filter(None, prefixed(element)))
 
 
 def drake_name(element: etree._Element) -> str | None:
-    """The name of an element in the namespace of Drake, whatever address a description gives it."""
+    """Return the name of an element in the namespace of Drake, whatever address a description gives it."""
     prefix, name = prefixed(element)
     return name if prefix == "drake" else None
 
 
 def shown(text: str, most: int = 80) -> str:
-    """Text from a description inside a message: one line, at most so many characters, printable."""
+    """Return text from a description inside a message: one line, at most so many characters, printable."""
     return brief(printable(text[: most + 1]), most)
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """The name, with underscores as needed where others have it."""
+    """Return the name, with underscores as needed where others have it."""
     while name in taken:
         name += "_"
     return name
 
 
 def on_one_line(text: str) -> str:
-    """Message of another program about a description: one line, whole, printable."""
+    """Return message of another program about a description: one line, whole, printable."""
     return printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
-    """Text of any length, with characters that cannot be printed by their numbers."""
+    """Return text of any length, with characters that cannot be printed by their numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

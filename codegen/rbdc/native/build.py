@@ -50,13 +50,13 @@ class Unit:
     compiler: Compiler | None = None
 
     def key(self, identity: str) -> str:
-        """The object's name in the cache; `identity` stands for compiler and interpreter."""
+        """Return the object's name in the cache; `identity` stands for compiler and interpreter."""
         headers = [part for item in self.headers.items() for part in item]
         return cache.key("object with seconds", identity, self.name, self.text, *headers, *self.flags)
 
 
 def units_of(files: Mapping[str, str], flags: Sequence[str], seconds: float | None = None) -> list[Unit]:
-    """The C files among `files`, by name, with the headers among these."""
+    """Return the C files among `files`, by name, with the headers among these."""
     headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
     sources = [(name, text) for name, text in sorted(files.items()) if name.endswith(".c")]
     return [Unit(name, text, headers, tuple(flags), seconds) for name, text in sources]
@@ -74,7 +74,8 @@ class SharedLibrary:
 def shared_library(
     name: str, units: Sequence[Unit], compiler: Compiler, jobs: int | None = None
 ) -> SharedLibrary:
-    """The library `name`, linked from the units; it also depends on their flags, the compiler and Python.
+    """Return the library `name`, linked from the units; it also depends on their flags, the compiler and
+    Python.
 
     Raises ToolchainError with the command and the compiler's output.
     """
@@ -94,7 +95,9 @@ def _identity(compiler: Compiler) -> str:
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
 ) -> dict[str, tuple[Path, Compiled]]:
-    """The objects by their sources' names, in the order of the units; the largest is compiled first."""
+    """Return the objects by their sources' names, in the order of the units; the largest is compiled
+    first.
+    """
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         pending = {
@@ -117,7 +120,7 @@ def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
 
 
 def compiled_object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
-    """The object of a unit from the cache, compiled if it is not there under this key."""
+    """Return the object of a unit from the cache, compiled if it is not there under this key."""
 
     def make(folder: Path) -> None:
         for name, text in {**unit.headers, unit.name: unit.text}.items():
@@ -163,7 +166,7 @@ class Native:
 def extension_source(
     robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[LibraryVariant]
 ) -> str:
-    """The C of the cffi extension `_native`, API mode, for the stable ABI."""
+    """Return the C of the cffi extension `_native`, API mode, for the stable ABI."""
     scalar = declarations[0].scalar.name
     ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
     functions = [
@@ -185,8 +188,8 @@ def extension_source(
 
 
 def _calls(declarations: Sequence[FunctionDeclaration]) -> list[dict[str, Any]]:
-    """The functions that check inputs and call a C function with them, one for each number of inputs, of
-    places and of outputs, in the words of their template.
+    """Return the functions that check inputs and call a C function with them, one for each number of inputs,
+    of places and of outputs, in the words of their template.
     """
     scalar = declarations[0].scalar.name
     counts = {(len(d.inputs), len(d.place), len(d.outputs)) for d in declarations}
@@ -242,7 +245,7 @@ def compile_package(
 def _in_variants(
     files: Mapping[str, str], robot: str, variants: Sequence[LibraryVariant], tools: Toolchain
 ) -> list[Unit]:
-    """The C files of a library, once for each variant."""
+    """Return the C files of a library, once for each variant."""
     return [
         replace(unit, name=v.file(robot, unit.name), compiler=tools.others.get(unit.name))
         for v in variants
@@ -251,7 +254,9 @@ def _in_variants(
 
 
 def package_hash(files: Mapping[str, str]) -> str:
-    """Hash of the C of a package, by name: two packages with the same are computed by the same functions."""
+    """Return hash of the C of a package, by name: two packages with the same are computed by the same
+    functions.
+    """
     return cache.key(*(part for name, text in sorted(files.items()) for part in (name, text)))
 
 
@@ -270,8 +275,8 @@ def compile_library(
     jobs: int | None = None,
     march: str = "native",
 ) -> Path:
-    """A shared library `name` of C files, in the variants of `march`: the path in the cache. Its functions
-    are those of the C library, which choose a variant for themselves.
+    """Return a shared library `name` of C files, in the variants of `march`: the path in the cache. Its
+    functions are those of the C library, which choose a variant for themselves.
 
     Raises ToolchainError with the command and the compiler's output.
     """

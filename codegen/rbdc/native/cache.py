@@ -41,7 +41,7 @@ def cache_folder() -> Path:
 
 
 def key(*parts: str | bytes) -> str:
-    """SHA-256 over the parts, each with its length so that parts cannot run into each other."""
+    """Return SHA-256 over the parts, each with its length so that parts cannot run into each other."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -50,18 +50,21 @@ def key(*parts: str | bytes) -> str:
 
 
 def interpreter_tag() -> str:
-    """Platform, ABI, cffi and processor: all that a compiled extension depends on beside its source."""
+    """Return platform, ABI, cffi and processor: all that a compiled extension depends on beside its
+    source.
+    """
     abi = sysconfig.get_config_var("SOABI")
     return f"{sysconfig.get_platform()} {abi} cffi {version('cffi')} {_processor()}"
 
 
 def holds(name: str) -> bool:
-    """Whether what is cached under `name` is there, whole."""
+    """Return whether what is cached under `name` is there, whole."""
     return _is_whole(cache_folder() / name[:2] / name)
 
 
 def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Path:
-    """The folder cached under `name`, made by `make` in an empty folder if it is not whole, or if `anew`.
+    """Return the folder cached under `name`, made by `make` in an empty folder if it is not whole, or if
+    `anew`.
 
     One process makes it while others wait; a maker that is killed leaves nothing under the name. Raises
     OptionError where the cache cannot be written (or, for it looks the same, what `make` writes there).
@@ -97,7 +100,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def _lock(name: str) -> FileLock:
-    """A lock of this cache, which the system releases if the process dies."""
+    """Return a lock of this cache, which the system releases if the process dies."""
     return FileLock(cache_folder() / "locks" / name)
 
 
@@ -110,19 +113,19 @@ def discard(names: Sequence[str]) -> None:
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file in a folder and below, by its path there."""
+    """Return the SHA-256 of every file in a folder and below, by its path there."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {str(path.relative_to(folder)): file_hash(path) for path in paths}
 
 
 def file_hash(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether an artefact is there with all its files as they were made."""
+    """Return whether an artefact is there with all its files as they were made."""
     try:
         listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
         return all(file_hash(folder / name) == made for name, made in listing.items())
@@ -173,7 +176,9 @@ def _remove(entry: Path) -> str | None:
 
 
 def _processor() -> str:
-    """The processor's features, for -march=native code must not travel to another through a shared cache."""
+    """Return the processor's features, for -march=native code must not travel to another through a shared
+    cache.
+    """
     try:
         lines: Sequence[str] = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -184,8 +189,8 @@ def _processor() -> str:
 
 @cache_in_process
 def own_code() -> str:
-    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what a
-    running process has loaded does not change with the files.
+    """Return a hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what
+    a running process has loaded does not change with the files.
     """
     folders = os.walk(str(files("rbdc")), followlinks=True)
     paths = sorted(Path(folder, name) for folder, _, names in folders for name in names)

@@ -12,7 +12,7 @@ from rbdc.planning.tuning import Tuning
 
 
 def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
-    """The compilers that a tuning names for these functions, by name; the usual one wherever it is.
+    """Return the compilers that a tuning names for these functions, by name; the usual one wherever it is.
 
     Raises OptionError, with file and line, for one that is not installed.
     """
@@ -32,8 +32,8 @@ def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> 
 def compilers_of_files(
     tuning: Tuning, sources: Sequence[FunctionSource], found: Mapping[str, Compiler]
 ) -> dict[str, Compiler]:
-    """The compiler of each C file of the functions that a tuning decides on. A file that several of them
-    share has the one that most have chosen, the first of equals.
+    """Return the compiler of each C file of the functions that a tuning decides on. A file that several of
+    them share has the one that most have chosen, the first of equals.
     """
     wanted: dict[str, Counter[str]] = {}
     for source in sources:

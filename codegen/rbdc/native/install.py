@@ -53,12 +53,12 @@ class Cleaned:
 
 
 def recorded(contents: Mapping[str, bytes]) -> dict[str, str]:
-    """The entry `files` of a manifest: the SHA-256 of each file by its name."""
+    """Return the entry `files` of a manifest: the SHA-256 of each file by its name."""
     return {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}
 
 
 def sealed(manifest: str) -> str:
-    """The text of a manifest whose entry `SEAL` is empty, with the hash in it."""
+    """Return the text of a manifest whose entry `SEAL` is empty, with the hash in it."""
     seal = hashlib.sha256(manifest.encode()).hexdigest()
     return manifest.replace(_entry(""), _entry(seal), 1)
 
@@ -97,7 +97,7 @@ def refuse_foreign(destination: Path) -> None:
 
 
 def _is_current(package: Path, destination: Path) -> bool:
-    """Whether the folder holds the package with every file as it was made."""
+    """Return whether the folder holds the package with every file as it was made."""
     try:
         if (destination / MANIFEST).read_bytes() != (package / MANIFEST).read_bytes():
             return False
@@ -196,7 +196,7 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
 
 
 def _is_own_manifest(folder: Path) -> bool:
-    """Whether manifest.json is as rbdc wrote it."""
+    """Return whether manifest.json is as rbdc wrote it."""
     path, seal = folder / MANIFEST, manifest_of(folder).get(SEAL)
     if not isinstance(seal, str) or path.is_symlink():
         return False
@@ -205,7 +205,7 @@ def _is_own_manifest(folder: Path) -> bool:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder, empty where there is none that can be read."""
+    """Return the manifest of a folder, empty where there is none that can be read."""
     path = folder / MANIFEST
     try:
         data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -215,7 +215,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def record_of(folder: Path) -> Record | None:
-    """The record of rbdc's files in a folder, or None."""
+    """Return the record of rbdc's files in a folder, or None."""
     manifest = manifest_of(folder)
     files = manifest.get("files")
     if manifest.get("generator") != "rbdc" or not isinstance(files, dict):
@@ -228,7 +228,7 @@ def record_of(folder: Path) -> Record | None:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name from a manifest is of a file in its folder, and not of the manifest itself."""
+    """Return whether a name from a manifest is of a file in its folder, and not of the manifest itself."""
     return Path(name).name == name and name not in ("", MANIFEST) and "\0" not in name
 
 
@@ -237,20 +237,20 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
 
 
 def _others(folder: Path, names: Collection[str]) -> list[str]:
-    """The names of all that a folder holds beside the files of these names; folders end in a slash."""
+    """Return the names of all that a folder holds beside the files of these names; folders end in a slash."""
     others = [entry for entry in sorted(folder.iterdir()) if entry.name not in names]
     return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in others]
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a message, as many as a line holds."""
+    """Return names in a message, as many as a line holds."""
     more = len(names) - _MOST_NAMED
     listed = ", ".join(ascii(name)[1:-1] for name in names[:_MOST_NAMED])
     return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _free_name(path: Path) -> Path:
-    """The name beside it under which a file of the user's is kept."""
+    """Return the name beside it under which a file of the user's is kept."""
     names = (path.with_name(f"{path.name}.orig{number}") for number in ("", *range(2, 1000)))
     return next(name for name in names if not os.path.lexists(name))
 

@@ -11,7 +11,7 @@ VECTOR_FEATURES = ("sse2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
 
 
 def machine() -> dict[str, object]:
-    """Processor, vector instructions, number of processors, system and Python."""
+    """Return processor, vector instructions, number of processors, system and Python."""
     present = set(_told("flags|Features").split())
     return {
         "processor": _told("model name") or platform.machine(),
@@ -23,13 +23,13 @@ def machine() -> dict[str, object]:
 
 
 def processor() -> str:
-    """The name of the processor, with what tells kinds of one name apart."""
+    """Return the name of the processor, with what tells kinds of one name apart."""
     name, family, model = _told("model name"), _told("cpu family"), _told("model")
     return f"{name} (family {family}, model {model})" if name and family else name or platform.machine()
 
 
 def _told(what: str) -> str:
-    """The first line of /proc/cpuinfo about something; empty where there is none."""
+    """Return the first line of /proc/cpuinfo about something; empty where there is none."""
     file = Path("/proc/cpuinfo")
     text = file.read_text() if file.is_file() else ""
     found = re.search(rf"^(?:{what})\s*:\s*(.+)$", text, re.MULTILINE)

@@ -104,8 +104,8 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:
-    """A new folder and its lock, held. Tries again if another process took it for a leftover meanwhile, which
-    can be while the lock makes the folder anew.
+    """Return a new folder and its lock, held. Tries again if another process took it for a leftover
+    meanwhile, which can be while the lock makes the folder anew.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))

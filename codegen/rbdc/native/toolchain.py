@@ -113,7 +113,9 @@ class Toolchain(NamedTuple):
 
 
 def toolchain(command: str | None, cflags: Sequence[str] | None, march: str = "native") -> Toolchain:
-    """The compiler that `find_compiler` finds, and the flags of a user or, of none, the default ones."""
+    """Return the compiler that `find_compiler` finds, and the flags of a user or, of none, the default
+    ones.
+    """
     compiler = find_compiler(command)
     if cflags is None:
         return Toolchain(compiler, default_flags(march))
@@ -123,7 +125,7 @@ def toolchain(command: str | None, cflags: Sequence[str] | None, march: str = "n
 
 
 def find_compiler(command: str | None = None) -> Compiler:
-    """The compiler named by `command`, by $CC, or the newest clang, gcc or cc, whichever is installed.
+    """Return the compiler named by `command`, by $CC, or the newest clang, gcc or cc, whichever is installed.
 
     Raises ToolchainError naming what was looked for, or where it makes code for another machine.
     """
@@ -145,7 +147,9 @@ def find_compiler(command: str | None = None) -> Compiler:
 
 
 def _here(words: Sequence[str]) -> list[str]:
-    """The words with paths that begin in the current folder made whole, for the compiler runs in others."""
+    """Return the words with paths that begin in the current folder made whole, for the compiler runs in
+    others.
+    """
     first = str(Path(words[0]).absolute())  # a link stays one: ccache asks for its name
     others = (Path(word).absolute() if word.startswith(("./", "../")) else word for word in words[1:])
     return [first, *map(str, others)]
@@ -161,12 +165,16 @@ def _words(command: str) -> list[str]:
 
 
 def default_flags(march: str = "native") -> tuple[str, ...]:
-    """The flags of a library source, `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a variant apart."""
+    """Return the flags of a library source, `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a variant
+    apart.
+    """
     return (*OPTIMISATION_FLAGS, *(["-march=native"] if march == "native" else []))
 
 
 def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Flags of the user; ToolchainError for those that would change what is made or where it is written."""
+    """Return flags of the user; ToolchainError for those that would change what is made or where it is
+    written.
+    """
     for flag in flags:
         if not flag.startswith("-") or flag.startswith(_REFUSED) or flag in ("-c", "-E", "-S"):
             raise ToolchainError(
@@ -197,7 +205,7 @@ def _quieting_arguments(path: str, arguments: tuple[str, ...]) -> tuple[str, ...
 
 
 def _is_silent(path: str, arguments: Sequence[str]) -> bool:
-    """Whether the compiler compiles nothing for this processor without a message."""
+    """Return whether the compiler compiles nothing for this processor without a message."""
     what = ("-march=native", "-fsyntax-only", "-x", "c", os.devnull)
     status, output, errors = _asked([path, *arguments, *what])
     return status == 0 and not output and not errors
@@ -205,7 +213,7 @@ def _is_silent(path: str, arguments: Sequence[str]) -> bool:
 
 @cache
 def _target(path: str, arguments: tuple[str, ...]) -> str:
-    """The target triple of the compiler, empty where it tells none."""
+    """Return the target triple of the compiler, empty where it tells none."""
     status, output, _ = _asked([path, *arguments, "-dumpmachine"])
     words = output.split()
     return words[0] if status == 0 and len(words) == 1 and "-" in words[0] else ""
@@ -224,7 +232,9 @@ def _is_for_this_machine(target: str) -> bool:
 
 
 def _this_machine() -> str:
-    """The architecture and system of this interpreter; platform.machine() would tell that of the kernel."""
+    """Return the architecture and system of this interpreter; platform.machine() would tell that of the
+    kernel.
+    """
     told = sysconfig.get_config_var("HOST_GNU_TYPE") if sys.platform == "linux" else None
     return str(told or f"{platform.machine()}-{sys.platform}")
 
@@ -299,14 +309,16 @@ def _version(path: str) -> str:
 
 
 def _stack_bytes(usage: Path) -> int:
-    """The largest frame that -fstack-usage reports, 0 where the compiler writes no such file."""
+    """Return the largest frame that -fstack-usage reports, 0 where the compiler writes no such file."""
     if not usage.is_file():
         return 0
     return max((int(n) for n in re.findall(r"\t(\d+)\t", usage.read_text(errors="replace"))), default=0)
 
 
 def code_bytes(target: Path) -> int:
-    """Bytes of code and constants by the binutils' size; 0 where that is missing or prints something else."""
+    """Return bytes of code and constants by the binutils' size; 0 where that is missing or prints something
+    else.
+    """
     size = shutil.which("size")
     if size is None:
         return 0

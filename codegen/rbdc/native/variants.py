@@ -63,7 +63,9 @@ class LibraryVariant:
     extensions: tuple[str, ...]
 
     def file(self, robot: str, source: str) -> str:
-        """The name under which a C file of the robot is compiled, beside the same file of other variants."""
+        """Return the name under which a C file of the robot is compiled, beside the same file of other
+        variants.
+        """
         return self.prefix + source.removeprefix(robot)
 
 
@@ -73,33 +75,33 @@ _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
 
 @cache
 def macros(compiler: Compiler, flags: tuple[str, ...] = ()) -> frozenset[str]:
-    """The names of the macros that the compiler defines under these flags."""
+    """Return the names of the macros that the compiler defines under these flags."""
     text = run([*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
     return frozenset(line.split()[1] for line in text.splitlines() if line.startswith("#define "))
 
 
 def required(compilers: Sequence[Compiler], flags: Sequence[str]) -> tuple[str, ...]:
-    """The extensions of `EXTENSIONS` that code of these compilers with these flags may use."""
+    """Return the extensions of `EXTENSIONS` that code of these compilers with these flags may use."""
     defined = {name for compiler in compilers for name in macros(compiler, tuple(flags))}
     return tuple(name for name in EXTENSIONS if f"__{name}__" in defined)
 
 
 def register_bytes(compilers: Sequence[Compiler], flags: Sequence[str]) -> int:
-    """Bytes of the vector registers that code of these compilers with these flags may use."""
+    """Return bytes of the vector registers that code of these compilers with these flags may use."""
     used = required(compilers, flags)
     return 64 if "AVX512F" in used else 32 if "AVX" in used else SHORTEST_BYTES
 
 
 def least_flags(compiler: Compiler) -> tuple[str, ...]:
-    """Flags for code that runs on every processor of the compiler's kind, whatever $CC asks for."""
+    """Return flags for code that runs on every processor of the compiler's kind, whatever $CC asks for."""
     if "__x86_64__" not in macros(compiler):
         return ()
     return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))
 
 
 def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVariant, ...]:
-    """The variants of a library, in rising order of needs. Flags of `tools` come after those of a variant,
-    and win.
+    """Return the variants of a library, in rising order of needs. Flags of `tools` come after those of a
+    variant, and win.
     """
     flags, compilers = tools.flags, tools.compilers
     if march == "native":
@@ -115,7 +117,9 @@ def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVarian
 
 
 def processor_source(variants: Sequence[LibraryVariant]) -> str:
-    """C of `rbdc_has` and `rbdc_variants`, by which a module chooses; to be compiled for every processor."""
+    """Return C of `rbdc_has` and `rbdc_variants`, by which a module chooses; to be compiled for every
+    processor.
+    """
     lines = [" ".join([v.name, v.prefix, *v.extensions]) for v in variants]
     return render(
         "processor.c.jinja", extensions=[(name, *place) for name, place in EXTENSIONS.items()], lines=lines

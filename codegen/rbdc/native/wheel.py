@@ -24,7 +24,7 @@ _MODES = {"so": 0o100755}
 
 
 def licences_beside(description: Path) -> list[Path]:
-    """Files beside a description that tell its licence."""
+    """Return files beside a description that tell its licence."""
     if not description.is_file():
         return []
     files = sorted(description.resolve().parent.iterdir())
@@ -70,7 +70,7 @@ def _texts(licences: Sequence[Path]) -> dict[str, bytes]:
 
 
 def _of_python(files: Mapping[str, str]) -> list[str]:
-    """The names of a package's files that Python needs."""
+    """Return the names of a package's files that Python needs."""
     endings = (".py", ".pyi", "py.typed", ".so")
     found = (name for name in sorted(files) if name.endswith(endings) and name != EXTENSION)
     return [*found, EXTENSION, MANIFEST]

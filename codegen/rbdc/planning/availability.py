@@ -28,8 +28,8 @@ leaves of a regular robot.
 def random_configurations(
     model: Problem, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
 ) -> NDArray[np.float64]:
-    """Random configurations (count, nq), within the limits of the joints of the bodies `limited`, by default
-    of those that lead closed loops.
+    """Return random configurations (count, nq), within the limits of the joints of the bodies `limited`, by
+    default of those that lead closed loops.
     """
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     for index in [cluster.leader for cluster in model.clusters] if limited is None else limited:
@@ -39,8 +39,8 @@ def random_configurations(
 
 
 def singular_joints(model: Problem) -> list[str]:
-    """The joints along which the motion of zero inertia runs, empty where M is regular in some of a few
-    random configurations.
+    """Return the joints along which the motion of zero inertia runs, empty where M is regular in some of a
+    few random configurations.
     """
     involved = set[str]()
     for q in random_configurations(model, np.random.default_rng(0), _SAMPLES):
@@ -62,8 +62,8 @@ def singular_joints(model: Problem) -> list[str]:
 def buildable(
     model: Problem, names: Sequence[str], asked: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """The functions that are defined for the model, and a message for each reason why others had to be left
-    out of a preset.
+    """Return the functions that are defined for the model, and a message for each reason why others had to be
+    left out of a preset.
 
     Raises SingularModelError where one of those was asked for by name.
     """
@@ -77,7 +77,7 @@ def buildable(
 
 
 def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Functions that are not defined for the model, why, and what would mend it."""
+    """Yield functions that are not defined for the model, why, and what would mend it."""
     forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
     joints = singular_joints(model) if set(names) & set(forward_dynamics) else []
     if joints:

@@ -40,8 +40,8 @@ to 0.78; aba_jvp 0.9 to 1.1), but gain elsewhere: on the Xeon by gcc HyQ's rnea_
 
 
 def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPlan:
-    """How several samples are computed beside the plan for one: as many side by side as the choice says, or
-    as measurements do.
+    """Return how several samples are computed beside the plan for one: as many side by side as the choice
+    says, or as measurements do.
 
     Raises OptionError for a choice that the function does not have.
     """
@@ -58,8 +58,8 @@ def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPl
 
 
 def widths(function: Function, samples: Sequence[Program], register: int = SHORTEST_BYTES) -> tuple[int, ...]:
-    """The numbers of samples that a batch of rows can take side by side on processors whose registers have so
-    many bytes, 1 for one by one.
+    """Return the numbers of samples that a batch of rows can take side by side on processors whose registers
+    have so many bytes, 1 for one by one.
     """
     scalar = function.declaration.scalar
     wide = (scalar.lanes,) if function.declaration.framed else scalar.widths(register)
@@ -69,8 +69,8 @@ def widths(function: Function, samples: Sequence[Program], register: int = SHORT
 def kernel_widths(
     function: Function, samples: Sequence[Program], chosen: int | None = None
 ) -> dict[int, int]:
-    """Samples side by side in a function's kernels, by the bytes of the processor's registers: as many as
-    chosen, or those of a block, or beyond `ONE_REGISTER_BEYOND` those that a register holds.
+    """Return samples side by side in a function's kernels, by the bytes of the processor's registers: as many
+    as chosen, or those of a block, or beyond `ONE_REGISTER_BEYOND` those that a register holds.
     """
     if chosen is not None:
         return dict.fromkeys(REGISTERS, chosen)
@@ -83,7 +83,7 @@ def kernel_widths(
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
-    """The programs of a kernel for several samples; none where that is too large to pay."""
+    """Return the programs of a kernel for several samples; none where that is too large to pay."""
     model, function = subject.model, subject.function
     if function.declaration.framed:
         small = plan.cost.operations <= WORTH_A_BATCH
@@ -97,7 +97,7 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
 
 
 def _most(subject: Subject) -> int:
-    """Degrees of freedom up to which the programs are looked at."""
+    """Return degrees of freedom up to which the programs are looked at."""
     if has_paths(subject.model, subject.function):
         return SECOND_ORDER_IN_LANES
     return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS

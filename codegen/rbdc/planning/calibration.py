@@ -80,8 +80,8 @@ nothing.
 
 
 def nanoseconds(form: str, operations: float, looped: float = 0.0, moved: float = 0.0) -> float:
-    """The time of a call by the form of its code, its operations, beside these those of a loop, and numbers
-    among columns.
+    """Return the time of a call by the form of its code, its operations, beside these those of a loop, and
+    numbers among columns.
     """
     rate = RATES[form]
     is_near = rate.bytes * operations <= NEAR_CODE

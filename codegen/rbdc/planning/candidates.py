@@ -33,7 +33,7 @@ from rbdc.planning.tracing import traced
 
 
 def over(function: Function, scalar: ScalarType) -> Function:
-    """The function over another type of scalars."""
+    """Return the function over another type of scalars."""
     return replace(function, declaration=replace(function.declaration, scalar=scalar))
 
 
@@ -88,12 +88,12 @@ class Candidate:
         return [self.without, self.whole] if self._saves(WORTH_A_FORM) else [self.whole]
 
     def _saves(self, part: float) -> bool:
-        """Whether going without the optional inputs saves more than a part of the operations."""
+        """Return whether going without the optional inputs saves more than a part of the operations."""
         return cost(self.whole).operations > (1.0 + part) * cost(self.without).operations
 
 
 def candidates(model: Problem, function: Function) -> list[Candidate]:
-    """The function by each of its methods."""
+    """Return the function by each of its methods."""
     return [Candidate(model, function, method) for method in function.methods]
 
 
@@ -103,29 +103,29 @@ def least(found: Sequence[Candidate]) -> Candidate:
 
 
 def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
-    """The method that is generated for this model, which takes the least work, and its programs."""
+    """Return the method that is generated for this model, which takes the least work, and its programs."""
     best = least(candidates(model, function))
     return best.method, finished(best.kernels)
 
 
 def of_samples(found: Sequence[Candidate]) -> list[Program]:
-    """The scalar programs for several samples, by the method that takes the least work there."""
+    """Return the scalar programs for several samples, by the method that takes the least work there."""
     return min((candidate.samples for candidate in found), key=lambda samples: cost(samples[0]).weight)
 
 
 def programs(model: Problem, function: Function, method: str) -> list[Program]:
-    """The programs of a function by a method, as they are emitted."""
+    """Return the programs of a function by a method, as they are emitted."""
     return finished(Candidate(model, function, method).kernels)
 
 
 def finished(kernels: Sequence[Program]) -> list[Program]:
-    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first."""
+    """Return kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first."""
     ordered = (order_sections(join_neighbours(chain_sums(kernel))) for kernel in kernels)
     return [verify(gather_labels(gather_angles(kernel))) for kernel in ordered]
 
 
 def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
-    """The programs of what is left to solve for, where the function has such a form."""
+    """Return the programs of what is left to solve for, where the function has such a form."""
     if function.to_solve is None:
         return None
     left = Function(preparation(function.declaration), {"columns": function.to_solve})
@@ -133,7 +133,7 @@ def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
 
 
 def has_paths(model: Problem, function: Function) -> bool:
-    """Whether a function of second derivatives can have the form `paths` for this model.
+    """Return whether a function of second derivatives can have the form `paths` for this model.
 
     Raises UnsupportedError where neither that nor straight-line code will do.
     """
@@ -155,7 +155,7 @@ def has_paths(model: Problem, function: Function) -> bool:
 
 
 def path_start(model: Problem, function: Function) -> list[Program] | None:
-    """The programs that the form `paths` starts from, where the function and the model have it.
+    """Return the programs that the form `paths` starts from, where the function and the model have it.
 
     Raises UnsupportedError where neither that nor straight-line code will do.
     """

@@ -13,21 +13,21 @@ from rbdc.spatial import Placement
 
 
 def _on(model: Problem, index: int) -> list[tuple[Contact, Frame]]:
-    """Contacts on a body, with their frames there."""
+    """Return contacts on a body, with their frames there."""
     pairs = ((contact, frame) for contact in model.contacts for frame in (contact.first, contact.second))
     return [(contact, frame) for contact, frame in pairs if frame is not None and frame.body == index]
 
 
 def contacts_of(model: Problem, index: int) -> list[Placement]:
-    """The frames of contacts on a body, in its own."""
+    """Return the frames of contacts on a body, in its own."""
     return [frame.placement for _, frame in _on(model, index)]
 
 
 def contact_moves(
     model: Problem, step: Mapping[int, int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
-    """A permutation of bodies as one of the entries of inputs over contacts and of what is solved for; none
-    where limbs are not alike in these.
+    """Return a permutation of bodies as one of the entries of inputs over contacts and of what is solved for;
+    none where limbs are not alike in these.
     """
     contacts, every = _moved(model, step), range(total_rows(model))
 
@@ -45,7 +45,7 @@ def contact_moves(
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
-    """A permutation of bodies as one of the contacts; none where limbs are not alike in these."""
+    """Return a permutation of bodies as one of the contacts; none where limbs are not alike in these."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
     alike = all(here == there for here, there in kinds)
@@ -55,8 +55,8 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 
 
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Forces of contacts and joint accelerations, and their weights, under a permutation of bodies and that
-    of their rows, which elimination one contact after the other does not show to be exchanged.
+    """Return forces of contacts and joint accelerations, and their weights, under a permutation of bodies and
+    that of their rows, which elimination one contact after the other does not show to be exchanged.
     """
     if not rows:
         return {}
@@ -68,6 +68,6 @@ def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, 
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
-    """Kind, rows and bodies of a contact, exchanged by a step."""
+    """Return kind, rows and bodies of a contact, exchanged by a step."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)

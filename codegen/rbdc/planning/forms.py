@@ -61,7 +61,7 @@ class Subject:
 
 
 def straight_line(subject: Subject) -> Plan | None:
-    """Straight-line code by the method that takes the least work, limbs in lanes where there are some.
+    """Return straight-line code by the method that takes the least work, limbs in lanes where there are some.
 
     None where another form takes less time for certain.
     """
@@ -73,12 +73,12 @@ def straight_line(subject: Subject) -> Plan | None:
 
 
 def straight_line_of(function: Function, method: str, kernels: tuple[Program, ...]) -> Plan:
-    """The plan of straight-line code by these programs."""
+    """Return the plan of straight-line code by these programs."""
     return Plan(function, STRAIGHT_LINE, StraightLine(method, kernels), cost(kernels[0]))
 
 
 def is_left_to_others(model: Problem, function: Function) -> bool:
-    """Whether straight-line code is not looked at, by the measurements at the thresholds."""
+    """Return whether straight-line code is not looked at, by the measurements at the thresholds."""
     if model.nv > MAXIMUM_DOF:
         return True
     if has_paths(model, function):
@@ -89,8 +89,8 @@ def is_left_to_others(model: Problem, function: Function) -> bool:
 
 
 def columns(subject: Subject) -> Plan | None:
-    """Straight-line code for the factors of M and the right-hand sides, blocks of columns side by side in the
-    lanes of vectors for the solve; None for functions that solve nothing with M.
+    """Return straight-line code for the factors of M and the right-hand sides, blocks of columns side by side
+    in the lanes of vectors for the solve; None for functions that solve nothing with M.
     """
     model, function = subject.model, subject.function
     solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
@@ -101,7 +101,7 @@ def columns(subject: Subject) -> Plan | None:
 
 
 def windows(subject: Subject) -> Plan | None:
-    """First derivatives and M^-1 of trees with limbs, limbs and windows of columns side by side
+    """Return first derivatives and M^-1 of trees with limbs, limbs and windows of columns side by side
     (`rbdc.planning.windows`); None for functions and models that have no such kernel.
     """
     model, function = subject.model, subject.function
@@ -113,8 +113,9 @@ def windows(subject: Subject) -> Plan | None:
 
 
 def paths(subject: Subject) -> Plan | None:
-    """Second derivatives as loops over the degrees of freedom on each path of the tree, after straight-line
-    code that they start from (`rbdc.planning.paths`); None for functions and models that have none.
+    """Return second derivatives as loops over the degrees of freedom on each path of the tree, after
+    straight-line code that they start from (`rbdc.planning.paths`); None for functions and models that have
+    none.
     """
     model, function = subject.model, subject.function
     start = path_start(model, function)
@@ -128,15 +129,17 @@ def paths(subject: Subject) -> Plan | None:
 
 
 def _called(subject: Subject, name: str) -> Plan:
-    """Another function of the catalogue for this one to call, under a name that it has for all that do."""
+    """Return another function of the catalogue for this one to call, under a name that it has for all that
+    do.
+    """
     other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
     declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
     return chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
 
 
 def climb(subject: Subject) -> Plan | None:
-    """A function of a frame, by steps of straight-line code from it to the root, those above the frame at run
-    time; None for other functions.
+    """Return a function of a frame, by steps of straight-line code from it to the root, those above the frame
+    at run time; None for other functions.
     """
     model, function = subject.model, subject.function
     if not function.declaration.framed:
@@ -146,8 +149,8 @@ def climb(subject: Subject) -> Plan | None:
 
 
 def rolled(subject: Subject) -> Plan | None:
-    """Loops over tables of the model's constants, by the method of fewest operations; None for functions that
-    have none, and with springs or dry friction.
+    """Return loops over tables of the model's constants, by the method of fewest operations; None for
+    functions that have none, and with springs or dry friction.
     """
     if not subject.function.policy.rolled or not subject.model.only_damped:
         return None
@@ -204,20 +207,20 @@ this form, None where the form is not for it, or where making it would take minu
 
 
 def plans_of(subject: Subject) -> dict[str, Plan]:
-    """The function in each form that it has, by the form's name."""
+    """Return the function in each form that it has, by the form's name."""
     plans = {name: form(subject) for name, form in FORMS.items()}
     return {name: plan for name, plan in plans.items() if plan is not None}
 
 
 def least_time(plans: Iterable[Plan]) -> Plan | None:
-    """The plan that takes least time by the table, the first of equals; None of none."""
+    """Return the plan that takes least time by the table, the first of equals; None of none."""
     return min(plans, key=lambda plan: plan.nanoseconds, default=None)
 
 
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTOLD) -> Plan:
-    """The plan in the form of the choice; of none, the plan of least time among those that the style allows:
-    loops over bodies for `rolled`, for `auto` in place of more than `WORTH_ROLLING` operations, and where
-    there is no other.
+    """Return the plan in the form of the choice; of none, the plan of least time among those that the style
+    allows: loops over bodies for `rolled`, for `auto` in place of more than `WORTH_ROLLING` operations, and
+    where there is no other.
     """
     if choice.form is not None:
         return _in_form(subject, choice.form, choice.place)
@@ -235,7 +238,7 @@ def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTO
 
 
 def _in_form(subject: Subject, form: str, place: str) -> Plan:
-    """The plan in a form that was asked for. Raises OptionError where the function has none."""
+    """Return the plan in a form that was asked for. Raises OptionError where the function has none."""
     plan = FORMS[form](subject)
     if plan is None:
         problem = f"{place}: {subject.function.name} has no form {form!r} here"

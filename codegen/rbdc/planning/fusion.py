@@ -22,7 +22,9 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """The outputs of several, from the inputs that each takes, by their names; in lanes where each is."""
+    """Return the outputs of several, from the inputs that each takes, by their names; in lanes where each
+    is.
+    """
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
         return InLanes(_one_after_the_other(takes, scalar), _one_after_the_other(takes, in_lanes))
@@ -35,8 +37,8 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
 
 
 def fused(model: Problem, names: Sequence[str]) -> Function:
-    """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs
-    of all.
+    """Return one function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the
+    outputs of all.
 
     names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not
     said. Its methods are those of the functions in every combination, on the joint-space model that all of
@@ -66,7 +68,7 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
 
 
 def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
-    """The functions out of these groups of `fuse`, by their names.
+    """Return the functions out of these groups of `fuse`, by their names.
 
     Raises OptionError for two of one name, and what `fused` raises.
     """
@@ -78,7 +80,7 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """The solves that a function and its derivatives end in, in this order, where they have them."""
+    """Return the solves that a function and its derivatives end in, in this order, where they have them."""
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values
@@ -86,7 +88,7 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
 
 
 def _asked(model: Problem, text: str) -> Part:
-    """The function that a part of `fuse` names; for one of frames the frame's index and the reference.
+    """Return the function that a part of `fuse` names; for one of frames the frame's index and the reference.
 
     Raises OptionError for what is unknown, and for a frame that is missing or too many.
     """
@@ -117,7 +119,7 @@ def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple
 
 
 def _part(model: Problem, text: str) -> Function:
-    """A function of the catalogue; one that takes a frame for that frame alone."""
+    """Return a function of the catalogue; one that takes a frame for that frame alone."""
     part = _asked(model, text)
     function = functions_of(model)[part.name]
     if part.frame is None or function.at_frame is None:
@@ -130,7 +132,7 @@ def _part(model: Problem, text: str) -> Function:
 
 
 def _frame(model: Problem, text: str, name: str) -> int:
-    """The index of a frame by its name."""
+    """Return the index of a frame by its name."""
     found = [index for index, frame in enumerate(model.frames) if frame.name == name]
     if not found:
         example = f"{text.split('@')[0]}@{shown(model.frames[-1].name)}"
@@ -140,7 +142,7 @@ def _frame(model: Problem, text: str, name: str) -> int:
 
 
 def _inputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...]:
-    """Each input once, in the order of first use, the optional one last."""
+    """Return each input once, in the order of first use, the optional one last."""
     every = {p.name: p for declaration in declarations for p in declaration.inputs}
     return tuple(sorted(every.values(), key=lambda p: p.optional))
 

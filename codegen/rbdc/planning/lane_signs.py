@@ -22,15 +22,15 @@ def signs_of(bodies: Sequence[Body], given: Mapping[int, Scalar]) -> dict[str, d
 
 
 def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scalar]:
-    """Entries over the joints times the signs of these."""
+    """Return entries over the joints times the signs of these."""
     return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
 
 
 def signed_output(
     model: Problem, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
 ) -> list[Scalar]:
-    """An output over the joints' own directions: along axes that are such directions entries take the signs,
-    after those of contacts where these stand before them.
+    """Return an output over the joints' own directions: along axes that are such directions entries take the
+    signs, after those of contacts where these stand before them.
     """
     starts = _joint_axes(model, output)
     result = []

@@ -47,7 +47,7 @@ class LaneBody(JointSpaceBody):
     contacts: tuple[tuple[Placement, Placement], ...] = ()
 
     def own_placement(self, placement: Placement) -> Placement:
-        """The frame of a contact, by the constants."""
+        """Return the frame of a contact, by the constants."""
         return next(own for described, own in self.contacts if described == placement)
 
 
@@ -65,8 +65,8 @@ class LaneModel:
 
 @lru_cache(maxsize=8)
 def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
-    """The limbs of a model and the groups within them, their frames alike; None where there are no limbs, or
-    where not all of them take the same inertial parameters at run time. `space` as of `reduced`.
+    """Return the limbs of a model and the groups within them, their frames alike; None where there are no
+    limbs, or where not all of them take the same inertial parameters at run time. `space` as of `reduced`.
 
     Groups within limbs take 0.57 to 1.0 of the work: TIAGo 0.69 to 0.95, and hands of two to four fingers.
     """
@@ -92,7 +92,7 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
 
 
 def _take_the_same(model: Problem, found: Sequence[LimbGroup]) -> bool:
-    """Whether of all counterparts none has inertial parameters at run time, or each its own alone."""
+    """Return whether of all counterparts none has inertial parameters at run time, or each its own alone."""
     for bodies in (bodies for group in found for bodies in group.lanes()):
         rows = [[row for row in model.parameters if row.body == index] for index in bodies]
         if any(rows) and any(len(own) != 1 or own[0].added for own in rows):
@@ -101,8 +101,8 @@ def _take_the_same(model: Problem, found: Sequence[LimbGroup]) -> bool:
 
 
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
-    """The constants of a body of the aligned model: the sign of its joint, its link's, its chosen frame, the
-    numbers of its joint's drive, and the frames of contacts in the chosen one.
+    """Return the constants of a body of the aligned model: the sign of its joint, its link's, its chosen
+    frame, the numbers of its joint's drive, and the frames of contacts in the chosen one.
     """
     body = model.bodies[index]
     frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
@@ -116,9 +116,9 @@ _SAME = 4e-15
 
 
 def laned(model: Problem, function: Function, method: str) -> Program | None:
-    """The program of a function without its optional input, limbs in lanes, groups within them as well; None
-    where there are no limbs, or the function depends on frames. The same values as the scalar program (tested
-    on random trees with alike limbs).
+    """Return the program of a function without its optional input, limbs in lanes, groups within them as
+    well; None where there are no limbs, or the function depends on frames. The same values as the scalar
+    program (tested on random trees with alike limbs).
     """
     evaluate = function.methods[method]
     if not isinstance(evaluate, InLanes):
@@ -128,7 +128,7 @@ def laned(model: Problem, function: Function, method: str) -> Program | None:
 
 
 def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
-    """The program of a function with these limbs in lanes."""
+    """Return the program of a function with these limbs in lanes."""
     table = symbols(CONSTANTS, len(limbs.slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {
@@ -156,8 +156,8 @@ def evaluated(
     given: Mapping[str, Sequence[Scalar]],
     trace: Trace,
 ) -> list[tuple[str, list[Scalar]]]:
-    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the
-    limbs' constants.
+    """Return the outputs of a function by name, for the joints' own directions, with these scalars in place
+    of the limbs' constants.
 
     Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
     """
@@ -176,7 +176,7 @@ def evaluated(
 
 
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
-    """The model with the limbs' bodies by their scalars."""
+    """Return the model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
     for index, (_, *values) in scalars.items():
         row, described = iter(values), contacts_of(limbs.model, index)
@@ -191,7 +191,7 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
 
 
 def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Exchange:
-    """The permutation that moves every limb of the groups of one size to the next."""
+    """Return the permutation that moves every limb of the groups of one size to the next."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
@@ -205,7 +205,7 @@ def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Excha
 
 
 def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
-    """A permutation of bodies as one of their entries in the inputs."""
+    """Return a permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}

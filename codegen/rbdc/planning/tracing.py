@@ -18,7 +18,7 @@ from rbdc.spatial import Placement
 
 
 def traced(model: Problem, function: Function, method: str) -> Program:
-    """The optimised program of one method over all inputs."""
+    """Return the optimised program of one method over all inputs."""
     recorder = Recorder()
     arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
     values = function.methods[method](model, arguments, recorder.record)

@@ -68,7 +68,9 @@ class Decision:
     place: str = field(default="", compare=False)
 
     def nanoseconds(self, way: Way) -> float | None:
-        """The time of a way, on several processors the geometric mean; None where one did not measure it."""
+        """Return the time of a way, on several processors the geometric mean; None where one did not measure
+        it.
+        """
         times = [timing.nanoseconds for timing in self.measured if timing.way == way]
         processors = {timing.processor for timing in self.measured}
         return geometric_mean(times) if times and len(times) == len(processors) else None
@@ -105,27 +107,29 @@ class Tuning:
         return tuple(dict.fromkeys(name for kind in KINDS for name in self.decisions[kind]))
 
     def all(self) -> list[Decision]:
-        """Every decision."""
+        """Return every decision."""
         return [decision for kind in KINDS for decision in self.decisions[kind].values()]
 
     def choices(self) -> dict[str, Choice]:
-        """The choices of planning, by function."""
+        """Return the choices of planning, by function."""
         own = {name: [self.decisions[kind].get(name) for kind in KINDS] for name in self.functions}
         return {name: _choice(*found) for name, found in own.items()}
 
     def compilers_of(self, function: str) -> dict[str, str]:
-        """The names of the compilers of a function, as its entry of a manifest has them."""
+        """Return the names of the compilers of a function, as its entry of a manifest has them."""
         found = {"compiler": self.compiler(function), "batch_compiler": self.compiler(function, batch=True)}
         return {word: compiler for word, compiler in found.items() if compiler is not None}
 
     def compiler(self, function: str, *, batch: bool = False) -> str | None:
-        """The name of the compiler of a function, or of its kernel for batches; None where none is named."""
+        """Return the name of the compiler of a function, or of its kernel for batches; None where none is
+        named.
+        """
         kinds = (BLOCKS, BATCH) if batch else (SINGLE,)
         named = (self.decisions[kind][function] for kind in kinds if function in self.decisions[kind])
         return next((decision.way.compiler for decision in named), None)
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
-        """Remarks of a build of these functions on it; without a processor: for all."""
+        """Return remarks of a build of these functions on it; without a processor: for all."""
         found = []
         if processor and self.processors and processor not in self.processors:
             found.append(f"`tuning`: measured on {', '.join(self.processors)}; this is {processor}")
@@ -179,13 +183,13 @@ def _data(kind: str, decision: Decision) -> dict[str, Any]:
 
 
 def geometric_mean(numbers: Sequence[float]) -> float:
-    """The geometric mean of positive numbers."""
+    """Return the geometric mean of positive numbers."""
     return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))
 
 
 def read_tuning(given: Any) -> Tuning:
-    """The tuning of a file by its path. Raises ValueError for what is no path of a file that can be read,
-    DescriptionError with the line for a content that is no tuning.
+    """Return the tuning of a file by its path. Raises ValueError for what is no path of a file that can be
+    read, DescriptionError with the line for a content that is no tuning.
     """
     if isinstance(given, Tuning):
         return given

@@ -96,7 +96,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
 
 
 def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
-    """Loops by the bodies that they share, with these."""
+    """Return loops by the bodies that they share, with these."""
     groups: list[tuple[list[Contact], set[int]]] = []
     for loop in loops:
         one, two = (set() if f is None else set(model.support(f.body)) for f in (loop.first, loop.second))
@@ -111,8 +111,8 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
 def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
-    """The cluster of some loops and the bodies in them, with the polynomials and the steps that close the
-    loops over the range of the leader's joint.
+    """Return the cluster of some loops and the bodies in them, with the polynomials and the steps that close
+    the loops over the range of the leader's joint.
     """
     carriers = {model.bodies[k].parent for k in members}.difference(members)
     if len(carriers) > 1:
@@ -138,7 +138,7 @@ def _reduced(
 
 
 def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
-    """The joint that the others follow."""
+    """Return the joint that the others follow."""
     if any(loop.kind is not ContactKind.POINT for loop in loops):
         raise _Refusal("only loops of points are reduced", "declare them as point@")
     own = {k: model.bodies[k] for k in members}
@@ -163,7 +163,9 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:
-    """Whether so many steps from the polynomials are where the loops close, everywhere in the range."""
+    """Return whether so many steps from the polynomials are where the loops close, everywhere in the
+    range.
+    """
     z = [np.polyval(curve[::-1], places) for curve in curves]
     with np.errstate(all="ignore"):
         for _ in range(steps):
@@ -174,7 +176,7 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Arr
 
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
-    """The followers' coordinates at places of the leader's range, each from the ones beside it."""
+    """Return the followers' coordinates at places of the leader's range, each from the ones beside it."""
     start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
     found: dict[int, list[float]] = {}
@@ -200,8 +202,9 @@ def _singular(body: Body, where: str = "") -> _Refusal:
 
 
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
-    """The motor's coordinate and the followers' in a closed configuration from which the range is traced: the
-    one nearest to the neutral configuration, of those that are reached from there and from some around it.
+    """Return the motor's coordinate and the followers' in a closed configuration from which the range is
+    traced: the one nearest to the neutral configuration, of those that are reached from there and from some
+    around it.
 
     Where that is singular, as of a parallelogram that lies in line, or out of the range, the motor is held at
     the nearest place in its range, and the followers are the nearest that close the loops there.
@@ -226,7 +229,7 @@ def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
 
 
 def _size(linkage: Linkage, y: float, z: list[float]) -> float:
-    """The size of the determinant that is zero in a singular configuration."""
+    """Return the size of the determinant that is zero in a singular configuration."""
     return abs(float(np.linalg.det(np.array(linkage.followed(y, z)))))
 
 
@@ -243,7 +246,7 @@ def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None
 
 
 def _moved(body: Body, linkage: Linkage, start: float, end: float, z: list[float]) -> list[float]:
-    """The followers' coordinates after the motor has moved."""
+    """Return the followers' coordinates after the motor has moved."""
     with suppress(ZeroDivisionError):  # a singular configuration
         slopes, _ = linkage.derivatives(start, z)
         z = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)]

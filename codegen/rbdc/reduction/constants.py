@@ -55,7 +55,7 @@ _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """The constants of a model that suits windows; moving: with those of external forces."""
+    """Return the constants of a model that suits windows; moving: with those of external forces."""
     small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))
@@ -77,7 +77,7 @@ def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
 
 
 def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:
-    """The constants of a node of a body."""
+    """Return the constants of a node of a body."""
     frame = [0.0] * len(POSE)
     if node.part:
         frame = pose(Placement.identity())
@@ -90,13 +90,13 @@ def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:
 
 
 def pose_above(body: JointSpaceBody, q: Sequence[Scalar], origin: Vector3) -> list[Scalar]:
-    """The numbers of a body's frame in the frame above."""
+    """Return the numbers of a body's frame in the frame above."""
     above = body.placement_at(q)
     place = above.translation - origin if body.parent == WORLD else above.translation
     return pose(Placement(above.rotation, place))
 
 
 def pose(frame: Placement) -> list[Scalar]:
-    """The numbers of a frame, in the order of `POSE`."""
+    """Return the numbers of a frame, in the order of `POSE`."""
     axes = frame.rotation
     return [x for vector in (axes.x, axes.y, axes.z, frame.translation) for x in vector.scalars()]

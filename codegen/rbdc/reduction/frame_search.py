@@ -24,8 +24,8 @@ away, and digits would go.
 
 
 def work_of(body: JointSpaceBody) -> int:
-    """The work that a body gives to the recursions, by its constants that are not zero; of a root, which
-    turns about one axis and has nothing to pass on, they take half.
+    """Return the work that a body gives to the recursions, by its constants that are not zero; of a root,
+    which turns about one axis and has nothing to pass on, they take half.
 
     The weights are about half of the operations that each takes in twice inverse dynamics and once composing
     inertias. Counting these themselves chose frames of as much work for every robot in `rbdc.robots`, but for
@@ -91,8 +91,8 @@ def _improve(
 def _runs(
     bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
 ) -> list[dict[int, int]]:
-    """The link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or -1
-    where its axis points back.
+    """Return the link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or
+    -1 where its axis points back.
     """
     runs = [{index: 1}]
     last = {index: 1}
@@ -109,7 +109,7 @@ def _runs(
 
 
 def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
-    """Turns that could pay."""
+    """Return turns that could pay."""
     h, k = body.inertia.first_moment, body.inertia.second_moments()
     found = [
         0.0,
@@ -126,8 +126,8 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
-    """Slides of parallel links that could pay, along the axis of the first: none for a prismatic joint, whose
-    second moments they would fill.
+    """Return slides of parallel links that could pay, along the axis of the first: none for a prismatic
+    joint, whose second moments they would fill.
     """
     body = run[0]
     if body.joint.rotation == "none":
@@ -144,8 +144,8 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
 def _moved(
     bodies: dict[int, JointSpaceBody], index: int, children: Sequence[int], angle: float, slide: float
 ) -> dict[int, JointSpaceBody]:
-    """The links with the frame of one turned about z by `angle` and slid along z, its children seen from
-    there.
+    """Return the links with the frame of one turned about z by `angle` and slid along z, its children seen
+    from there.
     """
     if angle == 0.0 and slide == 0.0:
         return bodies

@@ -39,8 +39,8 @@ _OVER = 4
 
 
 def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
-    """The joint-space model with the frames of the other limbs like those of the first, and for each body the
-    sign of its joint.
+    """Return the joint-space model with the frames of the other limbs like those of the first, and for each
+    body the sign of its joint.
 
     Of all turns of all frames those that cost least, by dynamic programming from the leaves to the root: a
     link's constants depend on its turn and on that of the link that carries it.
@@ -50,7 +50,7 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
     least: dict[tuple[int, int], tuple[float, int]] = {}
 
     def cost(index: int, above: int, turn: int) -> float:
-        """Least cost of a subtree by the turns of its root and of what carries that."""
+        """Return least cost of a subtree by the turns of its root and of what carries that."""
         total = sum(least[child, turn][0] for child in model.children(index))
         if index in like:
             turned = reframed(model.bodies[index], _TURNS[above], _TURNS[turn])
@@ -74,7 +74,7 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """Cost of the differences between the constants of two bodies."""
+    """Return cost of the differences between the constants of two bodies."""
     total = 0.0
     for k, (x, y) in enumerate(zip(constants(one), constants(other), strict=True)):
         if k != THETA and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):

@@ -36,8 +36,8 @@ class LimbGroup:
     nested: tuple[LimbGroup, ...] = ()
 
     def lanes(self) -> list[tuple[int, ...]]:
-        """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers,
-        finger 1 of all limbs first.
+        """Return the bodies that correspond to each other, from the root on: those of limb after limb; of
+        fingers, finger 1 of all limbs first.
         """
         alike = dict(zip(self.limbs[0], zip(*self.limbs, strict=True), strict=True))
         inner = [bodies for group in self.nested for bodies in group.lanes()]
@@ -48,8 +48,8 @@ class LimbGroup:
         ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Permutations of bodies that one after the other move each lane to the next: all limbs to the next
-        one, then, as the last of them has come to be the first, the fingers of the first.
+        """Return permutations of bodies that one after the other move each lane to the next: all limbs to the
+        next one, then, as the last of them has come to be the first, the fingers of the first.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
         step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
@@ -57,7 +57,7 @@ class LimbGroup:
 
 
 def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
-    """The steps of several groups taken together."""
+    """Return the steps of several groups taken together."""
     return [
         {k: n for step in same for k, n in step.items()}
         for same in itertools.zip_longest(*found, fillvalue={})
@@ -65,8 +65,8 @@ def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
 
 
 def groups(model: Model) -> list[LimbGroup]:
-    """The groups of the model, outermost first; a limb is in one group only, but for groups within limbs.
-    Only limbs of one-dof joints without coupling.
+    """Return the groups of the model, outermost first; a limb is in one group only, but for groups within
+    limbs. Only limbs of one-dof joints without coupling.
     """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
@@ -82,8 +82,8 @@ def _groups(
     *,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """The groups among the children of some bodies. A single joint is not worth a vector, but `within` limbs,
-    where what is left over is in lanes anyway.
+    """Return the groups among the children of some bodies. A single joint is not worth a vector, but `within`
+    limbs, where what is left over is in lanes anyway.
     """
     found: list[LimbGroup] = []
     taken: set[int] = set()
@@ -109,8 +109,8 @@ def _groups(
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
-    """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a
-    lane.
+    """Return the kind of the joint and the sorted signatures of the children; None where a joint cannot be in
+    a lane.
     """
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]
@@ -120,7 +120,7 @@ def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) 
 
 
 def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None]) -> list[int]:
-    """A limb's bodies, children in the order of their signatures."""
+    """Return a limb's bodies, children in the order of their signatures."""
     result = [root]
     for child in sorted(model.children(root), key=lambda c: repr(signatures[c])):
         result += _bodies(model, child, signatures)
@@ -132,15 +132,15 @@ THETA = 4
 
 
 def constants(body: JointSpaceBody) -> list[Scalar]:
-    """All that distinguishes a body of one limb from that of another: cosine and sine of gamma and alpha,
-    theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
+    """Return all that distinguishes a body of one limb from that of another: cosine and sine of gamma and
+    alpha, theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
     """
     turns = [body.gamma.c, body.gamma.s, body.alpha.c, body.alpha.s, body.theta]
     return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]
 
 
 def with_constants(body: JointSpaceBody, given: Sequence[Scalar]) -> JointSpaceBody:
-    """The body with these numbers in place of its `constants`."""
+    """Return the body with these numbers in place of its `constants`."""
     return replace(
         body,
         gamma=AxisRotation("z", *given[:2]),

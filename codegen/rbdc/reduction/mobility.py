@@ -34,7 +34,7 @@ descriptions are parallel to some six digits.
 
 
 def mobility(model: Problem) -> dict[str, int]:
-    """rows: of all contacts; rank: how many of them are independent; freedoms: nv less that. Raises
+    """Return rows: of all contacts; rank: how many of them are independent; freedoms: nv less that. Raises
     UnsupportedError for loops that cannot be closed.
     """
     rank = max(_rank(j) for j in _jacobians(model))
@@ -68,7 +68,7 @@ def with_independent_loops(model: Problem) -> Problem:
 
 
 def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
-    """A note of rows that depend on others. Raises UnsupportedError where all do."""
+    """Return a note of rows that depend on others. Raises UnsupportedError where all do."""
     if not after.rows:
         raise UnsupportedError(
             f"{model.place}: the loop {shown(after.name)} holds nothing that others do not: leave it out"
@@ -98,7 +98,7 @@ def _rank(jacobian: Array) -> int:
 
 
 def _jacobians(model: Problem) -> Iterator[Array]:
-    """J in some configurations in which the loops are closed."""
+    """Yield J in some configurations in which the loops are closed."""
     rng, found, least = np.random.default_rng(0), 0, np.inf
     for _ in range(ATTEMPTS):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.0, 1.0, model.nv)])
@@ -118,8 +118,8 @@ def _jacobians(model: Problem) -> Iterator[Array]:
 
 
 def closed_from(model: Problem, q: list[float]) -> tuple[list[float], float]:
-    """A configuration near q in which the loops are closed, by least-norm Newton steps, and the error that is
-    left.
+    """Return a configuration near q in which the loops are closed, by least-norm Newton steps, and the error
+    that is left.
     """
     loops = loops_of(model)
     for _ in range(STEPS):

@@ -18,8 +18,8 @@ _OF_READING = ("xacro_arguments", "package_path")
 
 
 def under(given: Model, options: ModelOptions) -> Problem:
-    """The problem of a model under the options that the caller gave. Options that it did not give stay as
-    they are, those of single joints and frames are added.
+    """Return the problem of a model under the options that the caller gave. Options that it did not give stay
+    as they are, those of single joints and frames are added.
 
     The result has no `assembly` if the model was changed after it was assembled.
 
@@ -48,7 +48,9 @@ def under(given: Model, options: ModelOptions) -> Problem:
 
 
 def held_options(model: Problem) -> dict[str, Any]:
-    """The options of its model by their fields, None for what one that was not assembled does not tell."""
+    """Return the options of its model by their fields, None for what one that was not assembled does not
+    tell.
+    """
     if model.assembly is not None:
         held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
     else:

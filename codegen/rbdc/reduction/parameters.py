@@ -26,9 +26,9 @@ NUMBERS = 10
 
 
 def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:
-    """The problem whose functions take the parameters of some moving bodies, () for all and None for none of
-    them, and of payloads at some frames; without either as it is. Raises OptionError for those that there are
-    not, or that do not move.
+    """Return the problem whose functions take the parameters of some moving bodies, () for all and None for
+    none of them, and of payloads at some frames; without either as it is. Raises OptionError for those that
+    there are not, or that do not move.
     """
     if bodies is None and not payloads:
         return model
@@ -58,15 +58,15 @@ def _payload(model: Problem, name: str) -> ParameterRow:
 
 
 def nominal(model: Problem) -> list[list[Scalar]]:
-    """The rows of the robot as described, payloads without mass."""
+    """Return the rows of the robot as described, payloads without mass."""
     return [
         [0.0] * NUMBERS if row.added else model.bodies[row.body].inertia.scalars() for row in model.parameters
     ]
 
 
 def constant_part(model: Problem) -> Problem:
-    """The model with zero for the inertia of bodies that take theirs at run time, which `with_parameters`
-    adds.
+    """Return the model with zero for the inertia of bodies that take theirs at run time, which
+    `with_parameters` adds.
     """
     given = {row.body for row in model.parameters if not row.added}
     if not given:
@@ -79,7 +79,7 @@ def constant_part(model: Problem) -> Problem:
 
 
 def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
-    """A constant part, or the joint-space model of one, with these rows added, one after the other."""
+    """Return a constant part, or the joint-space model of one, with these rows added, one after the other."""
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
         body, own = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])

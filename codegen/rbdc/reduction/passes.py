@@ -70,7 +70,7 @@ are taken back to the links' own frames.
 
 @lru_cache(maxsize=8)
 def reduced(model: Problem, space: Space = "regrouped") -> JointSpaceModel:
-    """The joint-space model.
+    """Return the joint-space model.
 
     Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """

@@ -20,8 +20,8 @@ FEWEST = 8
 
 
 def suits_windows(model: Problem) -> bool:
-    """Whether the form `windows` knows the joints of the model: those whose degrees of freedom are each about
-    or along a fixed axis, enough of them, in one tree below the world or below a free root.
+    """Return whether the form `windows` knows the joints of the model: those whose degrees of freedom are
+    each about or along a fixed axis, enough of them, in one tree below the world or below a free root.
     """
     moving, free = moving_bodies(model), is_free_root(model)
     if sum(b.joint.nv for b in moving) < FEWEST or (free and any(b.parent == WORLD for b in moving)):
@@ -30,12 +30,12 @@ def suits_windows(model: Problem) -> bool:
 
 
 def is_free_root(model: Problem) -> bool:
-    """Whether the first body moves in the world with six degrees of freedom."""
+    """Return whether the first body moves in the world with six degrees of freedom."""
     return model.bodies[0].joint.free and model.bodies[0].parent == WORLD
 
 
 def moving_bodies(model: Problem) -> tuple[Body, ...]:
-    """The bodies but for a free root."""
+    """Return the bodies but for a free root."""
     return model.bodies[is_free_root(model) :]
 
 
@@ -58,7 +58,7 @@ class Node:
 
 
 def nodes_of(model: Problem, *, free: bool = False) -> tuple[Node, ...]:
-    """The nodes by column, of a `free` root none; joints with one degree of freedom have one each."""
+    """Return the nodes by column, of a `free` root none; joints with one degree of freedom have one each."""
     nodes: list[Node] = []
     last: dict[int, Node | None] = dict.fromkeys((WORLD, 0) if free else (WORLD,))
     for index, body in enumerate(model.bodies):
@@ -202,7 +202,7 @@ class Window:
 
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
-    """Windows side by side over all columns of joints, the last ending with the matrix.
+    """Return windows side by side over all columns of joints, the last ending with the matrix.
 
     Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
     and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).

@@ -27,20 +27,20 @@ def with_z_axes(model: Problem) -> JointSpaceModel:
 
 
 def _z_frame(body: Body) -> Placement:
-    """The body's own frame, turned by the least rotation so that z is the axis of a one-dof joint."""
+    """Return the body's own frame, turned by the least rotation so that z is the axis of a one-dof joint."""
     axis = body.joint.main_axis()
     return Placement.identity() if axis is None else Placement(Rotation.from_z_to(axis), Vector3.zero())
 
 
 def _own(body: Body) -> JointSpaceBody:
-    """The body in its own frame, its turns unknown."""
+    """Return the body in its own frame, its turns unknown."""
     made = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
     return replace(made, inertia=made.own_inertia(body.inertia))
 
 
 def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | None) -> JointSpaceBody:
-    """The body with its frame moved, in a parent whose frame is moved by `above`, None where one stays; a
-    one-dof axis must be z there.
+    """Return the body with its frame moved, in a parent whose frame is moved by `above`, None where one
+    stays; a one-dof axis must be z there.
     """
     scale = max(largest(x.translation) for x in (above, body.placement, move) if x is not None)
     placement, inertia, chosen = body.placement, body.inertia, body.chosen
@@ -64,25 +64,25 @@ def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | No
 
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
-    """The inertia with zero for entries that rounding left of cancelled ones."""
+    """Return the inertia with zero for entries that rounding left of cancelled ones."""
     first, second = inertia.first_moment, inertia.second
     return MomentInertia(inertia.mass, cleaned(first, largest(first)), cleaned(second, largest(second)))
 
 
 def largest(entries: Vector3 | Symmetric3) -> float:
-    """The largest entry, without its sign."""
+    """Return the largest entry, without its sign."""
     return max(abs(float(x)) for x in entries.scalars())
 
 
 def cleaned(entries: Entries, scale: float) -> Entries:
-    """The entries as floats, those that are zero but for rounding at `scale` as zero."""
+    """Return the entries as floats, those that are zero but for rounding at `scale` as zero."""
     numbers = (float(x) for x in entries.scalars())
     return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
-    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi]; gamma is 0
-    where the axes are parallel.
+    """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi];
+    gamma is 0 where the axes are parallel.
 
     Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over
     sin(alpha). theta makes up for it, by what is certain whatever alpha: for axes less than a right angle

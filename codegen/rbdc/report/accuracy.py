@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 
 
 def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
-    """Random values of every required input in the catalogue that can be drawn, by name, each of shape
+    """Return random values of every required input in the catalogue that can be drawn, by name, each of shape
     (samples, size).
 
     Configurations lie within the joints' limits; all others are standard normal, or zero where `at_rest`.
@@ -59,7 +59,7 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
 
 
 def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> list[str]:
-    """The names of the arrays that the function is given, in order; optional inputs are left out.
+    """Return the names of the arrays that the function is given, in order; optional inputs are left out.
 
     Raises UnsupportedError for an input that `draw` does not make, or makes of another size.
     """
@@ -73,15 +73,15 @@ def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> l
 
 
 def deepest_frame(model: Problem) -> int:
-    """The frame that most joints carry, the first of equals; framed functions are measured with it."""
+    """Return the frame that most joints carry, the first of equals; framed functions are measured with it."""
     depth = [len(model.support(frame.body)) for frame in model.frames]
     return depth.index(max(depth))
 
 
 def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """The function's outputs side by side at every sample of `inputs`, (samples, size) each, by name; of a
-    framed function for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame. Shape (2,
-    samples, size): two doubles for each entry, whose sum has about 32 digits.
+    """Return the function's outputs side by side at every sample of `inputs`, (samples, size) each, by name;
+    of a framed function for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame.
+    Shape (2, samples, size): two doubles for each entry, whose sum has about 32 digits.
 
     The results are cached under the model, the function, the inputs and rbdc's own code.
     """
@@ -100,7 +100,7 @@ def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -
 
 
 def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
-    """All outputs for one sample in a row, in numbers of `DIGITS` digits."""
+    """Return all outputs for one sample in a row, in numbers of `DIGITS` digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
@@ -121,12 +121,12 @@ WRONG_NUMERICAL = 1e-2
 
 
 def tolerance(method: str) -> float:
-    """Largest admissible scaled error of a method, by its name."""
+    """Return largest admissible scaled error of a method, by its name."""
     return WRONG_NUMERICAL if method.endswith(("-difference", "-diff-1", "-diff-2")) else WRONG
 
 
 def errors(values: Array, reference: Array, uncertain: Array | float = 0.0) -> dict[str, float]:
-    """Errors of `values`, (samples, size), against the reference, by name.
+    """Return errors of `values`, (samples, size), against the reference, by name.
 
     max_abs: largest |A - Aref| (40). rms_abs: its root mean square (41). max_rel: largest |A - Aref| /
     max(|Aref|, 1) (42). rms_rel: its root mean square (43). scaled: largest error of a sample relative to the
@@ -159,7 +159,7 @@ LAST_BIT = np.pi * 2.0**-52
 
 
 def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
+    """Return the change of each entry of the results, (samples, size), by the last bit of every coordinate.
 
     Terms that cancel leave such differences, and no method can avoid them.
     """

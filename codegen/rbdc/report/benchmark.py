@@ -29,12 +29,12 @@ COMPILERS = ("gcc",)
 
 
 def benchmarked() -> tuple[str, ...]:
-    """The functions that are measured unless others are asked for."""
+    """Return the functions that are measured unless others are asked for."""
     return tuple(name for name, function in known().items() if function.comparison.benchmarked)
 
 
 def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """The report of all robots, ready for JSON.
+    """Return the report of all robots, ready for JSON.
 
     A robot that cannot be measured is listed in `absent` with the reason and does not stop the others;
     `failed` lists those of them that have a description. Raises OptionError for options that make no sense,
@@ -74,7 +74,7 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
 
 
 def wrong_in_any(report: dict[str, Any], families: Sequence[str]) -> list[str]:
-    """Messages about results of methods of these families that disagree with the reference."""
+    """Return messages about results of methods of these families that disagree with the reference."""
     robots = report["robots"].items()
     return [f"{label}: {line}" for label, one in robots for line in wrong_results(one, families)]
 
@@ -114,7 +114,7 @@ class Entrant:
 
 
 def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
-    """The robots of the command line; no words stand for the whole suite.
+    """Return the robots of the command line; no words stand for the whole suite.
 
     A description replaces the robot of the suite with whose name its own begins. root_joint: of the robots
     that are named one by one. Raises OptionError for a word that is neither a description nor a name, and
@@ -135,7 +135,7 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
 
 
 def _entrant(word: str, root_joint: str | None) -> Entrant:
-    """A robot by a word of the command line, with its usual root joint or the given one."""
+    """Return a robot by a word of the command line, with its usual root joint or the given one."""
     path: Path | None
     label, reason = word, ""
     if word not in SUITE:
@@ -153,7 +153,7 @@ def _entrant(word: str, root_joint: str | None) -> Entrant:
 
 
 def _packaged(file: str) -> Path | None:
-    """A description of `PACKAGE`; None where that is not installed or has no such file."""
+    """Return a description of `PACKAGE`; None where that is not installed or has no such file."""
     try:
         listed = distribution(PACKAGE).files or []
     except PackageNotFoundError:

@@ -68,7 +68,9 @@ def compare(
 def labelled_report(
     label: str, description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
 ) -> dict[str, Any]:
-    """The report of one comparison of several, ready for JSON; progress tells of it under its label."""
+    """Return the report of one comparison of several, ready for JSON; progress tells of it under its
+    label.
+    """
     return document(compare(description, options, lambda text: progress(f"{label}: {text}")))
 
 
@@ -104,7 +106,7 @@ class Family:
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
-    """The sizes of `FROM:TO`, which doubles from FROM and ends with TO, or of numbers between commas.
+    """Return the sizes of `FROM:TO`, which doubles from FROM and ends with TO, or of numbers between commas.
 
     Raises OptionError for other texts and for sizes that no family has.
     """
@@ -161,7 +163,7 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
 
 
 def wrong_in_families(report: Mapping[str, Any]) -> list[str]:
-    """Messages about methods that disagree with the reference."""
+    """Return messages about methods that disagree with the reference."""
     return [
         f"{entry['family']} {entry['size']}, {name}: {method} is wrong"
         for entry in report["entries"]
@@ -183,13 +185,13 @@ def _left(elapsed: float, done: float, total: float) -> str:
 
 
 def _kept(function: Mapping[str, Any]) -> dict[str, Any]:
-    """A function of one mechanism, its methods by name, of their times the least."""
+    """Return a function of one mechanism, its methods by name, of their times the least."""
     methods = {m["method"]: {**m, "nanoseconds": m["nanoseconds"]["minimum"]} for m in function["methods"]}
     return {"methods": methods, "absent": function["absent"]}
 
 
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Exponents of times and code, and crossings, of a function by family."""
+    """Return exponents of times and code, and crossings, of a function by family."""
     made: dict[str, Any] = {"name": function, "families": {}}
     for family in dict.fromkeys(entry["family"] for entry in entries):
         times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))
@@ -206,8 +208,8 @@ FEWEST = 3
 
 
 def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
-    """The growth of positive values over sizes: log y = exponent log x + constant by least squares, natural
-    logarithms, and the number of points; None for fewer than `FEWEST`.
+    """Return the growth of positive values over sizes: log y = exponent log x + constant by least squares,
+    natural logarithms, and the number of points; None for fewer than `FEWEST`.
 
     Singh, Russell and Wensing, Table III, with x the number of bodies and y in microseconds.
     """
@@ -219,8 +221,8 @@ def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
 
 
 def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
-    """Where two methods' curves over the same sizes cross, by straight lines between logarithms: from about
-    `size` bodies on `faster` takes less time than `slower`, which did before.
+    """Return where two methods' curves over the same sizes cross, by straight lines between logarithms: from
+    about `size` bodies on `faster` takes less time than `slower`, which did before.
     """
     found = []
     for one, other in combinations(curves, 2):

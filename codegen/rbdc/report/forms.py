@@ -41,7 +41,7 @@ _COMPILERS = 1 + len(COMPILERS)
 
 
 def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """Times of every form, ready for JSON: a row for each robot, function, compiler and form with its
+    """Return times of every form, ready for JSON: a row for each robot, function, compiler and form with its
     operations, its least time (ns), whether it is the chosen one, and how far its results are from that.
 
     Raises OptionError for bad options and for a robot without a description.
@@ -62,8 +62,8 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
 
 
 def wrong_choices(report: Mapping[str, Any]) -> list[str]:
-    """A sentence for each chosen form that takes more than `WRONG_CHOICE` times as long as the fastest, and
-    for each form whose results differ from it by more than `WRONG`.
+    """Return a sentence for each chosen form that takes more than `WRONG_CHOICE` times as long as the
+    fastest, and for each form whose results differ from it by more than `WRONG`.
     """
     found = [
         f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
@@ -86,8 +86,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each robot on what a tuning would gain: the chosen forms by the first compiler over the
-    fastest of all.
+    """Return a sentence for each robot on what a tuning would gain: the chosen forms by the first compiler
+    over the fastest of all.
     """
     found = []
     for robot, of_robot in groupby(rows, itemgetter("robot")):
@@ -107,8 +107,8 @@ def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Rows for `ENTRIES` of tests/emit/support_measurements.py: of functions in several forms the operations
-    of each and its times by all compilers. A prime stands for derivatives.
+    """Return rows for `ENTRIES` of tests/emit/support_measurements.py: of functions in several forms the
+    operations of each and its times by all compilers. A prime stands for derivatives.
     """
     found = []
     for _, of_function in groupby(rows, itemgetter("robot", "function")):
@@ -161,9 +161,9 @@ def _rows_of(
 
 
 def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
-    """The largest difference between a form's results and the chosen one's, in parts of the largest entry of
-    all outputs of the sample: one that all but vanishes beside M^-1 is a difference of large numbers in every
-    form.
+    """Return the largest difference between a form's results and the chosen one's, in parts of the largest
+    entry of all outputs of the sample: one that all but vanishes beside M^-1 is a difference of large numbers
+    in every form.
     """
     found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
     largest = np.max(np.abs(right), axis=1, initial=0.0)

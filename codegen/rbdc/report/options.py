@@ -29,7 +29,7 @@ PINOCCHIOS = (NATIVE, PINOCCHIO)
 
 
 def peer_of(method: str) -> str | None:
-    """The peer whose code a method is; None for our own."""
+    """Return the peer whose code a method is; None for our own."""
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
 
 
@@ -71,8 +71,8 @@ class CompareOptions(BuildOptions):
     every_form: bool = False
 
     def wants(self, method: str, family: str) -> bool:
-        """Whether a method is to be measured; the generated one always is. The word peer stands for every
-        method of the peers.
+        """Return whether a method is to be measured; the generated one always is. The word peer stands for
+        every method of the peers.
         """
         peer = peer_of(method)
         if peer is not None and peer not in self.peers:

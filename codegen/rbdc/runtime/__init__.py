@@ -1,1 +1,1 @@
-"""Support for generated modules at run time, and loading one."""
+"""Support for generated modules at run time, and the loader of packages."""

@@ -1,10 +1,10 @@
-"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch): which function has those of
-which, what is done with their arrays, and configurations by their entries and in the tangent space. It is
-copied into each generated package and needs Python alone.
+"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch). It says which function computes
+the derivatives of which, how they are applied to the frameworks' arrays, and how configurations change by
+their entries and in the tangent space. It is copied into each generated package and needs Python alone.
 
-Frameworks differentiate by all nq entries of q. What they get is f(q / |q|): quaternions, and a planar
-joint's cosine and sine, are normalised first, so that f(q) and its derivatives are defined off the unit
-sphere too.
+Frameworks differentiate by all nq entries of q. They differentiate f(q / |q|): quaternions, and the cosine
+and sine of a planar joint, are normalised first. So f(q) and its derivatives are defined off the unit sphere
+too.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ KINDS = ("vector", "floating", "spherical", "planar")
 
 
 class Differential(NamedTuple):
-    """Where the derivatives of a function's outputs are, by the names of other functions.
+    """Names of the functions that compute the derivatives of a function's outputs; "" where there is none.
 
-    first: its outputs are the derivatives of each output by each required input, in their order, first; what
-    it takes and the function does not is zero. Its record is made from the function's where no family has
-    one. Only functions of one output have the others. weighted: products of these with weights from the left.
-    second: second derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the
-    solution of that one for its last input. configuration: the output is one, of which `first` has the
-    derivatives in the tangent space. forces: external forces act as the result of this function, added to the
-    input `through` or taken from the output of that name. alone: a function of the function's derivatives
-    alone, which takes the place of `first` where that was not built.
+    first: function whose outputs are the derivatives of each output by each required input, in their order.
+        An input that the function lacks counts as zero. Only functions of one output have the fields below.
+    weighted: function that multiplies these derivatives by weights from the left.
+    second: function of second derivatives, arranged as those of inverse dynamics: by q and v.
+    inverse: whether the function solves inverse dynamics for its last input.
+    configuration: whether the output is a configuration; then `first` has its derivatives in the tangent
+        space.
+    forces: function whose result is the effect of external forces.
+    through: input to which that effect is added, or output from which it is subtracted.
+    alone: function of the function's derivatives alone; it replaces `first` if that was not built.
     """
 
     first: str
@@ -41,7 +43,7 @@ class Differential(NamedTuple):
     alone: str = ""
 
     def among(self, functions: Collection[str]) -> Differential:
-        """Where the derivatives are among the functions that were built, with "" for those that were not."""
+        """Return this with "" in place of functions that are not among the built ones."""
         own = self._replace(first=self.alone) if self.first not in functions else self
         others = ("first", "weighted", "second", "forces")
         missing: dict[str, Any] = {key: "" for key in others if getattr(own, key) not in functions}
@@ -49,7 +51,7 @@ class Differential(NamedTuple):
 
 
 class Known:
-    """The derivatives of a module: of each function by name, as far as the functions that give them are
+    """The derivatives of the functions of a module, by name, as far as the functions that compute them were
     built.
     """
 
@@ -59,62 +61,72 @@ class Known:
         self._built = {name: found.among(functions) for name, found in built}
 
     def __getitem__(self, name: str) -> Differential:
-        """Where the derivatives of a function are, with "" for those that it has not or were not built."""
+        """Return the functions that compute the derivatives of a function; "" for those that do not exist or
+        were not built.
+        """
         return self._built.get(name, Differential(""))
 
     def second(self, first: str) -> tuple[str, Differential] | None:
-        """The function whose first derivatives another one gives, if its second ones are there."""
+        """Return the function whose first derivatives `first` computes, if its second derivatives were
+        built.
+        """
         found = self._built.items()
         return next(((name, d) for name, d in found if first and d.first == first and d.second), None)
 
     def rows(self, first: str) -> str:
-        """The function whose derivatives give, with unit weights, those of the rows of derivatives; "" where
-        there is none.
+        """Return the function whose derivatives, with unit weights, are those of the rows of derivatives; ""
+        if there is none.
         """
         found = (d.weighted for d in self._built.values() if d.first == first)
         return next((weighted for weighted in found if self[weighted].first), "")
 
     def forces(self, name: str) -> str:
-        """The function of what external forces do, where its derivatives were built; otherwise ""."""
+        """Return the function of the effect of external forces if its derivatives were built, otherwise
+        "".
+        """
         forces = self[name].forces
         return forces if self[forces].first else ""
 
     def needed(self, name: str) -> list[str]:
-        """The functions that the derivatives of a function take, as far as they are built."""
+        """Return the functions that compute the derivatives of a function, as far as they were built."""
         twice = self.second(name)
         names = [self[name].first, self[name].weighted, self.rows(name), self.forces(name)]
         return [other for other in [*names, *((twice[0], twice[1].second) if twice else ())] if other]
 
     def refuse_input(self, name: str, argument: str) -> NoReturn:
-        """Raise NotImplementedError for the derivatives by an optional input."""
+        """Raise NotImplementedError: a function has no derivatives by an optional input."""
         found = self._described.get(name)
         if argument == "parameters":
             build = "" if "torque_regressor" in self._functions else f" ({advice('torque_regressor')})"
             raise NotImplementedError(
                 f"{name} has no derivatives by parameters; keep them constant: those of rnea are the columns "
-                f"of torque_regressor{build}, those of aba minus M^-1 times these"
+                f"of torque_regressor{build}, those of aba are -M^-1 times these"
             )
-        remedy = "keep it constant, or add what it does to the torques"
+        remedy = "keep it constant, or add its effect to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
-            remedy += f", as {found.forces} in `functions` and its derivatives do for external forces"
+            remedy += f", as {found.forces} and its derivatives in `functions` do for external forces"
         raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
 
     def refuse(self, name: str) -> NoReturn:
-        """Raise NotImplementedError for the derivatives of a function."""
+        """Raise NotImplementedError: a function has no derivatives here."""
         found = self._described.get(name)
         needed = [found.first] if found is not None else []
         needed += [found.second for found in self._described.values() if found.first == name]
         missing = [other for other in needed if other and other not in self._functions]
         remedy = f"; build it with {advice(*missing)}" if missing else ""
         if name in (found.weighted for found in self._described.values()):
-            remedy = '; of what it is the gradient of mode="jvp" has second derivatives'
+            remedy = '; take second derivatives of the function itself, with mode="jvp"'
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")
 
 
 class Solution(NamedTuple):
-    """The derivatives F_q, F_v, F_tau of forward dynamics as functions, by those of inverse dynamics, G_q,
-    G_v and M, at the acceleration that forward dynamics gives: dF = -F_tau (dG + dM F). `steps` and `weights`
-    are what G takes in place of F, `changes` and `gradients` what F gives where G gives these.
+    """Derivatives of forward dynamics by those of inverse dynamics, at the acceleration that forward dynamics
+    returns: dF = -F_tau (dG + dM F).
+
+    by_q, by_v, by_tau: derivatives F_q, F_v and F_tau of forward dynamics.
+
+    G stands for the derivatives G_q, G_v and M of inverse dynamics. `steps` and `weights` turn arguments of F
+    into those of G; `changes` and `gradients` turn results of G into those of F.
     """
 
     by_q: Any
@@ -122,30 +134,30 @@ class Solution(NamedTuple):
     by_tau: Any
 
     def steps(self, along: Sequence[Any]) -> list[Any]:
-        """Steps of q, v and the acceleration."""
+        """Return the steps of q, v and the acceleration."""
         moved = [(F @ dx[..., None])[..., 0] for F, dx in zip(self, along, strict=False) if dx is not None]
         return [*along[:2], sum(moved[1:], moved[0])]
 
     def changes(self, G: Sequence[Any]) -> list[Any]:
-        """Changes of F_q, F_v and F_tau."""
+        """Return the changes of F_q, F_v and F_tau."""
         by_q, by_v, inertia = G
         every = (by_q + inertia @ self.by_q, by_v + inertia @ self.by_v, inertia @ self.by_tau)
         return [-(self.by_tau @ change) for change in every]
 
     def weights(self, given: Sequence[Any]) -> list[Any]:
-        """Weights of G_q, G_v and M."""
+        """Return the weights of G_q, G_v and M."""
         turned = [-(self.by_tau.mT @ g) for g in given]
         first, *others = (g @ F.mT for g, F in zip(turned, self, strict=True))
         return [*turned[:2], sum(others, first)]
 
     def gradients(self, G: Sequence[Any]) -> list[Any]:
-        """Gradients by q, v and tau."""
+        """Return the gradients by q, v and tau."""
         by_q, by_v, by_tau = ((G[2][..., None, :] @ F)[..., 0, :] for F in self)
         return [G[0] + by_q, G[1] + by_v, by_tau]
 
 
 def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
-    """Derivatives (..., *own, n) of a result times a change of an input, which has n entries."""
+    """Multiply the derivatives (..., *own, n) of a result by a change of an input with n entries."""
     batch = J.shape[: J.ndim - len(own) - 1]
     return (J.reshape((*batch, prod(own), J.shape[-1])) @ dx.reshape((*batch, J.shape[-1], 1))).reshape(
         (*batch, *own)
@@ -153,16 +165,23 @@ def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
 
 
 def weighted(J: Any, g: Any, own: tuple[int, ...]) -> Any:
-    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries, (..., n)."""
+    """Multiply weights `g` (..., *own) of a result by its derivatives with respect to an input of n entries;
+    (..., n).
+    """
     batch = J.shape[: J.ndim - len(own) - 1]
     row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
     return row.reshape((*batch, J.shape[-1]))
 
 
 class Part(NamedTuple):
-    """Entries of q of one kind ("vector", "floating", "spherical", "planar"): where they and their velocities
-    begin, and how many there are. `x` are arrays as q or as v; `xp` is the framework's module of functions of
-    arrays.
+    """Consecutive entries of q of one kind.
+
+    kind: "vector", "floating", "spherical" or "planar".
+    q, nq: index of the first entry in q, and number of entries.
+    v, nv: index of the first entry in v, and number of entries.
+
+    In the methods, `x` are arrays with the sizes of q or of v, and `xp` is the framework's module of array
+    functions.
     """
 
     kind: str
@@ -172,7 +191,7 @@ class Part(NamedTuple):
     nv: int
 
     def unit(self, q: Any, xp: Any) -> Any:
-        """Its entries of q, normalised."""
+        """Return the entries of q, normalised."""
         x = q[..., self.q : self.q + self.nq]
         if self.kind == "vector":
             return x
@@ -181,8 +200,8 @@ class Part(NamedTuple):
         return xp.concatenate([x[..., :first], turning / _sum(turning * turning) ** 0.5], -1)
 
     def to_tangent(self, q: Any, x: Any, factor: float, xp: Any) -> Any:
-        """Entries as of q to those as of its velocity, in the body's axes, linear part first; quaternions by
-        `factor`.
+        """Map a change of the entries of q to a tangent vector, in the body's axes, linear part first.
+        `factor` scales the part of quaternions.
         """
         q, dx = (every[..., self.q : self.q + self.nq] for every in (q, x))
         if self.kind == "vector":
@@ -196,7 +215,7 @@ class Part(NamedTuple):
         return xp.concatenate([*linear, factor * (w * d - dw * u - xp.linalg.cross(u, d))], -1)
 
     def to_entries(self, q: Any, x: Any, factor: float, xp: Any) -> Any:
-        """The transpose of `to_tangent`."""
+        """Return the transpose of `to_tangent`."""
         q, g = q[..., self.q : self.q + self.nq], x[..., self.v : self.v + self.nv]
         if self.kind == "vector":
             return g
@@ -211,7 +230,7 @@ class Part(NamedTuple):
 
 
 class Chart:
-    """The configurations of a module. Arrays are those of a framework, (..., nq) and (..., nv)."""
+    """The configurations of a module, as arrays of a framework: (..., nq) and (..., nv)."""
 
     def __init__(self, parts: Sequence[Part], operations: Any) -> None:
         self._parts, self._operations = tuple(parts), operations
@@ -221,26 +240,26 @@ class Chart:
                 raise NotImplementedError(f"no derivatives by the configuration of a {part.kind} joint")
 
     def unit(self, q: Any) -> Any:
-        """q with unit quaternions, cosines and sines."""
+        """Return q with unit quaternions, cosines and sines."""
         return self._each(lambda part: part.unit(q, self._operations), q)
 
     def velocity(self, q: Any, dq: Any) -> Any:
-        """The tangent vector (..., nv) of a change of the entries of a unit q."""
+        """Return the tangent vector (..., nv) of a change of the entries of a unit q."""
         return self._each(lambda part: part.to_tangent(q, dq, 2.0, self._operations), dq)
 
     def covector(self, q: Any, g: Any) -> Any:
-        """The gradient (..., nq) by the entries of a unit q of what has the gradient g by tangent vectors."""
+        """Map the gradient g by tangent vectors to the gradient (..., nq) by the entries of a unit q."""
         return self._each(lambda part: part.to_entries(q, g, 2.0, self._operations), g)
 
     def change(self, q: Any, v: Any) -> Any:
-        """The change of the entries of a unit q (..., nq) along a tangent vector: of quaternions half of
-        q o v, of which `covector` has four times.
+        """Return the change of the entries of a unit q (..., nq) along a tangent vector. For quaternions it
+        is half of q o v; `covector` has four times that.
         """
         return self._each(lambda part: part.to_entries(q, v, 0.5, self._operations), v)
 
     def direction(self, q: Any, g: Any) -> Any:
-        """The gradient (..., nv) by tangent vectors of what has the gradient g by the entries of a unit q:
-        the transpose of `change`.
+        """Map the gradient g by the entries of a unit q to the gradient (..., nv) by tangent vectors: the
+        transpose of `change`.
         """
         return self._each(lambda part: part.to_tangent(q, g, 0.5, self._operations), g)
 
@@ -257,6 +276,6 @@ def _sum(x: Any) -> Any:
 
 
 def _rotated(u: Any, w: Any, x: Any, xp: Any) -> Any:
-    """x turned by the unit quaternion with imaginary part u and real part w."""
+    """Rotate x by the unit quaternion with imaginary part u and real part w."""
     t = 2.0 * xp.linalg.cross(u, x)
     return x + w * t + xp.linalg.cross(u, t)

@@ -1,9 +1,9 @@
 """The functions of a module for JAX, with derivatives from the module's own functions. It is copied into each
 generated package and needs JAX, and the handlers of the target `jax`.
 
-A function is a call of XLA's foreign functions under `jax.custom_jvp`: its rule contracts the matrices of
-derivatives with the directions, which JAX transposes for reverse mode. Derivatives of these matrices come
-from the functions of second derivatives. Configurations are normalised in JAX's own operations, before.
+A function is a foreign function call of XLA inside a `jax.custom_jvp`. Its rule contracts the matrices of
+derivatives with the directions; JAX transposes it for reverse mode. Derivatives of these matrices come from
+the functions of second derivatives. JAX's own operations normalise configurations first.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _Zero: Any = jax.custom_derivatives.SymbolicZero
 
 
 class JaxFunctions(Functions):
-    """The functions of a module, as attributes: of `jax.Array`s with leading batch dimensions.
+    """The functions of a module, as attributes. They take `jax.Array`s with leading batch dimensions.
 
-    mode: "jvp" differentiates forward and in reverse, "vjp" only in reverse and faster.
+    mode: "jvp" differentiates forward and in reverse; "vjp" only in reverse, and faster.
     """
 
     framework, modes, operations = "jax", ("jvp", "vjp"), jnp
@@ -53,7 +53,7 @@ class JaxFunctions(Functions):
         return array
 
     def _remedy(self, array: Any) -> str:
-        """How an array of another type becomes one that the module takes."""
+        """Say how to convert an array of another type to one that the module takes."""
         own = self._module.dtype
         if own == np.float64 and not jax.config.jax_enable_x64:
             return 'jax.config.update("jax_enable_x64", True), or build with `dtype="float32"`'
@@ -65,10 +65,10 @@ class JaxFunctions(Functions):
         return f'give x.astype("{own}"){other}'
 
     def _register(self, name: str) -> None:
-        """Make a function known to JAX."""
+        """Register a function with JAX."""
         module = self._module.name
         if self._library is None:
-            # The linker takes a path that it knows for the same library: this is spelled as the extension's.
+            # The linker takes a known path for the same library, so the path is spelled as for the extension.
             folder = self._module._native.__file__.rpartition("/")[0]
             self._library = ctypes.CDLL(f"{folder}/lib{module}_jax.so")
         handler = jax.ffi.pycapsule(getattr(self._library, f"{module}_jax_{name}"))
@@ -78,7 +78,7 @@ class JaxFunctions(Functions):
         return f"{self._module.__name__}.{name}"
 
     def _values(self, name: str, place: Place, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """The results of the C, of arrays with the same batch dimensions."""
+        """Return the results of the C function for arrays with the same batch dimensions."""
         entry = self._entry(name)
         batch = arrays[0].shape[: arrays[0].ndim - len(entry.inputs[0].shape)]
         types = [jax.ShapeDtypeStruct(batch + shape, self._module.dtype) for _, shape in entry.outputs]
@@ -93,10 +93,12 @@ class JaxFunctions(Functions):
         return jnp.zeros(shape, self._module.dtype)
 
     def _call(self, name: str, place: Place, mode: str = "jvp") -> _Call:
-        """The function with its derivatives, of unit configurations and arrays with the same batch."""
+        """Return the function with its derivatives, for unit configurations and arrays with the same
+        batch.
+        """
         key = (name, place, mode)
         if key not in self._calls:
-            getattr(self, name)  # which makes it known to JAX
+            getattr(self, name)  # registers it with JAX
             made = self._forward if mode == "jvp" else self._reverse
             self._calls[key] = made(name, place)
         return self._calls[key]

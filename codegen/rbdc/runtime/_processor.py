@@ -1,5 +1,6 @@
-"""Which variant of the compiled library the processor can run. It is copied into each generated package, and
-decides before any of the library's code runs: what it calls for that was compiled for every processor.
+"""Selects the variant of the compiled library that the processor can run. It is copied into each generated
+package. It decides before code of the library runs: the function that it calls was compiled for every
+processor.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ from typing import Any
 from ._suggestions import suggestion
 
 VARIABLE = "RBDC_VARIANT"
-"""The variable of the environment that names a variant of the modules that have several."""
+"""Environment variable that names a variant, for modules with several."""
 NATIVE = "native"
-"""The only variant of a module that was compiled for one kind of processor."""
+"""Name of the only variant of a module that was compiled for one kind of processor."""
 
 
 class ProcessorError(ImportError):
-    """The processor cannot run what was compiled, or what was asked for is not there."""
+    """The processor cannot run the compiled code, or the variant that was asked for does not exist."""
 
 
 def variants(native: Any) -> dict[str, tuple[str, list[str]]]:
-    """How the names of C functions begin in each variant of a library, and the extensions that it needs
-    and this processor lacks.
+    """Return, for each variant of a library, the prefix of its C functions and the extensions that this
+    processor lacks.
     """
     lines = native.ffi.string(native.lib.rbdc_variants()).decode().splitlines()
     return {
@@ -31,22 +32,22 @@ def variants(native: Any) -> dict[str, tuple[str, list[str]]]:
 
 
 def choose(native: Any, robot: str) -> tuple[str, str]:
-    """The variant to use, and how the names of its C functions begin.
+    """Return the variant to use and the prefix of its C functions.
 
-    It is the one that `VARIABLE` names, or else the last of which the processor has all extensions.
+    It is the variant that `VARIABLE` names, or else the last one whose extensions the processor has.
     """
     known = variants(native)
     able = [name for name, (_, lacking) in known.items() if not lacking]
     asked = "" if NATIVE in known else os.environ.get(VARIABLE, "")
     if asked and asked not in known:
         raise ProcessorError(
-            f"{robot}: no variant {asked!r}, which {VARIABLE} names; {suggestion(asked, known)}", name=robot
+            f"{robot}: {VARIABLE} names no variant: {asked!r}; {suggestion(asked, known)}", name=robot
         )
     if not able:
-        remedy = "build it again on this one, or for every one with `march='portable'`"
+        remedy = "build it on this processor, or for all with `march='portable'`"
         raise ProcessorError(_refusal(robot, next(iter(known.values()))[1], remedy), name=robot)
     if asked and asked not in able:
-        remedy = f"unset {VARIABLE}, or let it name {' or '.join(able)}"
+        remedy = f"unset {VARIABLE}, or set it to {' or '.join(able)}"
         raise ProcessorError(_refusal(f"{robot}, variant {asked}", known[asked][1], remedy), name=robot)
     chosen = asked or able[-1]
     return chosen, known[chosen][0]
@@ -54,4 +55,4 @@ def choose(native: Any, robot: str) -> tuple[str, str]:
 
 def _refusal(what: str, missing: list[str], remedy: str) -> str:
     needed = ", ".join(missing)
-    return f"{what}: compiled for processors that have {needed}, which this processor lacks; {remedy}"
+    return f"{what}: compiled for processors with {needed}, which this processor lacks; {remedy}"

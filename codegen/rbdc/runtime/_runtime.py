@@ -1,10 +1,9 @@
-"""The NumPy-facing side of a generated module. It is copied into each generated package and needs NumPy only.
+"""The NumPy interface of a generated module. It is copied into each generated package and needs NumPy only.
 
-A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills
-`out`). Arrays that are of the module's dtype, C-contiguous and of the right shape are never copied; anything
-else that converts without loss is converted. Leading dimensions broadcast as in NumPy. The C code keeps no
-state and cffi releases the GIL around it: calls from many threads are safe, and one call can spread its
-samples over several.
+A call checks its arguments, passes pointers to the arrays to the C function, and returns new arrays (or fills
+`out`). Arrays of the module's dtype that are C-contiguous and of the right shape are never copied. Others are
+converted if that loses nothing. Leading dimensions broadcast as in NumPy. The C code keeps no state and cffi
+releases the GIL around it: calls from many threads are safe, and one call can use several threads.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 CHECKED = 128 << 10
-"""Bytes of inputs that are computed with and then checked, while they are in the second cache: pieces for the
-first one are too short for a call of the C code.
+"""Bytes of inputs that are used and then checked. They fit into the second cache; pieces for the first one
+are too short for a call of the C code.
 """
 PIECE = 64 << 20
-"""Bytes in and out of one call of the C code: enough to forget what a call costs and for results to go past
-the caches (`emit.batch`), few enough for copies and for Ctrl-C.
+"""Bytes in and out of one call of the C code. They are enough to hide the cost of the call and to write
+results past the caches (`emit.batch`), and few enough for copies and for Ctrl-C.
 """
 _ONE = 1
 
 
 class _Refused(Exception):
-    """An input has entries that are not finite, or form no unit vectors."""
+    """An input has entries that are not finite, or vectors that are not of unit length."""
 
 
-# What stands for the functions of the extension that check.
+# Stand-ins for the functions of the extension that check.
 def _passed(*_: Any) -> int:
     return 0
 
@@ -51,9 +50,7 @@ def _unchecked(_spec: Any, single: Any, batch: Any, count: int, _piece: int, *ar
 
 
 class Entry(Named):
-    """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how
-    its name in C begins.
-    """
+    """One function of the module, called with the tuple of its array arguments. prefix: begins its C name."""
 
     def __init__(
         self,
@@ -87,7 +84,7 @@ class Entry(Named):
         self._places = len(native.ffi.typeof(self._single).args) - len(self.inputs) - len(self.outputs)
         self._call = getattr(native.lib, f"rbdc_call_{len(self.inputs)}_{self._places}_{len(self.outputs)}")
         self.plain = 0 if frames else sum(not x.optional for x in self.inputs)
-        # The common calls are kept short: what they need of an input is in one tuple.
+        # Common calls are short: everything that they need of an input is in one tuple.
         self._checks = tuple((x.shape, x.optional) for x in self.inputs)
         self._shapes = tuple(shape for _, shape in self.outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
@@ -103,31 +100,31 @@ class Entry(Named):
         return bool(self._frames)
 
     def arrays(self) -> tuple[str, str]:
-        """The shapes of what the function takes and returns, without batch dimensions."""
+        """Return the shapes of what the function takes and returns, without batch dimensions."""
         takes = [f"{x.name} {x.shape}{' or None' if x.optional else ''}" for x in self.inputs]
         place = [*("frame", "other")[: self._places - 1], "reference"] if self._frames else []
         return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
 
     def refuse_pair(self, where: str) -> None:
-        """Raise AttributeError for a function of two frames, which frameworks do not have."""
+        """Raise AttributeError for a function of two frames: frameworks do not have them."""
         if self._places > 2:
-            remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
+            remedy = "call the function of the module, or subtract the frame_jacobian of both in WORLD"
             raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
 
     def call(
         self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
     ) -> Any:
-        """Call the function; `extra`: see `place`."""
+        """Call the function. extra: result of `place`."""
         if self._ranges:
             for k, taken in self._ranges:
                 taken.check_range(arguments[k])
-        # Identity is cheapest, and where it finds too little the check finds the rest.
+        # Identity is the cheapest test; the check below finds the remaining cases.
         if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)
         pointers, batch = self._plain(arguments)
         if batch or not pointers or (out is not None and not self._is_plain(out)):
             return self._general(arguments, out, num_threads, extra, pointers, batch)
-        # Into new arrays, for `out` may overlap an input.
+        # Compute into new arrays, because `out` may overlap an input.
         from_buffer, pointer, shape = self._from_buffer, self._pointer, self._only_shape
         if shape is None:
             results = tuple(empty(shape, self._dtype) for shape in self._shapes)
@@ -145,8 +142,8 @@ class Entry(Named):
         return result if shape else result[()]
 
     def _plain(self, arguments: tuple[Any, ...]) -> tuple[list[Any], tuple[int, ...]]:
-        """Pointers to arguments which the C code takes as they are, and the batch dimensions that all have;
-        no pointers for any others.
+        """Return pointers to the arguments and their common batch dimensions; no pointers if an argument must
+        be converted or broadcast.
         """
         from_buffer, pointer, dtype, pointers = self._from_buffer, self._pointer, self._dtype, []
         batch: tuple[int, ...] = ()
@@ -167,41 +164,41 @@ class Entry(Named):
         return pointers, batch
 
     def call_into(self, arguments: tuple[Any, ...], out: Any, num_threads: Any, zeroed: Any) -> Any:
-        """Call the function; `zeroed`: `out` holds zeros, or what the same function left there."""
+        """Call the function. zeroed: `out` holds zeros, or results of the same function."""
         if zeroed is False:
             return self.call(arguments, out, num_threads)
         if zeroed is not True:
             raise TypeError(f"{self._name}: zeroed: give True or False, not {type(zeroed).__name__}")
         if out is None:
-            raise ValueError(f"{self._name}: zeroed: it is said of arrays; give them as out=")
+            raise ValueError(f"{self._name}: zeroed: needs arrays; pass them as out=")
         into = object.__new__(type(self))
         vars(into).update(vars(self))
         into._single, into._batch = self._into, self._null
         return into.call(arguments, out, num_threads)
 
     def place(self, frame: Any, reference: Any, *others: Any) -> tuple[int, ...]:
-        """Extra arguments of a framed function: indices of its frames and of a reference."""
+        """Return the extra arguments of a framed function: indices of its frames and of the reference."""
         indices = [self._frame_index(frame), *(self._frame_index(other, "other") for other in others)]
         return (*indices, self._reference_index(reference))
 
     def lanes(
         self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()
     ) -> Any:
-        """Call on blocks of samples: arrays (blocks, ..., 8), which are never copied; `extra`: see `place`.
+        """Call on blocks of samples: arrays (blocks, ..., 8), never copied. extra: result of `place`.
 
-        Of another layout than "lanes" it is that which `call` takes, or none.
+        If `layout` is not "lanes", call it on samples, or refuse an unknown layout.
         """
         if not isinstance(layout, str):
             raise TypeError(f"{self._name}: layout: give 'samples' or 'lanes', not {type(layout).__name__}")
         if layout == "samples":
             return self.call(arguments, out, num_threads, extra)
         if self._thread_count(num_threads) != 1:
-            remedy = "blocks run in one thread; call with parts of them from several"
+            remedy = "blocks run in one thread; pass parts of them from several threads"
             raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
         if layout != "lanes":
             raise ValueError(f"{self._name}: layout: {layout!r} is neither 'samples' nor 'lanes'")
         if self._lanes is None:
-            remedy = "this module has no form of it for lanes; give samples, (..., n)"
+            remedy = "this module was built without lanes for it; pass samples (..., n)"
             raise ValueError(f"{self._name}: layout: {remedy}")
         blocks = None
         for k, (x, taken) in enumerate(zip(arguments, self.inputs, strict=True)):
@@ -233,14 +230,14 @@ class Entry(Named):
         pointers: list[Any],
         batch: tuple[int, ...],
     ) -> Any:
-        """Any dtype, layout, batch and number of outputs, and every error message."""
+        """Call the function for any dtype, layout, batch and outputs; raise every error of a call."""
         arrays: Sequence[Array | None] = arguments
         if not pointers:
             arrays = [taken.converted(x) for x, taken in zip(arguments, self.inputs, strict=True)]
             batch = self._batch_shape(arrays)
         results, count = self._results(out, batch), prod(batch)
         overlapping = out is not None and any(x is not None and overlaps(x, results) for x in arrays)
-        # Arrays of the caller stay as they are where one call of the C code is refused.
+        # The caller's arrays stay unchanged if a call of the C code is refused.
         checked = self._checked if out is None else 0
         if pointers and batch and not overlapping and num_threads == 1 and count <= self._piece:
             if self._refuses(count, checked, [*pointers, *extra, *self._pointers(results)]):
@@ -268,8 +265,8 @@ class Entry(Named):
         extra: tuple[int, ...],
         checked: int,
     ) -> None:
-        """Fill the results; piece by piece where there are many samples, so that copies stay small and the
-        interpreter can be interrupted between. checked: see `_refuses`.
+        """Fill the results. Many samples are computed piece by piece, so that copies stay small and Ctrl-C is
+        noticed between pieces. checked: see `_refuses`.
         """
         count = prod(batch)
         if count <= (self._block if num_threads > 1 else self._piece):
@@ -292,21 +289,21 @@ class Entry(Named):
         extra: tuple[int, ...],
         checked: int = 0,
     ) -> None:
-        """Call the C function, with arrays that all have the same batch dimensions.
+        """Call the C function with arrays that all have the same batch dimensions. checked: see `_refuses`.
 
-        Raises _Refused for entries that are not finite, or form no unit vectors. checked: see `_refuses`.
+        Raises _Refused for entries that are not finite, or vectors that are not of unit length.
         """
         inputs = [x if x is None else self._contiguous(x) for x in arrays]
         if self._refuses(prod(batch), checked, [*self._pointers(inputs), *extra, *self._pointers(results)]):
             raise _Refused
 
     def _refuses(self, count: int, checked: int, given: Sequence[Any]) -> int:
-        """Compute samples; whether the inputs of some are refused, after which results are worth nothing.
+        """Compute samples and return whether inputs were refused; then the results are worthless.
 
-        checked: samples that are computed at a time, and checked then; 0: all are checked before.
+        checked: number of samples to compute and then check at a time; 0 checks all of them first.
         """
         if count > self._past:
-            checked = 0  # in one call of the C code, which sees that no cache holds the results
+            checked = 0  # one call of the C code, which then knows that the results exceed the caches
         return int(self._call(self._spec, self._single, self._batch, count, checked, *given))
 
     def _pointers(self, arrays: Sequence[Array | None]) -> list[Any]:
@@ -322,14 +319,14 @@ class Entry(Named):
         return count
 
     def _refuse_entries(self, arrays: Sequence[Array | None]) -> NoReturn:
-        """Raise the exception of the first input that the check of the extension refuses."""
+        """Raise the exception for the first input that the extension refuses."""
         for x, taken in zip(arrays, self.inputs, strict=True):
             if x is not None:
                 taken.check_entries(x)
         raise _Refused
 
     def unchecked(self) -> Entry:
-        """The function for callers that let numbers pass that are not finite, as frameworks do."""
+        """Return the function without the check for finite numbers, for frameworks, which pass others."""
         lenient = object.__new__(type(self))
         vars(lenient).update(vars(self))
         lenient._call, lenient._refused_lanes = _unchecked, _passed
@@ -348,12 +345,12 @@ class Entry(Named):
             raise ValueError(f"{self._name}: batch dimensions do not broadcast: {shown}") from None
 
     def _results(self, out: Any, batch: tuple[int, ...], last: tuple[int, ...] = ()) -> list[Array]:
-        """New arrays, or those given as `out` after checking them."""
+        """Return new arrays, or the arrays of `out` after checking them."""
         if out is None:
             return together([batch + shape + last for _, shape in self.outputs], self._dtype)
         given = (out,) if len(self.outputs) == 1 and not isinstance(out, tuple) else out
         if not isinstance(given, tuple) or len(given) != len(self.outputs):
-            raise TypeError(f"{self._name}: out: give a tuple of {len(self.outputs)} arrays")
+            raise TypeError(f"{self._name}: out: pass a tuple of {len(self.outputs)} arrays")
         for index, (result, (name, shape)) in enumerate(zip(given, self.outputs, strict=True)):
             if not isinstance(result, np.ndarray) or result.dtype != self._dtype:
                 self._refuse(TypeError, f"out ({name})", f"is not a {self._dtype} array", "give one")

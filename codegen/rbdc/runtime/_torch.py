@@ -1,10 +1,10 @@
 """The functions of a module for PyTorch, with derivatives from the module's own functions. It is copied into
 each generated package and needs PyTorch.
 
-A function is an operator of a `torch.library.Library`, which shares memory with NumPy's arrays, under a
-`torch.autograd.Function`. Its backward is a second such Function, of the derivatives: of products with
-weights, or, where the functions for second derivatives were built, of the matrices, whose own backward is of
-those. Configurations are normalised in PyTorch's own operations, before.
+A function is an operator of a `torch.library.Library`, which shares memory with NumPy's arrays, inside a
+`torch.autograd.Function`. Its backward pass is a second such Function. It calls the products of weights and
+derivatives or, if functions for second derivatives were built, the matrices of derivatives, whose backward
+pass calls those. PyTorch's own operations normalise configurations first.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ torch: Any = import_module("torch")  # without types: checking this needs no PyT
 _ANY = Signature([Parameter("given", Parameter.VAR_POSITIONAL)])
 
 _here: Any = None
-"""The functions of this package: by this name `torch.compile` finds what it would not take from a closure."""
+"""The functions of this package. `torch.compile` finds them by this name; it would not take them from a
+closure.
+"""
 
 
 class TorchFunctions(Functions):
-    """The functions of a module, as attributes: of tensors on the CPU with leading batch dimensions.
+    """The functions of a module, as attributes. They take tensors on the CPU with leading batch dimensions.
 
-    mode: "vjp" differentiates in reverse, "jvp" also forward, but `torch.compile` refuses its gradients.
+    mode: "vjp" differentiates in reverse; "jvp" also forward, but `torch.compile` rejects its gradients.
     """
 
     framework, modes, operations = "torch", ("vjp", "jvp"), torch
@@ -46,7 +48,7 @@ class TorchFunctions(Functions):
         self._dtype = getattr(torch, module.dtype.name)
 
     def _register(self, name: str) -> None:
-        """Make a function, and those that its derivatives take, operators of PyTorch."""
+        """Make a function, and the functions of its derivatives, operators of PyTorch."""
         if name in self._overloads:
             return
         self._define(name)
@@ -56,7 +58,7 @@ class TorchFunctions(Functions):
             self._register(other)
 
     def _converted(self, name: str, argument: str, x: Any) -> Any:
-        own = self._dtype if isinstance(x, (int, float)) else None  # Python's numbers are of no type
+        own = self._dtype if isinstance(x, (int, float)) else None  # Python's numbers have no type
         tensor = x if isinstance(x, torch.Tensor) else torch.as_tensor(x, dtype=own)
         if tensor.dtype != self._dtype:
             if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
@@ -88,12 +90,14 @@ class TorchFunctions(Functions):
         self._overloads[name] = getattr(getattr(torch.ops, self._space), name).default
 
     def _function(self, name: str, mode: str) -> Any:
-        """The function with its derivatives: (frame, reference, *tensors with the same batch) -> results."""
+        """Return the function with its derivatives: (frame, reference, *tensors with the same batch) ->
+        results.
+        """
 
         def forward(*given: Any) -> Any:
             return _here._values(name, given)
 
-        # PyTorch asks for the signature at every call; this way it is at hand.
+        # PyTorch asks for the signature at every call: compute it once.
         forward.__signature__ = _ANY  # type: ignore[attr-defined]
         members = {
             "forward": forward,
@@ -109,7 +113,7 @@ class TorchFunctions(Functions):
         return type(name, (torch.autograd.Function,), static)
 
     def _values(self, name: str, given: Sequence[Any]) -> tuple[Any, ...]:
-        # Where nothing is differentiated, `torch.compile` passes its context to a forward of any arguments.
+        # If nothing is differentiated, `torch.compile` passes its context to a forward of any arguments.
         frame, reference, *tensors = given if isinstance(given[0], int) else given[1:]
         place = [frame, reference] if self._entry(name).framed else []
         return tuple(self._overloads[name](tensors, place))
@@ -125,7 +129,7 @@ class TorchFunctions(Functions):
         return bool(torch.is_grad_enabled())
 
     def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """The gradients by (frame, reference, *tensors)."""
+        """Return the gradients by (frame, reference, *tensors)."""
         tensors = context.saved_tensors
         made = self._gradients(name, context.place, tensors, gradients)
         for k, spec in enumerate(self._entry(name).inputs[: len(tensors)]):
@@ -136,7 +140,9 @@ class TorchFunctions(Functions):
     def _mapped(
         self, call: tuple[str, str], size: int, places: Sequence[Any], given: Sequence[Any]
     ) -> tuple[Any, Any]:
-        """A function over one more dimension, the first: `places` says where tensors have it, if they do."""
+        """Call a function with one more dimension in front, as vmap does. `places`: where each tensor has
+        that dimension, or None.
+        """
         wide = [
             x.movedim(place, 0) if place is not None else x.expand((size, *x.shape))
             for x, place in zip(given[2:], places[2:], strict=True)

@@ -1,7 +1,7 @@
-"""Loading a generated package by path, never through sys.path, and from the handles that pickle writes.
+"""Loading of generated packages by path, never through sys.path, and by the handles that pickle stores.
 
-That its libraries are whole is asked before the dynamic linker maps them: what lies beyond the end of a file
-that was cut off ends the process with SIGBUS when it is first read.
+Libraries are checked for truncation before the dynamic linker maps them: reading beyond the end of a
+truncated file ends the process with SIGBUS.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from rbdc.errors import LoadError, brief
 if TYPE_CHECKING:
     from rbdc.runtime.module import GeneratedModule
 
-_LOCK = threading.RLock()  # a second thread must not see a module that is still being executed
+_LOCK = threading.RLock()  # another thread must not see a module that is not fully executed
 
 _RESTORING = threading.Lock()
 _RESTORED: dict[tuple[str, str], Any] = {}
-"""Modules of handles by folder and identity: a worker loads each once, whatever becomes of the folder."""
+"""Modules of handles, by folder and identity. A worker loads each once, even if the folder goes."""
 
 _SECTIONS = {1: "32xI10xHH", 2: "40xQ10xHH"}
-"""Where an ELF header, with addresses of 4 and of 8 bytes, has the place of the section table, which linkers
-put last, and the size and the number of its entries.
+"""Layout of an ELF header, with addresses of 4 and of 8 bytes: offset of the section table, which linkers put
+last, and size and number of its entries.
 """
 
 
 def load(path: str | PathLike[str]) -> GeneratedModule:
-    """The generated package in the folder `path`, as a module.
+    """Load the generated package in the folder `path` and return its module.
 
-    Each build has a module name of its own, so that a rebuilt package gives the new code and the old module
-    stays usable.
+    Each build has its own module name. So a rebuilt package runs the new code, and the old module stays
+    usable.
 
     Raises:
-        LoadError: no generated package there; it was compiled for another interpreter or machine; a library
-            of it is cut off, or its extension is that of another package.
+        LoadError: the folder has no generated package; the package was compiled for another interpreter or
+            machine; a library is truncated; or the extension belongs to another package.
     """
     if "\0" in fspath(path):
         raise LoadError(f"{brief(fspath(path))!a}: not a path; give the folder of a generated package")
@@ -54,7 +54,7 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
     manifest, initial = folder / "manifest.json", folder / "__init__.py"
     try:
         whole = manifest.is_file() and initial.is_file()
-    except OSError:  # a name longer than the system allows
+    except OSError:  # the name is longer than the system allows
         whole = False
     if not whole:
         problem = f"{brief(fspath(path))}: no generated package here"
@@ -75,7 +75,9 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
 
 
 def _remedy(given: str) -> str:
-    """The call that makes a package of what is none: a description, a robot's name, or a folder."""
+    """Return the call that builds a package from a path that has none: a description, a robot's name, or a
+    folder.
+    """
     path = Path(given)
     if len(path.parts) == 1 or path.suffix:
         return f"rbdc.build({brief(given)!r})"
@@ -83,25 +85,25 @@ def _remedy(given: str) -> str:
 
 
 def _forget(name: str) -> None:
-    """Take a package and its modules out of sys.modules."""
+    """Remove a package and its modules from sys.modules."""
     with _LOCK:
         for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
             del sys.modules[key]
 
 
 def _spelled(extension: Path, bits: bytes) -> str:
-    """The path in a spelling of its own: one more "./" or "/" before the file's name for each bit.
+    """Return a path that differs for each build: one more "./" or "/" before the file's name for each bit.
 
-    The dynamic linker takes a path that it has loaded before for the same library, whatever has become of the
-    file: after a rebuild in place the old code would run on. Spelled after its build, the path is new, and
-    the linker looks at the file.
+    The dynamic linker takes a path that it has loaded before for the same library, even if the file has
+    changed: after a rebuild in place the old code would run on. A new spelling makes the linker look at the
+    file.
     """
     padding = "".join("./" if byte >> bit & 1 else "/" for byte in bits for bit in range(8))
     return f"{extension.parent}/{padding}{extension.name}"
 
 
 def _new(name: str, file: str, **how: Any) -> tuple[ModuleType, Loader]:
-    """A module of a file that is in sys.modules, and what executes it."""
+    """Enter a new module for a file into sys.modules; return it and its loader."""
     spec = importlib.util.spec_from_file_location(name, file, **how)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} cannot be imported")
@@ -129,7 +131,7 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
         _forget(name)
         if not isinstance(error, Exception):
             raise
-        if isinstance(error, refusal):  # which says how to mend it
+        if isinstance(error, refusal):  # says how to mend it
             raise LoadError(f"{shown}: {error}") from error
         if isinstance(error, LoadError):
             raise LoadError(f"{shown}: {error}; build it again") from error
@@ -140,11 +142,11 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
 
 
 def restored(folder: str, name: str, identity: str, function: str | None = None) -> Any:
-    """The module of a handle, or what stands behind one of its functions: from the folder where it was, or
-    else an installed package of its name.
+    """Return the module of a handle, or the object behind one of its functions. Look in the folder that the
+    handle names, then for an installed package of that name.
 
     Raises:
-        LoadError: there is no such package here, or it is of another robot.
+        LoadError: there is no package, or it is of another robot.
         AttributeError: the function was not built.
     """
     with _RESTORING:
@@ -172,18 +174,18 @@ def _found(folder: str, name: str) -> Any:
 
 
 def _refuse_truncated(library: Path) -> None:
-    """Raise LoadError for an ELF library that is shorter than its header says. Other files the linker itself
-    refuses without harm.
+    """Raise LoadError for an ELF library that is shorter than its header says. The linker refuses other
+    damaged files without harm.
     """
     with library.open("rb") as file:
         header = file.read(64)
     size, needed = library.stat().st_size, _needed(header)
     if size < needed:
-        raise LoadError(f"{library.name} is cut off: it has {size} bytes of at least {needed}")
+        raise LoadError(f"{library.name} is truncated: it has {size} bytes and needs at least {needed}")
 
 
 def _needed(header: bytes) -> int:
-    """The bytes of an ELF file by the beginning of it: 0 for other files."""
+    """Return the size of an ELF file (bytes) according to its header; 0 for other files."""
     if header[:4] != b"\x7fELF" or len(header) < 6 or header[4] not in _SECTIONS:
         return 0
     layout = struct.Struct(("<" if header[5] == 1 else ">") + _SECTIONS[header[4]])
@@ -194,8 +196,8 @@ def _needed(header: bytes) -> int:
 
 
 def _refuse_swapped(native: ModuleType, manifest: Mapping[str, Any]) -> None:
-    """Raise LoadError unless the loaded extension carries the hash that the package's manifest has; that of
-    an older rbdc has none.
+    """Raise LoadError unless the extension carries the hash in the package's manifest. Packages of an older
+    rbdc have no hash.
     """
     own: Any = native
     expected, carried = manifest.get("package"), getattr(own.lib, "rbdc_package", None)

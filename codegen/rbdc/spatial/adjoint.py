@@ -62,7 +62,7 @@ class Recorded:
 
     @staticmethod
     def elementary(name: str, *arguments: Recorded) -> Recorded:
-        """Sine, cosine and square root; see `rbdc.spatial.scalars`. TypeError for others."""
+        """Return sine, cosine and square root; see `rbdc.spatial.scalars`. TypeError for others."""
         x = arguments[0]
         if name == "sin":
             return x.tape.made(sin(x.value), (x, cos(x.value)))
@@ -82,11 +82,11 @@ class Tape:
         self._watched: dict[int, list[Callable[[Bar], None]]] = {}
 
     def variables(self, values: Sequence[Scalar]) -> list[Recorded]:
-        """Values that depend on nothing."""
+        """Return values that depend on nothing."""
         return [self.made(value) for value in values]
 
     def made(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
-        """A value with its derivatives by others, of which constants do not count."""
+        """Return a value with its derivatives by others, of which constants do not count."""
         self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
         return Recorded(value, self, len(self._sources) - 1)
 
@@ -97,7 +97,7 @@ class Tape:
             self._watched.setdefault(min(indices), []).append(then)
 
     def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
-        """The derivatives of the sum of weights times results by everything on the tape."""
+        """Return the derivatives of the sum of weights times results by everything on the tape."""
         bars: list[Scalar] = [0.0] * len(self._sources)
         for result, weight in zip(results, weights, strict=True):
             if isinstance(result, Recorded):
@@ -116,5 +116,5 @@ class Tape:
 
 
 def value_of(x: Scalar) -> Scalar:
-    """The value; of a constant itself."""
+    """Return the value; of a constant itself."""
     return x.value if isinstance(x, Recorded) else x

@@ -24,7 +24,9 @@ class AxisRotation(AnyRotation):
     s: Scalar
 
     def is_identity(self) -> bool:
-        """Whether it turns nothing; a cosine of 1 is not enough, for that of a tiny angle rounds to it."""
+        """Return whether it turns nothing; a cosine of 1 is not enough, for that of a tiny angle rounds to
+        it.
+        """
         return isinstance(self.c, float) and isinstance(self.s, float) and (self.c, self.s) == (1.0, 0.0)
 
     def apply(self, v: Vector3) -> Vector3:
@@ -36,8 +38,8 @@ class AxisRotation(AnyRotation):
         return AxisRotation(self.axis, self.c, -self.s)
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        """R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s (a - b)
-        + 2 c d.
+        """Return R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s
+        (a - b) + 2 c d.
         """
         if self.axis == "z":
             first, cross, second = self._block(a.xx, a.xy, a.yy)
@@ -50,8 +52,8 @@ class AxisRotation(AnyRotation):
         )
 
     def rotate_matrix(self, a: Matrix3) -> Matrix3:
-        """R A R^T of any matrix A: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d + s p]
-        with k the cosine and p = s (a - d) + k (b + c).
+        """Return R A R^T of any matrix A: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d +
+        s p] with k the cosine and p = s (a - d) + k (b + c).
         """
         x, y, z = a.x, a.y, a.z
         if self.axis == "z":
@@ -118,7 +120,9 @@ class RotationProduct(AnyRotation):
         return a
 
     def compose(self, other: AnyRotation) -> AnyRotation:
-        """R other: of products the steps of both, neighbours about one axis in one; else column by column."""
+        """Return R other: of products the steps of both, neighbours about one axis in one; else column by
+        column.
+        """
         if not isinstance(other, RotationProduct):
             return AnyRotation.compose(self, other)
         steps = list(self.steps)
@@ -141,7 +145,7 @@ class RotationProduct(AnyRotation):
 
 
 def rotation_product(steps: Sequence[AnyRotation]) -> RotationProduct:
-    """The steps without those that do nothing."""
+    """Return the steps without those that do nothing."""
     return RotationProduct(
         tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity()))
     )

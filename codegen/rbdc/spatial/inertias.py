@@ -33,14 +33,16 @@ class RigidInertia(ABC):
 
     @abstractmethod
     def second_moments(self) -> Symmetric3:
-        """K = sum m r r^T (kg m^2)."""
+        """Return K = sum m r r^T (kg m^2)."""
 
     @abstractmethod
     def moved(self, placement: Placement) -> Self:
-        """The body seen from the parent frame of `placement` (child: the frame it is given in)."""
+        """Return the body seen from the parent frame of `placement` (child: the frame it is given in)."""
 
     def about_centre(self) -> Symmetric3:
-        """The inertia about the centre of mass (kg m^2), in the frame's axes; of no mass about the origin."""
+        """Return the inertia about the centre of mass (kg m^2), in the frame's axes; of no mass about the
+        origin.
+        """
         if self.mass == 0:
             return self.about_origin
         com = self.first_moment.scaled(1.0 / self.mass)
@@ -48,16 +50,16 @@ class RigidInertia(ABC):
 
     @classmethod
     def zero(cls) -> Self:
-        """No mass at all."""
+        """Return no mass at all."""
         return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # of each set
 
     @classmethod
     def of(cls, numbers: Sequence[Scalar]) -> Self:
-        """The inertia whose `scalars` these are."""
+        """Return the inertia whose `scalars` these are."""
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
     def _parts(self) -> tuple[Any, ...]:
-        """Mass, first moment and the symmetric matrix of the set."""
+        """Return mass, first moment and the symmetric matrix of the set."""
         return tuple(getattr(self, own.name) for own in fields(self))
 
     def __add__(self, other: Self) -> Self:
@@ -67,16 +69,18 @@ class RigidInertia(ABC):
         return type(self)(*(a - b for a, b in zip(self._parts(), other._parts(), strict=True)))
 
     def scaled(self, factor: Scalar) -> Self:
-        """The inertia times a factor."""
+        """Return the inertia times a factor."""
         return self.of([factor * x for x in self.scalars()])
 
     def __matmul__(self, v: Motion) -> Force:
-        """I v = (m v + w x h, J w + h x v)."""
+        """Return I v = (m v + w x h, J w + h x v)."""
         h, w = self.first_moment, v.angular
         return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
 
     def scalars(self) -> list[Scalar]:
-        """The ten parameters of the set: mass, first moment, and a symmetric matrix in Pinocchio's order."""
+        """Return the ten parameters of the set: mass, first moment, and a symmetric matrix in Pinocchio's
+        order.
+        """
         mass, first_moment, matrix = self._parts()
         return [mass, *first_moment.scalars(), *matrix.scalars()]
 
@@ -93,7 +97,9 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """The inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in frame axes."""
+        """Return the inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in frame
+        axes.
+        """
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
@@ -118,9 +124,9 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def from_log_cholesky(parameters: Sequence[float]) -> Inertia:
-        """The inertia of ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3, any of which make a body:
-        [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0,
-        exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
+        """Return the inertia of ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3, any of which make a
+        body: [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2],
+        [0, 0, exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
         """
         alpha, d1, d2, d3, s12, s23, s13, *t = (float(x) for x in parameters)
         a, b, c = np.exp([d1, d2, d3])
@@ -131,7 +137,7 @@ class Inertia(RigidInertia):
         return Inertia(mass, own.first_moment, own.about_origin)
 
     def log_cholesky(self) -> list[float]:
-        """The ten numbers of `from_log_cholesky`.
+        """Return the ten numbers of `from_log_cholesky`.
 
         Raises ValueError for what `check` finds, and for a body without extent in some direction.
         """
@@ -157,7 +163,7 @@ class Inertia(RigidInertia):
         return Inertia(self.mass, moment, rotated + Symmetric3.parallel_axis(h + moment, p))
 
     def second_moments(self) -> Symmetric3:
-        """K = sum m r r^T = tr(J)/2 1 - J (kg m^2)."""
+        """Return K = sum m r r^T = tr(J)/2 1 - J (kg m^2)."""
         j = self.about_origin
         half = 0.5 * (j.xx + j.yy + j.zz)
         return Symmetric3(half - j.xx, -j.xy, half - j.yy, -j.xz, -j.yz, half - j.zz)
@@ -180,11 +186,11 @@ class MomentInertia(RigidInertia):
         return Symmetric3(k.yy + k.zz, -k.xy, k.xx + k.zz, -k.xz, -k.yz, k.xx + k.yy)
 
     def second_moments(self) -> Symmetric3:
-        """K."""
+        """Return K."""
         return self.second
 
     def moved(self, placement: Placement) -> MomentInertia:
-        """The body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
+        """Return the body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         k = placement.rotation.rotate_symmetric(self.second)
         moved = h + p.scaled(self.mass)
@@ -217,19 +223,19 @@ class ArticulatedInertia:
 
     @staticmethod
     def from_inertia(inertia: RigidInertia) -> ArticulatedInertia:
-        """The matrix of a rigid body: A = m 1, B = -[h], C = J."""
+        """Return the matrix of a rigid body: A = m 1, B = -[h], C = J."""
         m, h = inertia.mass, inertia.first_moment
         coupling = Matrix3.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
         return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> ArticulatedInertia:
-        """The matrix whose `scalars` these are."""
+        """Return the matrix whose `scalars` these are."""
         coupling = Matrix3.of(scalars[6:15]).transposed()
         return ArticulatedInertia(Symmetric3(*scalars[:6]), coupling, Symmetric3(*scalars[15:]))
 
     def scalars(self) -> list[Scalar]:
-        """Twenty-one scalars: A, B column by column, C."""
+        """Return twenty-one scalars: A, B column by column, C."""
         coupling = self.coupling.transposed()
         return [*self.linear.scalars(), *coupling.scalars(), *self.angular.scalars()]
 
@@ -245,7 +251,7 @@ class ArticulatedInertia:
         )
 
     def minus_product(self, left: Sequence[Force], right: Sequence[Force]) -> ArticulatedInertia:
-        """self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
+        """Return self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
         a, b, c = self.linear, self.coupling, self.angular
         for u, v in zip(left, right, strict=True):
             a = a - Symmetric3.outer(u.linear, v.linear)
@@ -254,7 +260,7 @@ class ArticulatedInertia:
         return ArticulatedInertia(a, b, c)
 
     def moved(self, placement: Placement) -> ArticulatedInertia:
-        """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
+        """Return X* I X^-1: the same inertia in the parent coordinates of `placement`."""
         r, p = placement.rotation, placement.translation
         a = r.rotate_symmetric(self.linear)
         b, c = r.rotate_matrix(self.coupling), r.rotate_symmetric(self.angular)
@@ -264,8 +270,8 @@ class ArticulatedInertia:
 
 
 def _levered(p: Vector3, first: Matrix3, second: Matrix3) -> Symmetric3:
-    """[p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products with a
-    component of p together.
+    """Return [p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products
+    with a component of p together.
     """
     x, y = (
         [[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES]

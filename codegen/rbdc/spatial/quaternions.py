@@ -24,12 +24,14 @@ rounding, and not 0/0.
 
 
 def _length(squared: Scalar) -> Scalar:
-    """The square root, of zero next to nothing instead, so that it can divide."""
+    """Return the square root, of zero next to nothing instead, so that it can divide."""
     return sqrt(squared + _NEGLIGIBLE)
 
 
 def _exponential(t2: Scalar) -> list[Scalar]:
-    """cos(t/2), sin(t/2)/t and (t - sin t)/t^3 of the squared angle t2; sin t = 2 sin(t/2) cos(t/2)."""
+    """Return cos(t/2), sin(t/2)/t and (t - sin t)/t^3 of the squared angle t2; sin t = 2 sin(t/2)
+    cos(t/2).
+    """
     t = _length(t2)
     real, ratio = cos(0.5 * t), sin(0.5 * t) / t
     exact = (1.0 - 2.0 * ratio * real) / (t2 + _NEGLIGIBLE)
@@ -38,9 +40,9 @@ def _exponential(t2: Scalar) -> list[Scalar]:
 
 
 def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
-    """t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 of the angle t whose half has this cosine, not below 0, and
-    this squared sine; where these belong to a point off the unit circle the first is divided by its distance
-    from the origin.
+    """Return t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 of the angle t whose half has this cosine, not below
+    0, and this squared sine; where these belong to a point off the unit circle the first is divided by its
+    distance from the origin.
     """
     sine = _length(squared_sine)
     t = 2.0 * atan2(sine, cosine)
@@ -54,24 +56,24 @@ def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
 
 
 def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """Hamilton product a b."""
+    """Return Hamilton product a b."""
     va, vb = Vector3.of(a[:3]), Vector3.of(b[:3])
     vector = vb.scaled(a[3]) + va.scaled(b[3]) + va.cross(vb)
     return [*vector.scalars(), a[3] * b[3] - va.dot(vb)]
 
 
 def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
-    """dq/dt = q (w, 0) / 2 at the body-frame angular velocity w."""
+    """Return dq/dt = q (w, 0) / 2 at the body-frame angular velocity w."""
     return [0.5 * entry for entry in multiply(q, [*w.scalars(), 0.0])]
 
 
 def conjugate(q: Sequence[Scalar]) -> list[Scalar]:
-    """The inverse of a unit quaternion."""
+    """Return the inverse of a unit quaternion."""
     return [-q[0], -q[1], -q[2], q[3]]
 
 
 def normalized(q: Sequence[Scalar]) -> list[Scalar]:
-    """q, a quaternion or a cosine and a sine, divided by its norm."""
+    """Return q, a quaternion or a cosine and a sine, divided by its norm."""
     norm = sqrt(sum(entry * entry for entry in q))
     return [entry / norm for entry in q]
 
@@ -86,18 +88,18 @@ class Exponential:
     cubic_ratio: Scalar
 
     def quaternion(self) -> list[Scalar]:
-        """The one of q and -q, the same rotation, that has a positive real part."""
+        """Return the one of q and -q, the same rotation, that has a positive real part."""
         sign = where_less(self.half_cosine, 0.0, -1.0, 1.0)
         return [*self.w.scaled(sign * self.half_sine_ratio).scalars(), sign * self.half_cosine]
 
 
 def exponential(w: Vector3) -> Exponential:
-    """The exponential of the rotation vector w."""
+    """Return the exponential of the rotation vector w."""
     return Exponential(w, *in_one_piece(_exponential, w.dot(w)))
 
 
 def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
-    """q exp(w), normalised; the one of the two quaternions of that rotation that is on the side of q
+    """Return q exp(w), normalised; the one of the two quaternions of that rotation that is on the side of q
     (Pinocchio's choice too).
     """
     return multiply(normalized(q), turn.quaternion())
@@ -113,7 +115,7 @@ class Logarithm:
 
 
 def logarithm(q: Sequence[Scalar]) -> Logarithm:
-    """The logarithm of a unit quaternion."""
+    """Return the logarithm of a unit quaternion."""
     sign = where_less(q[3], 0.0, -1.0, 1.0)
     vector = Vector3.of(q[:3])
     squared_sine = vector.dot(vector)
@@ -122,16 +124,16 @@ def logarithm(q: Sequence[Scalar]) -> Logarithm:
 
 
 def integrate_translation(turn: Exponential, linear: Vector3) -> Vector3:
-    """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, 1 -
-    cos t = 2 sin^2(t/2).
+    """Return V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3
+    [w]^2, 1 - cos t = 2 sin^2(t/2).
     """
     ratio, first = turn.half_sine_ratio, turn.w.cross(linear)
     return linear + first.scaled(2.0 * ratio * ratio) + turn.w.cross(first).scaled(turn.cubic_ratio)
 
 
 def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
-    """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b = (1 -
-    (t/2) cot(t/2))/t^2.
+    """Return V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b
+    = (1 - (t/2) cot(t/2))/t^2.
     """
     b, w = turn.cotangent_ratio, turn.w
     return (
@@ -142,13 +144,15 @@ def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
 
 
 def _nonzero(x: Scalar) -> Scalar:
-    """x, or 1 where it is next to nothing, so that a division by it in the branch not taken is harmless."""
+    """Return x, or 1 where it is next to nothing, so that a division by it in the branch not taken is
+    harmless.
+    """
     return where_less(x * x, _NEGLIGIBLE, 1.0, x)
 
 
 def planar_exponential(angle: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """Cosine and sine of a rotation in the plane by the angle t (rad), and c, s of V = [[c, -s], [s, c]] of
-    exp([v; t]) in SE(2): sin(h)/h times the rotation by h = t/2.
+    """Return cosine and sine of a rotation in the plane by the angle t (rad), and c, s of V = [[c, -s], [s,
+    c]] of exp([v; t]) in SE(2): sin(h)/h times the rotation by h = t/2.
     """
     c, ratio, _ = in_one_piece(_exponential, angle * angle)
     s = ratio * angle
@@ -156,8 +160,8 @@ def planar_exponential(angle: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
 
 
 def planar_logarithm(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:
-    """The angle t (rad) of a rotation in the plane, and (t/2) cot(t/2); V^-1 in SE(2) is [[that, t/2], [-t/2,
-    that]].
+    """Return the angle t (rad) of a rotation in the plane, and (t/2) cot(t/2); V^-1 in SE(2) is [[that, t/2],
+    [-t/2, that]].
     """
     angle = atan2(sine, cosine)
     # cot(t/2) = (1 + cos t) / sin t = sin t / (1 - cos t), of which one does not cancel

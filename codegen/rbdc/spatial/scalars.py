@@ -31,13 +31,13 @@ def is_zero(x: Scalar) -> bool:
 
 
 def _is_row(x: Scalar) -> bool:
-    """Whether x is an array of scalars that are no numbers, whose functions are taken one by one."""
+    """Return whether x is an array of scalars that are no numbers, whose functions are taken one by one."""
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _computing(operation: str, given: Sequence[Scalar]) -> Scalar:
-    """The one of some scalars that computes an operation on them, a symbolic scalar or, where there are some,
-    the dual numbers of the highest level, to which all others are values; None where none does.
+    """Return the one of some scalars that computes an operation on them, a symbolic scalar or, where there
+    are some, the dual numbers of the highest level, to which all others are values; None where none does.
     """
     able = (x for x in given if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)
@@ -61,32 +61,32 @@ def _apply(name: str, *arguments: Scalar) -> Scalar:
 
 
 def sin(x: Scalar) -> Scalar:
-    """Sine of an angle in radians."""
+    """Return sine of an angle in radians."""
     return _apply("sin", x)
 
 
 def cos(x: Scalar) -> Scalar:
-    """Cosine of an angle in radians."""
+    """Return cosine of an angle in radians."""
     return _apply("cos", x)
 
 
 def sqrt(x: Scalar) -> Scalar:
-    """Square root."""
+    """Return square root."""
     return _apply("sqrt", x)
 
 
 def hypot(x: Scalar, y: Scalar) -> Scalar:
-    """Length of the vector (x, y)."""
+    """Return length of the vector (x, y)."""
     return _apply("hypot", x, y)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """Angle of the point (x, y) in (-pi, pi]."""
+    """Return angle of the point (x, y) in (-pi, pi]."""
     return _apply("atan2", y, x)
 
 
 def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
-    """Horner's scheme, constant coefficient first; zero of none."""
+    """Return Horner's scheme, constant coefficient first; zero of none."""
     *others, total = coefficients or (0.0,)
     for coefficient in reversed(others):
         total = coefficient + x * total
@@ -94,7 +94,7 @@ def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
 
 
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
-    """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
+    """Return `then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
     given = (a, b, then, otherwise)
     if any(map(_is_row, given)):
         return np.frompyfunc(where_less, 4, 1)(*given)
@@ -107,8 +107,8 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
 
 
 def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) -> Sequence[Scalar]:
-    """formulas(*arguments), for which symbolic scalars have one operation for each result: generated code
-    computes them together.
+    """Return formulas(*arguments), for which symbolic scalars have one operation for each result: generated
+    code computes them together.
     """
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic

@@ -26,7 +26,7 @@ class Tangent:
         self.value, self.rate = value, rate
 
     def _computed_by(self, other: Any) -> bool:
-        """Whether another operand computes with this one, not this one with it as a constant."""
+        """Return whether another operand computes with this one, not this one with it as a constant."""
         return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:
@@ -71,8 +71,8 @@ class Tangent:
 
     @classmethod
     def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
-        """Sine, cosine, square root and `atan2` by this kind, the outermost one; see `rbdc.spatial.scalars`.
-        TypeError for others.
+        """Return sine, cosine, square root and `atan2` by this kind, the outermost one; see
+        `rbdc.spatial.scalars`. TypeError for others.
         """
         given = [(value_of(z, cls), rate_of(z, cls)) for z in arguments]
         x, dx = given[-1]
@@ -90,7 +90,9 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Values and rates of the branch that is taken, by values alone; by this kind, the outermost one."""
+        """Return values and rates of the branch that is taken, by values alone; by this kind, the outermost
+        one.
+        """
         one, other = value_of(a, cls), value_of(b, cls)
         branches = [(read(then, cls), read(otherwise, cls)) for read in (value_of, rate_of)]
         value, rate = (where_less(one, other, *branch) for branch in branches)
@@ -107,15 +109,15 @@ class OuterTangent(Tangent):
 def tangents(
     values: Sequence[Scalar], rates: Sequence[Scalar], kind: type[Tangent] = Tangent
 ) -> list[Tangent]:
-    """Values with their rates, entry by entry."""
+    """Return values with their rates, entry by entry."""
     return [kind(value, rate) for value, rate in zip(values, rates, strict=True)]
 
 
 def value_of(x: Scalar, kind: type[Tangent] | None = None) -> Scalar:
-    """The value of a scalar of that kind, or of any; of a constant itself."""
+    """Return the value of a scalar of that kind, or of any; of a constant itself."""
     return x.value if (isinstance(x, Tangent) if kind is None else type(x) is kind) else x
 
 
 def rate_of(x: Scalar, kind: type[Tangent] = Tangent) -> Scalar:
-    """The rate of a scalar of that kind; of a constant zero."""
+    """Return the rate of a scalar of that kind; of a constant zero."""
     return x.rate if type(x) is kind else 0.0

@@ -39,42 +39,42 @@ class AnyRotation(ABC):
 
     @abstractmethod
     def apply(self, v: Vector3) -> Vector3:
-        """R v."""
+        """Return R v."""
 
     @abstractmethod
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        """R A R^T of a symmetric matrix A."""
+        """Return R A R^T of a symmetric matrix A."""
 
     @abstractmethod
     def rotate_matrix(self, a: Matrix3) -> Matrix3:
-        """R A R^T of any matrix A."""
+        """Return R A R^T of any matrix A."""
 
     @abstractmethod
     def transposed(self) -> Self:
-        """R^T."""
+        """Return R^T."""
 
     def apply_transposed(self, v: Vector3) -> Vector3:
-        """R^T v."""
+        """Return R^T v."""
         return self.transposed().apply(v)
 
     def compose(self, other: AnyRotation) -> AnyRotation:
-        """R other."""
+        """Return R other."""
         return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
     def compose_rows(self, other: AnyRotation) -> Rotation:
-        """R other as a matrix, whose rows are those of R turned by the other."""
+        """Return R other as a matrix, whose rows are those of R turned by the other."""
         return Rotation.from_rows([other.apply_transposed(Vector3.of(row)).scalars() for row in self.rows()])
 
     def along_path(self, above: AnyRotation) -> AnyRotation:
-        """The product of all rotations of a path, from that of those above."""
+        """Return the product of all rotations of a path, from that of those above."""
         return above.compose(self)
 
     def rows(self) -> list[list[Scalar]]:
-        """Row-major 3x3 entries."""
+        """Return row-major 3x3 entries."""
         return Matrix3(self.x, self.y, self.z).rows()
 
     def rpy(self) -> tuple[float, float, float]:
-        """Roll, pitch and yaw of a constant rotation, as `Rotation.from_rpy` takes them."""
+        """Return roll, pitch and yaw of a constant rotation, as `Rotation.from_rpy` takes them."""
         x, y, z = self.x, self.y, self.z
         across = math.hypot(x.x, x.y)
         pitch = math.atan2(-x.z, across)
@@ -89,12 +89,12 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def identity() -> Rotation:
-        """The constant identity."""
+        """Return the constant identity."""
         return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 
     @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Rotation:
-        """URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+        """Return URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
         cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
         return Rotation.from_rows(
             [
@@ -106,8 +106,8 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def about_axis(axis: Vector3, c: Scalar, s: Scalar) -> Rotation:
-        """Rodrigues: c 1 + s [a] + (1 - c) a a^T for the constant unit vector a; c, s the cosine and sine of
-        the angle.
+        """Return Rodrigues: c 1 + s [a] + (1 - c) a a^T for the constant unit vector a; c, s the cosine and
+        sine of the angle.
         """
         a = axis.scalars()
         skew = [[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]]
@@ -124,8 +124,8 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
-        """The least rotation that takes z to the constant unit vector `axis`; half a turn about x where that
-        is -z.
+        """Return the least rotation that takes z to the constant unit vector `axis`; half a turn about x
+        where that is -z.
         """
         sine = hypot(axis.x, axis.y)
         if sine == 0.0:
@@ -139,7 +139,7 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """The rotation of a unit quaternion, evaluated as given (never normalised)."""
+        """Return the rotation of a unit quaternion, evaluated as given (never normalised)."""
         tx, ty, tz = 2.0 * x, 2.0 * y, 2.0 * z
         return Rotation.from_rows(
             [
@@ -167,46 +167,46 @@ class Placement:
 
     @staticmethod
     def identity() -> Placement:
-        """The constant identity."""
+        """Return the constant identity."""
         return Placement(Rotation.identity(), Vector3.zero())
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> Placement:
-        """The placement whose `scalars()` these are."""
+        """Return the placement whose `scalars()` these are."""
         return Placement(Rotation.of(scalars[:9]), Vector3.of(scalars[9:12]))
 
     def compose(self, other: Placement) -> Placement:
-        """A_M_C from A_M_B and B_M_C."""
+        """Return A_M_C from A_M_B and B_M_C."""
         return Placement(self.rotation.compose(other.rotation), self.act_point(other.translation))
 
     def inverse(self) -> Placement:
-        """B_M_A."""
+        """Return B_M_A."""
         return Placement(self.rotation.transposed(), -self.rotation.apply_transposed(self.translation))
 
     def act_point(self, point: Vector3) -> Vector3:
-        """The point, given in the child frame, in the parent frame."""
+        """Return the point, given in the child frame, in the parent frame."""
         return self.rotation.apply(point) + self.translation
 
     def act(self, m: Motion) -> Motion:
-        """A motion from child to parent coordinates: (R v + p x R w, R w)."""
+        """Return a motion from child to parent coordinates: (R v + p x R w, R w)."""
         w = self.rotation.apply(m.angular)
         return Motion(self.rotation.apply(m.linear) + self.translation.cross(w), w)
 
     def act_inverse(self, m: Motion) -> Motion:
-        """A motion from parent to child coordinates: (R^T (v - p x w), R^T w)."""
+        """Return a motion from parent to child coordinates: (R^T (v - p x w), R^T w)."""
         v = m.linear - self.translation.cross(m.angular)
         return Motion(self.rotation.apply_transposed(v), self.rotation.apply_transposed(m.angular))
 
     def act_force(self, f: Force) -> Force:
-        """A force from child to parent coordinates: (R f, R n + p x R f)."""
+        """Return a force from child to parent coordinates: (R f, R n + p x R f)."""
         linear = self.rotation.apply(f.linear)
         return Force(linear, self.rotation.apply(f.angular) + self.translation.cross(linear))
 
     def act_inverse_force(self, f: Force) -> Force:
-        """A force from parent to child coordinates: (R^T f, R^T (n - p x f))."""
+        """Return a force from parent to child coordinates: (R^T f, R^T (n - p x f))."""
         n = f.angular - self.translation.cross(f.linear)
         return Force(self.rotation.apply_transposed(f.linear), self.rotation.apply_transposed(n))
 
     def scalars(self) -> list[Scalar]:
-        """Twelve scalars: R row by row, then p."""
+        """Return twelve scalars: R row by row, then p."""
         return [entry for row in self.rotation.rows() for entry in row] + self.translation.scalars()

@@ -19,12 +19,12 @@ class Vector3:
 
     @staticmethod
     def zero() -> Vector3:
-        """The constant zero."""
+        """Return the constant zero."""
         return Vector3(0.0, 0.0, 0.0)
 
     @staticmethod
     def of(values: Iterable[Scalar]) -> Vector3:
-        """The vector of three scalars."""
+        """Return the vector of three scalars."""
         x, y, z = values
         return Vector3(x, y, z)
 
@@ -38,15 +38,15 @@ class Vector3:
         return Vector3(-self.x, -self.y, -self.z)
 
     def scaled(self, factor: Scalar) -> Vector3:
-        """factor times the vector."""
+        """Return factor times the vector."""
         return Vector3(factor * self.x, factor * self.y, factor * self.z)
 
     def dot(self, other: Vector3) -> Scalar:
-        """Scalar product."""
+        """Return scalar product."""
         return self.x * other.x + self.y * other.y + self.z * other.z
 
     def cross(self, other: Vector3) -> Vector3:
-        """Vector product self x other."""
+        """Return vector product self x other."""
         return Vector3(
             self.y * other.z - self.z * other.y,
             self.z * other.x - self.x * other.z,
@@ -54,7 +54,7 @@ class Vector3:
         )
 
     def scalars(self) -> list[Scalar]:
-        """[x, y, z]."""
+        """Return [x, y, z]."""
         return [self.x, self.y, self.z]
 
 
@@ -72,17 +72,17 @@ class Matrix3:
 
     @classmethod
     def of(cls, entries: Sequence[Scalar]) -> Self:
-        """The matrix of nine entries, row by row."""
+        """Return the matrix of nine entries, row by row."""
         return cls.from_rows([entries[k : k + 3] for k in (0, 3, 6)])
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[Scalar]]) -> Self:
-        """The matrix of three rows."""
+        """Return the matrix of three rows."""
         return cls(*map(Vector3.of, zip(*rows, strict=True)))
 
     @classmethod
     def outer(cls, a: Vector3, b: Vector3) -> Self:
-        """a b^T."""
+        """Return a b^T."""
         return cls.from_rows([[x * y for y in b.scalars()] for x in a.scalars()])
 
     def __add__(self, other: Matrix3) -> Matrix3:
@@ -92,7 +92,7 @@ class Matrix3:
         return Matrix3(self.x - other.x, self.y - other.y, self.z - other.z)
 
     def apply(self, v: Vector3) -> Vector3:
-        """A v."""
+        """Return a v."""
         a, b, c = self.x, self.y, self.z
         return Vector3(
             a.x * v.x + b.x * v.y + c.x * v.z,
@@ -101,24 +101,24 @@ class Matrix3:
         )
 
     def apply_transposed(self, v: Vector3) -> Vector3:
-        """A^T v."""
+        """Return a^T v."""
         return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
     def transposed(self) -> Self:
-        """A^T."""
+        """Return a^T."""
         return self.from_rows([self.x.scalars(), self.y.scalars(), self.z.scalars()])
 
     def turned(self, turn: Callable[[Vector3], Vector3]) -> Matrix3:
-        """Each column as `turn` has it."""
+        """Return each column as `turn` has it."""
         return Matrix3(turn(self.x), turn(self.y), turn(self.z))
 
     def rows(self) -> list[list[Scalar]]:
-        """Its three rows."""
+        """Return its three rows."""
         x, y, z = (column.scalars() for column in (self.x, self.y, self.z))
         return [list(row) for row in zip(x, y, z, strict=True)]
 
     def scalars(self) -> list[Scalar]:
-        """Nine entries, row by row."""
+        """Return nine entries, row by row."""
         return [entry for row in self.rows() for entry in row]
 
 
@@ -135,23 +135,23 @@ class Symmetric3:
 
     @staticmethod
     def zero() -> Symmetric3:
-        """The constant zero."""
+        """Return the constant zero."""
         return Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     @staticmethod
     def diagonal(x: Scalar, y: Scalar, z: Scalar) -> Symmetric3:
-        """diag(x, y, z)."""
+        """Return diag(x, y, z)."""
         return Symmetric3(x, 0.0, y, 0.0, 0.0, z)
 
     @staticmethod
     def outer(a: Vector3, b: Vector3) -> Symmetric3:
-        """The upper triangle of a b^T."""
+        """Return the upper triangle of a b^T."""
         return Symmetric3(a.x * b.x, a.x * b.y, a.y * b.y, a.x * b.z, a.y * b.z, a.z * b.z)
 
     @staticmethod
     def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
-        """sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T + b
-        a^T)/2.
+        """Return sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T
+        + b a^T)/2.
 
         With a = m c and b = c it is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
         """
@@ -172,7 +172,7 @@ class Symmetric3:
         return Symmetric3(*(a - b for a, b in zip(self.scalars(), other.scalars(), strict=True)))
 
     def scaled(self, factor: Scalar) -> Symmetric3:
-        """factor times the matrix."""
+        """Return factor times the matrix."""
         return Symmetric3(*(factor * a for a in self.scalars()))
 
     def __matmul__(self, v: Vector3) -> Vector3:
@@ -183,11 +183,11 @@ class Symmetric3:
         )
 
     def scalars(self) -> list[Scalar]:
-        """[xx, xy, yy, xz, yz, zz]."""
+        """Return [xx, xy, yy, xz, yz, zz]."""
         return [self.xx, self.xy, self.yy, self.xz, self.yz, self.zz]
 
     def rows(self) -> list[list[Scalar]]:
-        """The full 3x3 matrix."""
+        """Return the full 3x3 matrix."""
         return [[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]]
 
 
@@ -200,7 +200,7 @@ class SpatialVector:
 
     @classmethod
     def zero(cls) -> Self:
-        """The constant zero."""
+        """Return the constant zero."""
         return cls(Vector3.zero(), Vector3.zero())
 
     @classmethod
@@ -218,15 +218,15 @@ class SpatialVector:
         return type(self)(-self.linear, -self.angular)
 
     def scaled(self, factor: Scalar) -> Self:
-        """The factor times the vector."""
+        """Return the factor times the vector."""
         return type(self)(self.linear.scaled(factor), self.angular.scaled(factor))
 
     def turned(self, turn: Callable[[Vector3], Vector3]) -> Self:
-        """Both parts as `turn` has them, as a rotation or the rate of one."""
+        """Return both parts as `turn` has them, as a rotation or the rate of one."""
         return type(self)(turn(self.linear), turn(self.angular))
 
     def scalars(self) -> list[Scalar]:
-        """Six scalars, linear part first."""
+        """Return six scalars, linear part first."""
         return self.linear.scalars() + self.angular.scalars()
 
 
@@ -246,22 +246,26 @@ class Motion(SpatialVector):
     __slots__ = ()
 
     def dot(self, force: Force) -> Scalar:
-        """Power of `force` along this motion."""
+        """Return power of `force` along this motion."""
         return self.linear.dot(force.linear) + self.angular.dot(force.angular)
 
     def cross(self, other: Motion) -> Motion:
-        """v x m of Featherstone: rate of a motion vector fixed in a frame that moves at this velocity."""
+        """Return v x m of Featherstone: rate of a motion vector fixed in a frame that moves at this
+        velocity.
+        """
         w = self.angular
         return Motion(w.cross(other.linear) + self.linear.cross(other.angular), w.cross(other.angular))
 
     def cross_force(self, force: Force) -> Force:
-        """v x* f of Featherstone: rate of a force vector fixed in a frame that moves at this velocity."""
+        """Return v x* f of Featherstone: rate of a force vector fixed in a frame that moves at this
+        velocity.
+        """
         w = self.angular
         return Force(w.cross(force.linear), w.cross(force.angular) + self.linear.cross(force.linear))
 
 
 def motion_sum(columns: Iterable[Motion], factors: Iterable[Scalar]) -> Motion:
-    """S v: the sum of columns times factors."""
+    """Return S v: the sum of columns times factors."""
     total = Motion.zero()
     for column, factor in zip(columns, factors, strict=True):
         total = total + column.scaled(factor)

@@ -59,8 +59,8 @@ def build(
 def built(
     description: Description, options: BuildOptions | None = None, progress: Progress | None = None
 ) -> BuildResult:
-    """The package of a description in options.out, tuned first where that is asked for; nothing is written
-    before the times are known.
+    """Return the package of a description in options.out, tuned first where that is asked for; nothing is
+    written before the times are known.
     """
     options, show = options or BuildOptions(), progress or (lambda _: None)
     if options.tune is None:

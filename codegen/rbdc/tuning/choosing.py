@@ -16,8 +16,8 @@ TIE = 1.01
 
 
 def decided(default: Way, measured: Iterable[Timing]) -> Decision:
-    """The decision by times: the way whose worst ratio to the best over the processors is least, among the
-    ways that all of them measured; the default where that is no worse by more than `TIE`.
+    """Return the decision by times: the way whose worst ratio to the best over the processors is least, among
+    the ways that all of them measured; the default where that is no worse by more than `TIE`.
 
     Raises ValueError where no way was measured on all processors.
     """
@@ -35,8 +35,8 @@ def decided(default: Way, measured: Iterable[Timing]) -> Decision:
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
-    """The decisions on both batches with the kernel whose worst ratio over both is least, where samples in
-    rows do not go one by one.
+    """Return the decisions on both batches with the kernel whose worst ratio over both is least, where
+    samples in rows do not go one by one.
     """
     if rows.way.what == 1:
         return rows, blocks
@@ -51,8 +51,8 @@ def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decisi
 
 
 def merged(tunings: Mapping[str, Tuning]) -> Tuning:
-    """One tuning for the processors of several, by their files: for each function the way whose worst ratio
-    to the best is least.
+    """Return one tuning for the processors of several, by their files: for each function the way whose worst
+    ratio to the best is least.
 
     Raises OptionError where two files are of one processor, and for a function of which no way was measured
     in all files that have it.
@@ -77,7 +77,7 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
 
 
 def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
-    """The decisions with one kernel for the batches of each function."""
+    """Return the decisions with one kernel for the batches of each function."""
     made = {kind: dict(own) for kind, own in decisions.items()}
     for name in made[BATCH].keys() & made[BLOCKS].keys():
         made[BATCH][name], made[BLOCKS][name] = _with_one_kernel(made[BATCH][name], made[BLOCKS][name])
@@ -96,7 +96,7 @@ def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:
 
 
 def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
-    """Times of functions by default and as they are chosen, in nanoseconds, of batches a sample."""
+    """Return times of functions by default and as they are chosen, in nanoseconds, of batches a sample."""
     return tuple(
         {
             "function": name,
@@ -120,7 +120,9 @@ Measured on a Zen 4 core with three and with nine busy processes on its two core
 
 
 def busy(tuning: Tuning) -> list[str]:
-    """A sentence if the machine did other work while it measured: by the spread of a quarter of the ways."""
+    """Return a sentence if the machine did other work while it measured: by the spread of a quarter of the
+    ways.
+    """
     spreads = sorted(timing.spread for decision in tuning.all() for timing in decision.measured)
     quarter = spreads[3 * len(spreads) // 4] if spreads else 1.0
     if quarter <= BUSY:

@@ -44,8 +44,8 @@ SIZES = (64, 512)
 
 
 def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning:
-    """The tuning of the functions that the options ask for on this machine, in about `options.tune` seconds
-    of timing.
+    """Return the tuning of the functions that the options ask for on this machine, in about `options.tune`
+    seconds of timing.
 
     Functions whose inputs no comparison draws are left out. Raises ToolchainError for a compiler that fails,
     or that was named and is not installed.
@@ -69,7 +69,7 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
 
 
 def _asked(options: BuildOptions) -> CompareOptions:
-    """The options of the comparison that times a tuning."""
+    """Return the options of the comparison that times a tuning."""
     given = {name: getattr(options, name) for name in options_of(BuildOptions)}
     clang = next((name for name in CANDIDATES if name.startswith("clang") and shutil.which(name)), "gcc")
     if named := options.tune_compilers:
@@ -120,7 +120,9 @@ class _Timing:
     progress: Progress
 
     def tuning(self, functions: Sequence[Ways]) -> Tuning:
-        """The decisions by the times of all ways: on single calls, then, with their forms, on batches."""
+        """Return the decisions by the times of all ways: on single calls, then, with their forms, on
+        batches.
+        """
         several = [ways for ways in functions if ways.kernels]
         seconds = (self.options.tune or 0.0) / (len(KINDS) if several else 1)
         single = self._decided([self._single(ways) for ways in functions], seconds)
@@ -141,7 +143,9 @@ class _Timing:
         return _Candidates(ways.name, made, Way(ways.default, self.usual), a_pass)
 
     def _batch(self, ways: Ways, single: Way) -> _Candidates:
-        """Samples one after the other by the default and by the way of a single call, and side by side."""
+        """Return samples one after the other by the default and by the way of a single call, and side by
+        side.
+        """
         made = {Way(1, self.usual): ways.loops[ways.default]}
         made |= {Way(1, single.compiler): ways.loops[str(single.what)]}
         made |= {Way(lanes, name): own for lanes, own in ways.kernels.items() for name in self.tools}
@@ -154,8 +158,8 @@ class _Timing:
     def _decided(
         self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
     ) -> dict[str, Decision]:
-        """The decisions by function. A function gets a part of the seconds by what its passes take, so that
-        every function has as many.
+        """Return the decisions by function. A function gets a part of the seconds by what its passes take, so
+        that every function has as many.
         """
         if not candidates:
             return {}
@@ -200,12 +204,12 @@ class _Timing:
 
 
 def _of_batches(ways: Ways) -> float:
-    """Nanoseconds of a pass of each of the sizes, about."""
+    """Return nanoseconds of a pass of each of the sizes, about."""
     return sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
 
 
 def _timings(own: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
-    """The times of the ways, of batches the mean of all sizes."""
+    """Return the times of the ways, of batches the mean of all sizes."""
     found = []
     for way in own.made:
         each = times[str(way)]

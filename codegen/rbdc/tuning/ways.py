@@ -71,7 +71,7 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
 
 
 def _kernel(model: Problem, subject: Subject, plan: Plan, choice: Choice, layout: str) -> Implementation:
-    """The batch of a function with some samples side by side, in a layout of the memory."""
+    """Return the batch of a function with some samples side by side, in a layout of the memory."""
     scalar, backends = subject.function.declaration.scalar, backends_of(("c", "batch"))
     package = Package(model, ROBOT, tuple(functions_of(model)), scalar)
     planned = PlannedFunction(plan, batch_plan(subject, plan, choice), None)

@@ -57,7 +57,7 @@ class Callee:
     cached: int = 0
 
     def __call__(self, message: FunctionDeclaration | Call) -> Any:
-        """The answer to a message."""
+        """Return the answer to a message."""
         if isinstance(message, Call):
             return getattr(self, f"_{message.way.kind}")(message)
         return self._ways(message)
@@ -67,8 +67,8 @@ class Callee:
         return load(self.folder)
 
     def _ways(self, declaration: FunctionDeclaration) -> list[Way]:
-        """All ways of calling a function, in the module's own variant, which has no prefix, and in the others
-        that this processor can run.
+        """Return all ways of calling a function, in the module's own variant, which has no prefix, and in the
+        others that this processor can run.
         """
         kinds = {"single": "single samples", "batch": "a batch"}
         kinds |= {"past": "a batch whose results go past the caches"}
@@ -90,7 +90,7 @@ class Callee:
         return self.folder / f"lib{self._module.name}_{framework}.so"
 
     def _entry(self, call: Call) -> Entry:
-        """The implementation of a function of the module, in the variant that a call is for."""
+        """Return the implementation of a function of the module, in the variant that a call is for."""
         module, name = self._module, call.declaration.name
         own: Entry = vars(module)[f"_{name}"]
         if not call.way.prefix:
@@ -99,7 +99,7 @@ class Callee:
         return Entry(module._native, call.way.prefix, module.dtype, name, inputs, own.outputs, frames)
 
     def _called(self, call: Call, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
-        """The outputs of one call, as the module's function makes it."""
+        """Return the outputs of one call, as the module's function makes it."""
         place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
         function = getattr(self._module, call.declaration.name).__func__
         found = function(self._entry(call), *arrays, *place, **how)
@@ -122,7 +122,7 @@ class Callee:
         return _stacked(made)
 
     def _lanes(self, call: Call) -> list[Array]:
-        """Whole blocks; states that are left over are not among the outputs."""
+        """Return whole blocks; states that are left over are not among the outputs."""
         block = call.declaration.scalar.lanes
         blocks = [None if x is None else _in_blocks(x, block) for x in call.arrays]
         found = self._called(call, blocks, layout="lanes")
@@ -139,14 +139,14 @@ class Callee:
         return self._through(casadi_calls.answer, call)
 
     def _through(self, answer: Callable[..., list[Array]], call: Call) -> list[Array]:
-        """The outputs of a function in the library of a framework."""
+        """Return the outputs of a function in the library of a framework."""
         framework, declaration = call.way.kind, call.declaration
         symbol = f"{self._module.name}_{framework}_{declaration.name}"
         return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
 
     def _past(self, call: Call) -> list[Array]:
-        """The outputs of the last samples of a batch that is just large enough: the samples' whole blocks,
-        zeros, and all samples.
+        """Return the outputs of the last samples of a batch that is just large enough: the samples' whole
+        blocks, zeros, and all samples.
 
         Raises VerificationError where samples that are alike have other outputs in another place.
         """
@@ -165,7 +165,7 @@ class Callee:
 
 
 def _samples(arrays: Sequence[Array | None]) -> list[list[Array | None]]:
-    """The inputs of each state."""
+    """Return the inputs of each state."""
     states = len(next(x for x in arrays if x is not None))
     return [[None if x is None else x[k] for x in arrays] for k in range(states)]
 
@@ -175,13 +175,13 @@ def _stacked(samples: Sequence[Sequence[Array]]) -> list[Array]:
 
 
 def _in_blocks(x: Array, block: int) -> Array:
-    """(samples, ...) as (blocks, ..., block), without what is left over."""
+    """Return (samples, ...) as (blocks, ..., block), without what is left over."""
     whole = x[: len(x) // block * block]
     return np.ascontiguousarray(np.moveaxis(whole.reshape(-1, block, *x.shape[1:]), 1, -1))
 
 
 def _spread(x: Array, first: int, many: int) -> Array:
-    """The first samples, zeros, pages of which take no memory, and all samples."""
+    """Return the first samples, zeros, pages of which take no memory, and all samples."""
     large = np.zeros((many, *x.shape[1:]), x.dtype)
     large[:first], large[many - len(x) :] = x[:first], x
     return large
@@ -205,6 +205,6 @@ def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: i
 
 
 def entry_of(output: Parameter, entry: int) -> str:
-    """An output's name, with the indices of one of its entries."""
+    """Return an output's name, with the indices of one of its entries."""
     index = np.unravel_index(entry, output.shape) if output.shape else ()
     return f"{output.name}{[int(i) for i in index]}" if index else output.name

@@ -22,8 +22,8 @@ def answer(
     arrays: Sequence[Array | None],
     extra: tuple[int, ...],
 ) -> list[Array]:
-    """The outputs, (states, *shape) each, of the external function `symbol` by the required inputs. Raises
-    VerificationError where CasADi cannot call it, or it describes itself otherwise than expected.
+    """Return the outputs, (states, *shape) each, of the external function `symbol` by the required inputs.
+    Raises VerificationError where CasADi cannot call it, or it describes itself otherwise than expected.
     """
     import casadi  # which other libraries do without
 

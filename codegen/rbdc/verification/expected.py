@@ -63,7 +63,7 @@ class Expected:
     zeros: Array | float = 0.0
 
     def widened(self, tolerances: Array) -> Expected:
-        """These values where they may be off by so much as well."""
+        """Return these values where they may be off by so much as well."""
         return replace(self, tolerances=np.maximum(self.tolerances, tolerances))
 
     @property
@@ -75,7 +75,7 @@ class Expected:
         return told
 
     def error(self, found: NDArray[np.floating[Any]]) -> Array:
-        """How many times the tolerance each entry of the first states is off: beyond 1 it is wrong."""
+        """Return how many times the tolerance each entry of the first states is off: beyond 1 it is wrong."""
         values, tolerances = self.values[: len(found)], self.tolerances[: len(found)]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             off = np.abs(found.reshape(values.shape) - values)
@@ -84,7 +84,7 @@ class Expected:
 
 
 def telling(outputs: Sequence[Expected]) -> NDArray[np.bool_]:
-    """The states (states,) at which a wrong result shows in each of the outputs."""
+    """Return the states (states,) at which a wrong result shows in each of the outputs."""
     told: NDArray[np.bool_] = np.all([output.telling for output in outputs], axis=0)
     return told
 
@@ -104,8 +104,8 @@ class References:
         self._perturbed: dict[int, tuple[Perturbation, dict[bool, Problem]]] = {}
 
     def perturbed(self, states: int) -> tuple[Perturbation, dict[bool, Problem]]:
-        """How numbers change in so many states, and the model with such numbers, for outputs that are not
-        vectors in the world and for those that are.
+        """Return how numbers change in so many states, and the model with such numbers, for outputs that are
+        not vectors in the world and for those that are.
         """
         if states not in self._perturbed:
             change = Perturbation(self.tolerance, _SEED, states)
@@ -118,7 +118,7 @@ class References:
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
     ) -> list[Expected]:
-        """The outputs of the parts, one after the other, at inputs (states, size) each."""
+        """Return the outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
         last_places = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
@@ -137,7 +137,7 @@ class References:
     def _solved(
         self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
     ) -> list[Expected]:
-        """Expected outputs, of which solutions with M may be off by what elimination makes of M's last
+        """Return expected outputs, of which solutions with M may be off by what elimination makes of M's last
         places.
         """
         function = functions_of(self.model)[part.name]
@@ -162,7 +162,7 @@ class References:
 def _perturbed(
     change: Perturbation, model: Problem, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
-    """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
+    """Return inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
     of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
 
@@ -176,7 +176,7 @@ def _evaluated(model: Problem, part: Part, inputs: Mapping[str, list[Scalar]]) -
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
-    """(size, replicas, states)."""
+    """Return (size, replicas, states)."""
     rows = np.empty((len(entries), 1 + REPLICAS, states))
     for row, entry in zip(rows, entries, strict=True):
         row[...] = values_of(entry)
@@ -184,7 +184,7 @@ def _rows(entries: Sequence[Scalar], states: int) -> Array:
 
 
 def _largest(values: Array) -> Array:
-    """The largest finite magnitude of each state, (size, states)."""
+    """Return the largest finite magnitude of each state, (size, states)."""
     largest: Array = np.max(np.where(np.isfinite(values), np.abs(values), 0.0), axis=0, initial=0.0)
     return largest
 
@@ -259,9 +259,9 @@ ROUNDINGS = 64
 
 
 def _off_by_elimination(matrices: Array, last_place: float) -> Array:
-    """Part of a solution with each of some matrices (states, n, n) that it may be off by: `ROUNDINGS` units
-    times the condition number of the matrix scaled to a diagonal of ones; NaN where that leaves no digit: the
-    matrix is singular.
+    """Return part of a solution with each of some matrices (states, n, n) that it may be off by: `ROUNDINGS`
+    units times the condition number of the matrix scaled to a diagonal of ones; NaN where that leaves no
+    digit: the matrix is singular.
     """
     sizes = _sizes(matrices)
     scaled = matrices / (sizes[:, :, None] * sizes[:, None, :])
@@ -271,8 +271,8 @@ def _off_by_elimination(matrices: Array, last_place: float) -> Array:
 
 
 def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: float) -> Array:
-    """Part of the contacts' forces that they may be off by, which are solved with a matrix of their own; NaN
-    also where a row of J is what rounding leaves of zeros, as of a linkage that is stretched out.
+    """Return part of the contacts' forces that they may be off by, which are solved with a matrix of their
+    own; NaN also where a row of J is what rounding leaves of zeros, as of a linkage that is stretched out.
     """
     q = inputs["q"]
     matrix = _by_states(delassus(model, list(q.T)), len(q))
@@ -290,9 +290,9 @@ def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: fl
 
 
 def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
-    """Errors of an output (states, size) with a row for each direction of the joints: a part of the largest
-    entry, each row by its own size, the root of M's diagonal, by which accelerations compare whatever their
-    units.
+    """Return errors of an output (states, size) with a row for each direction of the joints: a part of the
+    largest entry, each row by its own size, the root of M's diagonal, by which accelerations compare whatever
+    their units.
     """
     parts = np.abs(values).reshape(len(values), sizes.shape[1], -1)
     largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
@@ -301,11 +301,11 @@ def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
 
 
 def _by_states(rows: Sequence[Sequence[Scalar]], states: int) -> Array:
-    """A matrix whose entries are numbers, or have one for each state, as (states, n, n)."""
+    """Return a matrix whose entries are numbers, or have one for each state, as (states, n, n)."""
     entries = [[np.broadcast_to(x, states) for x in row] for row in rows]
     return np.array(entries, dtype=float).transpose(2, 0, 1)
 
 
 def _sizes(matrices: Array) -> Array:
-    """The roots of the diagonals (states, n) of matrices (states, n, n)."""
+    """Return the roots of the diagonals (states, n) of matrices (states, n, n)."""
     return np.sqrt(np.abs(np.diagonal(matrices, axis1=1, axis2=2)))

@@ -44,8 +44,8 @@ def answer(
     arrays: Sequence[Array | None],
     extra: tuple[int, ...],
 ) -> list[Array]:
-    """The outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError where it refuses
-    the call.
+    """Return the outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError where it
+    refuses the call.
     """
     _FFI.cdef(f"void *{symbol}(struct frame *);", override=True)
     handler = getattr(_FFI.dlopen(str(library)), symbol)
@@ -77,17 +77,17 @@ class _Structures:
         return self._kept[-1]
 
     def one(self, kind: str, **entries: object) -> Any:
-        """A pointer to a structure, which says its size."""
+        """Return a pointer to a structure, which says its size."""
         sized = {} if kind == "struct scalar" else {"size": _FFI.sizeof(kind)}
         return self._new(f"{kind} *", {**sized, **entries})
 
     def _list(self, kind: str, of: Sequence[tuple[int, Any]], **others: object) -> Any:
-        """Types, each with a pointer to what is of it."""
+        """Return types, each with a pointer to what is of it."""
         types, at = self._new("int[]", [x for x, _ in of]), self._new("void *[]", [x for _, x in of])
         return self.one(kind, count=len(of), types=types, at=at, **others)[0]
 
     def buffers(self, arrays: Sequence[Array]) -> Any:
-        """Each array as a buffer."""
+        """Return each array as a buffer."""
         found = []
         for x in arrays:
             kind, data = _TYPES[x.dtype.name], _FFI.cast("void *", x.ctypes.data)
@@ -97,7 +97,7 @@ class _Structures:
         return self._list("struct buffers", found)
 
     def attributes(self, numbers: Sequence[int]) -> Any:
-        """Numbers as attributes of 32 bits."""
+        """Return numbers as attributes of 32 bits."""
         scalars = [self.one("struct scalar", type=_INT32, value=self._new("int32_t *", x)) for x in numbers]
         names = self._new("void *[]", len(scalars))
         of = [(_SCALAR_ATTRIBUTE, x) for x in scalars]

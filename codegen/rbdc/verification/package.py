@@ -78,7 +78,7 @@ class Compiled(Helper[Any, Any]):
     """A compiled package, which answers from another process."""
 
     def answer(self, message: object, words: str) -> Any:
-        """The answer to a message. Raises VerificationError with the words where there is none."""
+        """Return the answer to a message. Raises VerificationError with the words where there is none."""
         try:
             return self(message)
         except HelperEnded as lost:
@@ -107,8 +107,8 @@ class Compiled(Helper[Any, Any]):
 
 
 def drawn(references: References, first: Question) -> Iterator[tuple[Question, list[Expected]]]:
-    """A question and its right answers; then the same one at further states, until at enough of them results
-    can be compared. Raises SingularModelError where there is none.
+    """Yield a question and its right answers; then the same one at further states, until at enough of them
+    results can be compared. Raises SingularModelError where there is none.
     """
     declaration, told, states = first.checked.declaration, 0, 0
     for seed in range(SEED, SEED + DRAWS):
@@ -129,8 +129,8 @@ def drawn(references: References, first: Question) -> Iterator[tuple[Question, l
 
 
 def _suits(way: Way, question: Question, *, first: bool) -> bool:
-    """Whether a question is asked in a way: CasADi gives no optional inputs, and one batch past the caches,
-    where functions have code of their own for it, is enough.
+    """Return whether a question is asked in a way: CasADi gives no optional inputs, and one batch past the
+    caches, where functions have code of their own for it, is enough.
     """
     if way.kind == "past":
         return first and question.checked.batched
@@ -139,7 +139,7 @@ def _suits(way: Way, question: Question, *, first: bool) -> bool:
 
 
 def _asked_of(model: Problem, question: Question) -> str:
-    """A function and its place, in words that begin a message."""
+    """Return a function and its place, in words that begin a message."""
     name = question.checked.declaration.name
     if not question.extra:
         return name
@@ -147,7 +147,7 @@ def _asked_of(model: Problem, question: Question) -> str:
 
 
 def _options(question: Question) -> str:
-    """Which optional inputs a function that has some is given, in words that end a clause."""
+    """Return which optional inputs a function that has some is given, in words that end a clause."""
     optional = [p.name for p in question.checked.declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
     return f", {word} {', '.join(optional)}" if optional else ""
@@ -160,7 +160,9 @@ def _compared(
     expected: Sequence[Expected],
     found: Sequence[Array],
 ) -> float:
-    """The largest error of results, in parts of what they may be off. Raises VerificationError beyond 1."""
+    """Return the largest error of results, in parts of what they may be off. Raises VerificationError beyond
+    1.
+    """
     worst = 0.0
     for output, right, result in zip(outputs, expected, found, strict=True):
         error = right.error(result)

@@ -78,7 +78,9 @@ class Rounding:
 
 
 def _rounded(operation: Callable[[Any, Any], Any], neutral: float | None = None) -> Callable[..., Any]:
-    """A binary operator of `Rounded`. neutral: a constant with which the result is the scalar itself."""
+    """Return a binary operator of `Rounded`. neutral: a constant with which the result is the scalar
+    itself.
+    """
 
     def operator_of(self: Rounded, other: Scalar) -> Any:
         if type(other) is float:
@@ -114,12 +116,12 @@ class Rounded:
         return Rounded(-self.values, self.rounding)
 
     def elementary(self, name: str, *arguments: Scalar) -> Rounded:
-        """An elementary function of arguments of which this is one."""
+        """Return an elementary function of arguments of which this is one."""
         function: Any = getattr(np, {"atan2": "arctan2"}.get(name, name))
         return self.rounding.rounded(function(*map(_values, arguments)))
 
     def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
-        """A row of scalars, of which this is one, as one scalar: along a first axis."""
+        """Return a row of scalars, of which this is one, as one scalar: along a first axis."""
         values = [x.values if type(x) is Rounded else np.asarray(x) for x in row]
         shapes = {x.shape for x in values}
         if len(shapes) == 1 and values[0].ndim:
@@ -130,18 +132,18 @@ class Rounded:
         return Rounded(stacked, self.rounding)
 
     def picked(self, places: Sequence[int]) -> Rounded:
-        """The row of those at some places of this one."""
+        """Return the row of those at some places of this one."""
         return Rounded(self.values[places], self.rounding)
 
     def apart(self) -> list[Rounded]:
-        """The scalars of such a row."""
+        """Return the scalars of such a row."""
         return [Rounded(values, self.rounding) for values in self.values]
 
     def matrix_product(
         self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]
     ) -> list[list[Rounded]]:
-        """A B of two matrices with such scalars. Its terms are rounded by way of the factors in them, each
-        by its own, and its sums at the end.
+        """Return a B of two matrices with such scalars. Its terms are rounded by way of the factors in them,
+        each by its own, and its sums at the end.
         """
         rows, inner, columns = len(a), len(b), len(b[0])
         given = [self._in_lanes(matrix) for matrix in (a, b)]
@@ -154,14 +156,14 @@ class Rounded:
         return [entries[k * columns : (k + 1) * columns] for k in range(rows)]
 
     def _in_lanes(self, matrix: Sequence[Sequence[Scalar]]) -> Array:
-        """The entries of a matrix, rounded, with its rows and columns as the last axes."""
+        """Return the entries of a matrix, rounded, with its rows and columns as the last axes."""
         row = self.side_by_side([x for row in matrix for x in row])
         values = self.rounding.rounded(row.values).values
         values = values.reshape(len(matrix), -1, *values.shape[1:])
         return np.ascontiguousarray(np.moveaxis(values, (0, 1), (2, 3)))
 
     def where_less(self, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Rounded:
-        """`then` where a < b, else `otherwise`; this is one of them."""
+        """Return `then` where a < b, else `otherwise`; this is one of them."""
         return Rounded(np.where(_values(a) < _values(b), _values(then), _values(otherwise)), self.rounding)
 
 
@@ -170,7 +172,7 @@ def _values(x: Scalar) -> Any:
 
 
 def values_of(x: Scalar) -> Array:
-    """The values of a scalar, a plain number among them."""
+    """Return the values of a scalar, a plain number among them."""
     return np.asarray(_values(x), dtype=float)
 
 
@@ -184,14 +186,15 @@ class Perturbation:
         self.rounding = Rounding(step, seed, states)
 
     def model(self, model: Problem, length: float = 0.0) -> Problem:
-        """The model with scalars of (1 + REPLICAS, states) in place of its numbers. Offsets count as so long
-        at least (m): where results are vectors in the world, rounding is of the size of the whole robot.
+        """Return the model with scalars of (1 + REPLICAS, states) in place of its numbers. Offsets count as
+        so long at least (m): where results are vectors in the world, rounding is of the size of the whole
+        robot.
         """
         uncertain = ("bodies", "frames", "contacts", "clusters", "base_inertia", "gravity")
         return replace(model, **{name: self._changed(getattr(model, name), length) for name in uncertain})
 
     def _changed(self, thing: Any, length: float) -> Any:
-        """A part of a description; joints, which have their axes, and limits stay as they are."""
+        """Return a part of a description; joints, which have their axes, and limits stay as they are."""
         match thing:
             case tuple():
                 return tuple(self._changed(x, length) for x in thing)
@@ -211,7 +214,8 @@ class Perturbation:
     def input(
         self, model: Problem, declaration: FunctionDeclaration, parameter: Parameter, values: Array
     ) -> list[Scalar]:
-        """An input of a function, (states, size), as scalars of (1 + REPLICAS, states), one for each entry.
+        """Return an input of a function, (states, size), as scalars of (1 + REPLICAS, states), one for each
+        entry.
 
         Quaternions change by `step` at least, and angles by no more, but for a unit in their last place: a
         large angle is a number as exact as any, and so are its sine and cosine. Switches stay as they are.
@@ -243,8 +247,8 @@ class Perturbation:
 
 
 def _together(model: Problem, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
-    """The entries of an input that change by parts of the largest of them: of a joint; forces and moments of
-    a body; mass, first moment and moments of inertia; all contact forces. Others change alone.
+    """Return the entries of an input that change by parts of the largest of them: of a joint; forces and
+    moments of a body; mass, first moment and moments of inertia; all contact forces. Others change alone.
     """
     size = parameter.size
     match parameter.kind:
@@ -267,7 +271,7 @@ def _together(model: Problem, declaration: FunctionDeclaration, parameter: Param
 
 
 def longest_offset(model: Problem) -> float:
-    """The longest offset of joints and frames from the bodies that carry them (m)."""
+    """Return the longest offset of joints and frames from the bodies that carry them (m)."""
     placements = [*(body.placement for body in model.bodies), *(frame.placement for frame in model.frames)]
     return max(
         (abs(float(x)) for placement in placements for x in placement.translation.scalars()), default=0.0

@@ -47,7 +47,7 @@ FAR = 10.0
 
 
 def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """Values for each input of a function, (states, size), that its scalar type holds; seeded."""
+    """Return values for each input of a function, (states, size), that its scalar type holds; seeded."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
     chosen = _chosen(declaration)
     return {
@@ -57,12 +57,12 @@ def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict
 
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
-    """Words for the kind of one of the states at which a function is verified."""
+    """Return words for the kind of one of the states at which a function is verified."""
     return _kinds(declaration)[_chosen(declaration)[state]].words
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
-    """The numbers of the states of a function."""
+    """Return the numbers of the states of a function."""
     entries = sum(p.size for p in declaration.outputs if not p.in_space)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
@@ -82,8 +82,8 @@ class _Kind:
 
 
 def _kinds(declaration: FunctionDeclaration) -> list[_Kind]:
-    """All states. The `FIRST`: two neutral, at rest and not, four at right angles, four at large ones, six at
-    random. Then a block at larger angles; one at random, with a state beyond them; and `LEFT_OVER`.
+    """Return all states. The `FIRST`: two neutral, at rest and not, four at right angles, four at large ones,
+    six at random. Then a block at larger angles; one at random, with a state beyond them; and `LEFT_OVER`.
     """
     lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
     neutral, right = _Kind("neutral", lambda _, body: body.joint.neutral()), _Kind("at right angles", _right)
@@ -123,8 +123,8 @@ def _values(
 
 
 def _parameters(model: Problem, state: int, rng: np.random.Generator) -> list[float]:
-    """Inertial parameters of bodies: those of the description, first as they are, then many times lighter or
-    heavier and with a point mass beside.
+    """Return inertial parameters of bodies: those of the description, first as they are, then many times
+    lighter or heavier and with a point mass beside.
     """
     found: list[float] = []
     for row in nominal(model):
@@ -212,7 +212,9 @@ class Question:
     extra: tuple[int, ...]
 
     def arrays(self) -> list[NDArray[np.floating[Any]] | None]:
-        """The inputs in their order, (states, *shape) each; None for an optional one that is not given."""
+        """Return the inputs in their order, (states, *shape) each; None for an optional one that is not
+        given.
+        """
         declaration = self.checked.declaration
         given = self.inputs
         return [
@@ -221,8 +223,8 @@ class Question:
         ]
 
     def drawn(self, model: Problem, seed: int) -> Question:
-        """The question at the states of another seed. Required inputs that are not negative, which regularise
-        matrices, are larger from draw to draw.
+        """Return the question at the states of another seed. Required inputs that are not negative, which
+        regularise matrices, are larger from draw to draw.
         """
         others = sampled(model, self.checked.declaration, seed)
         for p in self.checked.declaration.required:
@@ -231,7 +233,7 @@ class Question:
         return replace(self, inputs={name: others[name] for name in self.inputs})
 
     def parts(self) -> tuple[Part, ...]:
-        """The functions of the catalogue that answer it, at its place."""
+        """Return the functions of the catalogue that answer it, at its place."""
         if not self.extra:
             return self.checked.parts
         frame, *others, reference = self.extra
@@ -243,7 +245,7 @@ class Question:
 
 
 def asked(functions: Sequence[Checked]) -> list[Checked]:
-    """The functions, the first of those of a frame at every frame."""
+    """Return the functions, the first of those of a frame at every frame."""
     framed = next((c for c in functions if c.declaration.framed and not c.declaration.pair), None)
     return [replace(c, every_frame=True) if c is framed else c for c in functions]
 
@@ -261,9 +263,9 @@ def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Qu
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
-    """Frames and references that a function of a frame is asked at: frames on whose paths all bodies are, in
-    every reference, and where it stands for all functions the others too, LOCAL, which shows both where a
-    frame is in its body and how it is turned.
+    """Yield frames and references that a function of a frame is asked at: frames on whose paths all bodies
+    are, in every reference, and where it stands for all functions the others too, LOCAL, which shows both
+    where a frame is in its body and how it is turned.
     """
     frames = covering(model)
     for k, frame in enumerate(frames):
@@ -276,8 +278,8 @@ def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
 
 
 def covering(model: Problem) -> list[int]:
-    """The first frame, the one in the middle, and such as all bodies that carry a frame carry one of: the
-    deepest, and on from there.
+    """Return the first frame, the one in the middle, and such as all bodies that carry a frame carry one of:
+    the deepest, and on from there.
     """
     paths = [model.support(frame.body) for frame in model.frames]
     chosen, covered = {0, len(paths) // 2}, set[int]()

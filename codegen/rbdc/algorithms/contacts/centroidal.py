@@ -26,9 +26,9 @@ from rbdc.spatial import Force, Scalars, Vector3
 def centroidal_contact_dynamics(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> Vector:
-    """hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first, where
-    contacts and gravity alone act on them, as on robots with a free root. Test: `centroidal_momentum_matrix`,
-    `contact_forward_dynamics`.
+    """Return hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first,
+    where contacts and gravity alone act on them, as on robots with a free root. Test:
+    `centroidal_momentum_matrix`, `contact_forward_dynamics`.
     """
     total = _wrench(contacts_at(model, q, trace=trace), forces)
     weight = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
@@ -36,12 +36,12 @@ def centroidal_contact_dynamics(
 
 
 def _acting(contacts: Contacts) -> list[ContactMotion]:
-    """Contacts with the world, and loops of points: what other loops do to both bodies cancels."""
+    """Return contacts with the world, and loops of points: what other loops do to both bodies cancels."""
     return [contact for contact in contacts.each if contact.bodies[1] == WORLD or contact.of_points]
 
 
 def _wrench(contacts: Contacts, forces: Scalars) -> Force:
-    """Wrench of the contacts on all bodies about the world's origin."""
+    """Return wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
     for contact in _acting(contacts):
         one, two = contact.forces(forces)
@@ -52,8 +52,8 @@ def _wrench(contacts: Contacts, forces: Scalars) -> Force:
 def centroidal_contact_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
-    """hdot by q (6, nv), the forces constant along their axes, and by the forces (6, nc). Test: complex
-    step of the reference.
+    """Return hdot by q (6, nv), the forces constant along their axes, and by the forces (6, nc). Test:
+    complex step of the reference.
     """
     contacts = contacts_at(model, q, trace=trace)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(contacts, forces)
@@ -69,7 +69,9 @@ def centroidal_contact_dynamics_derivatives(
 
 
 def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
-    """Changes of the wrench of all contacts, about the origin of the one frame, by each joint's steps."""
+    """Return changes of the wrench of all contacts, about the origin of the one frame, by each joint's
+    steps.
+    """
     columns = contacts.tree.columns
     changes = [[Force.zero()] * len(own) for own in columns]
     for contact in _acting(contacts):

@@ -71,7 +71,7 @@ class System:
     known: Sequence[Matrix]
 
     def solved(self) -> list[tuple[Matrix, Matrix]]:
-        """Derivatives of accelerations (nv, n) and of forces (nc, n) by each variable."""
+        """Return derivatives of accelerations (nv, n) and of forces (nc, n) by each variable."""
         found = []
         for sides, known in zip(self.sides, self.known, strict=True):
             columns = zip(*(zip(*map(transposed, side), strict=True) for side in sides), strict=True)
@@ -82,11 +82,11 @@ class System:
         return found
 
     def right_sides(self) -> list[Matrix]:
-        """B of the last step by each variable, the rows of contacts first."""
+        """Return B of the last step by each variable, the rows of contacts first."""
         return [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
 
     def to_solve(self, trace: Trace) -> tuple[Any, ...]:
-        """B and K of each variable, L, D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then the
+        """Return B and K of each variable, L, D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then the
         accelerations (nv), and forces (nc) where there are some.
         """
         accelerations, forces = self.steps[-1]
@@ -104,7 +104,7 @@ def constrained_dynamics_derivatives(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
-    """ddq_dq, ddq_dv, ddq_dtau (nv, nv), forces_dq, forces_dv, forces_dtau (nc, nv).
+    """Return ddq_dq, ddq_dv, ddq_dtau (nv, nv), forces_dq, forces_dv, forces_dtau (nc, nv).
 
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
@@ -140,15 +140,15 @@ def constrained_system(
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
-    """Accelerations, symmetric to the last bit, and forces by unit torques."""
+    """Return accelerations, symmetric to the last bit, and forces by unit torques."""
     nothing: Vector = [0.0] * len(constraints.switches)
     pairs = [constraints.steps(unit, nothing)[-1] for unit in identity(size)]
     return mirrored([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
 def following(contacts: Contacts, forces: Scalars) -> Matrix:
-    """Terms that T_q has more, for forces of loops follow body 1 and those along the world's axes do not; see
-    the module's docstring.
+    """Return terms that T_q has more, for forces of loops follow body 1 and those along the world's axes do
+    not; see the module's docstring.
     """
     tree, model = contacts.tree, contacts.tree.model
     starts, size = first_dofs(model), full_size(model)
@@ -174,7 +174,7 @@ def following(contacts: Contacts, forces: Scalars) -> Matrix:
 
 
 def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
-    """Change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
+    """Return change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
     if not contact.of_points:
         return s.cross_force(force)
     return about_origin(contact.points[1], Force(s.angular.cross(force.linear), Vector3.zero()))
@@ -188,7 +188,7 @@ def impulse_dynamics_derivatives(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
+    """Return v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
     (moved, pushed), (kept, held) = impact_system(model, q, v, restitution, options, trace).solved()
     return moved, kept, pushed, held
 
@@ -234,7 +234,7 @@ def contact_inverse_dynamics_derivatives(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
-    """dtau_dq, dtau_dv, dtau_da (nv, nv), dtau_dforces (nv, nc), dr_dq, dr_dv, dr_da (nc, nv)."""
+    """Return dtau_dq, dtau_dv, dtau_da (nv, nv), dtau_dforces (nv, nc), dr_dq, dr_dv, dr_da (nc, nv)."""
     contacts = contacts_at(model, q, v, a, options, trace)
     by_q, by_v, by_a = rnea_derivatives(model, q, v, a, contacts.on_bodies(forces, fext), trace)
     by_q = plus(by_q, following(contacts, forces))
@@ -253,7 +253,7 @@ def contact_forward_dynamics_derivatives(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
+    """Return ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
     system = forward_system(model, q, v, tau, forces, fext, trace)
     inverse, sides = InverseFactor(system.constraints.factors), system.right_sides()
     by_q, by_v, by_forces = (

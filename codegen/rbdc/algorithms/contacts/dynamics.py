@@ -52,7 +52,7 @@ WEIGHTS = "z"
 
 
 def compliance(switch: Scalar, mu: Scalar) -> Scalar:
-    """The entry of E of a row."""
+    """Return the entry of E of a row."""
     return mu + (1.0 - switch)
 
 
@@ -85,7 +85,7 @@ class Constraints:
     def of(
         model: Problem, q: Scalars, contacts: Contacts, options: ContactOptions, trace: Trace
     ) -> Constraints:
-        """The matrix of contacts at q."""
+        """Return the matrix of contacts at q."""
         inertia, jacobian = crba(model, q, trace), contacts.jacobian()
         for k, row in enumerate(jacobian):
             trace("contacts", f"row {k} of J", f"J_{k}", row)
@@ -102,21 +102,21 @@ class Constraints:
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
-        """Right-hand sides of derivatives by what inverse dynamics and the residual change by, the rows of
-        contacts first, zero where they are switched off.
+        """Return right-hand sides of derivatives by what inverse dynamics and the residual change by, the
+        rows of contacts first, zero where they are switched off.
         """
         held = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
         return [*held, *([-x for x in row] for row in by)]
 
     def steps(self, forces: Vector, residual: Vector) -> list[Step]:
-        """The solution of each step for generalised forces (nv), and the residual that contacts would have
-        without accelerations (nc).
+        """Return the solution of each step for generalised forces (nv), and the residual that contacts would
+        have without accelerations (nc).
         """
         return self.in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
 
     def in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
-        """The solutions of steps that have a side each, generalised forces (nv) and residual (nc); or what
-        they change by where the sides change so at the steps' own accelerations and forces.
+        """Return the solutions of steps that have a side each, generalised forces (nv) and residual (nc); or
+        what they change by where the sides change so at the steps' own accelerations and forces.
         """
         found: list[Step] = []
         for forces, residual in sides:
@@ -128,8 +128,8 @@ class Constraints:
         return found
 
     def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
-        """z of each step for weights of the last step's solution (nv, nc): that is weighted as the step's
-        generalised forces and residual are by z.
+        """Return z of each step for weights of the last step's solution (nv, nc): that is weighted as the
+        step's generalised forces and residual are by z.
         """
         (found,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
@@ -150,8 +150,8 @@ def solution(
     *,
     local: bool = False,
 ) -> tuple[list[Step], Constraints]:
-    """Accelerations and forces of each step, and the factors. local: rows of contacts are along the axes of
-    their own frames.
+    """Return accelerations and forces of each step, and the factors. local: rows of contacts are along the
+    axes of their own frames.
     """
     moving, reference = from_reference(model, q, v, tau, fext, trace)
     contacts = contacts_at(model, q, v, reference, options, trace, local=local)
@@ -175,8 +175,8 @@ def constrained_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """ddq (nv) and forces (nc), those that the world or body 2 does to body 1, along the axes of its frame or
-    of the world.
+    """Return ddq (nv) and forces (nc), those that the world or body 2 does to body 1, along the axes of its
+    frame or of the world.
 
     Test: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
     """
@@ -186,7 +186,7 @@ def constrained_dynamics(
 
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
-    """Rows along the axes of the one frame, along those that users have."""
+    """Return rows along the axes of the one frame, along those that users have."""
     found: Vector = []
     for own, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         found += along_axes(users, own, rows)
@@ -194,7 +194,7 @@ def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
 
 
 def along_axes(users: ContactMotion, own: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
-    """The rows of a contact along axes that users have, of those along its own."""
+    """Return the rows of a contact along axes that users have, of those along its own."""
     return users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
 
 
@@ -206,8 +206,8 @@ def impulse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses, J_k v_after = -e_k J_k v, e_k the
-    restitution of contact k and J_k its rows.
+    """Return v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses, J_k v_after = -e_k J_k v, e_k
+    the restitution of contact k and J_k its rows.
 
     Test: kinetic energy is unchanged where all e_k are 1.
     """
@@ -226,8 +226,8 @@ def impact(
     *,
     local: bool = False,
 ) -> tuple[list[Step], Constraints]:
-    """v_after and impulses of each step, and the factors. local: rows are along the axes of the contacts' own
-    frames.
+    """Return v_after and impulses of each step, and the factors. local: rows are along the axes of the
+    contacts' own frames.
     """
     contacts = contacts_at(model, q, v, trace=trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
@@ -249,7 +249,7 @@ def contact_forward_dynamics(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq (nv) under forces of the contacts (nc), which hold nothing by themselves."""
+    """Return ddq (nv) under forces of the contacts (nc), which hold nothing by themselves."""
     external = contacts_at(model, q).on_bodies(forces, fext)
     return accelerations(model, q, v, tau, external, trace, Factorisation(crba(model, q, trace)).solve)
 
@@ -265,13 +265,13 @@ def contact_inverse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc): no factorisation."""
+    """Return tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc): no factorisation."""
     tau = newton_euler(model, q, v, a, contacts_at(model, q).on_bodies(forces, fext), trace)
     return tau, contacts_at(model, q, v, a, options, trace).rows(ContactMotion.residual)
 
 
 def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
-    """J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
+    """Return J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
     inertia = Factorisation(crba(model, q, trace))
     y = [inertia.raised(row) for row in contact_jacobian(model, q, trace)]
     scaled = [inertia.scaled(column) for column in y]
@@ -280,30 +280,34 @@ def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, tra
 
 
 def contact_jacobian(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """J (nc, nv) along the axes of the contacts' first frames."""
+    """Return J (nc, nv) along the axes of the contacts' first frames."""
     return contacts_at(model, q, trace=trace).jacobian()
 
 
 def contact_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
-    """J v (nc)."""
+    """Return J v (nc)."""
     return contacts_at(model, q, v, trace=trace).rows(ContactMotion.velocity)
 
 
 def contact_drift(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
-    """The residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's terms."""
+    """Return the residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's
+    terms.
+    """
     return contacts_at(model, q, v, None, options, trace).rows(ContactMotion.residual)
 
 
 def contact_error(
     model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
-    """How far the contacts are from where they are held (nc; m, rad), along the axes of their frames."""
+    """Return how far the contacts are from where they are held (nc; m, rad), along the axes of their
+    frames.
+    """
     return contacts_at(model, q, options=options, trace=trace).rows(ContactMotion.error)
 
 
 def contact_placements(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """The 4x4 matrices of the contacts' first frames in the world, row by row."""
+    """Return the 4x4 matrices of the contacts' first frames in the world, row by row."""
     contacts = contacts_at(model, q, trace=trace)
     return [homogeneous(contacts.tree.frame.compose(contact.first)) for contact in contacts.each]

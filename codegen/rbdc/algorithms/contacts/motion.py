@@ -39,12 +39,12 @@ from rbdc.spatial.vectors import SpatialVector
 
 
 def at(point: Vector3, m: Motion) -> Motion:
-    """A motion at a point."""
+    """Return a motion at a point."""
     return Motion(m.linear + m.angular.cross(point), m.angular)
 
 
 def about_origin(point: Vector3, force: Force) -> Force:
-    """A force at a point, about the origin."""
+    """Return a force at a point, about the origin."""
     return Force(force.linear, force.angular + point.cross(force.linear))
 
 
@@ -76,8 +76,8 @@ class ContactMotion:
         *,
         local: bool,
     ) -> ContactMotion:
-        """A contact by its first and its second frame; rows along the axes that users have, or those of the
-        one frame.
+        """Return a contact by its first and its second frame; rows along the axes that users have, or those
+        of the one frame.
         """
         along_the_world = local and contact.whole and tree.model.world_aligned
         axes: AnyRotation = placements[0].rotation if local or not contact.whole else Rotation.identity()
@@ -106,13 +106,13 @@ class ContactMotion:
         return not self.of_points and not is_zero(self.kp)
 
     def rows(self, m: SpatialVector) -> Vector:
-        """The rows of a motion or a force that is given at the contact."""
+        """Return the rows of a motion or a force that is given at the contact."""
         entries = m.turned(self.axes.apply_transposed).scalars()
         return [entries[k] for k in self.contact.held]
 
     def force(self, rows: Scalars) -> Force:
-        """The force of its rows among those of all contacts (nc), at the contact along the axes of the one
-        frame.
+        """Return the force of its rows among those of all contacts (nc), at the contact along the axes of the
+        one frame.
         """
         entries: list[Scalar] = [0.0] * 6
         for k, row in zip(self.contact.held, rows[self.places], strict=True):
@@ -120,12 +120,14 @@ class ContactMotion:
         return Force.of(entries).turned(self.axes.apply)
 
     def forces(self, rows: Scalars) -> tuple[Force, Force]:
-        """The forces of its rows on body 1 and on body 2, about the origin of the one frame."""
+        """Return the forces of its rows on body 1 and on body 2, about the origin of the one frame."""
         force, (one, two) = self.force(rows), self.points
         return about_origin(one, force), -about_origin(two, force)
 
     def relative(self, one: Motion, other: Motion) -> Motion:
-        """The difference, at the contact, of motions of body 1 and of body 2 that are given at the origin."""
+        """Return the difference, at the contact, of motions of body 1 and of body 2 that are given at the
+        origin.
+        """
         here, there = self.points
         return at(here, one) - at(there, other)
 
@@ -138,7 +140,7 @@ class ContactMotion:
         return {index: (index in one, index in two) for index in carriers}
 
     def matrix(self, columns: Mapping[int, Sequence[SpatialVector]]) -> Matrix:
-        """(rows, nv) from what degrees of freedom do at the contact, by bodies."""
+        """Return (rows, nv) from what degrees of freedom do at the contact, by bodies."""
         full = [
             self.rows(change)
             for index, body in enumerate(self.tree.model.bodies)
@@ -147,19 +149,21 @@ class ContactMotion:
         return reduce_columns(self.tree.model, transposed(full))
 
     def jacobian(self) -> Matrix:
-        """J (rows, nv)."""
+        """Return J (rows, nv)."""
         columns, carried = self.tree.columns, self.supports().items()
         return self.matrix({k: [self.moved_by(s, *which) for s in columns[k]] for k, which in carried})
 
     def moved_by(self, s: Motion, one: bool, two: bool) -> Motion:
-        """Velocity at the contact that a degree of freedom gives which carries these of both bodies."""
+        """Return velocity at the contact that a degree of freedom gives which carries these of both
+        bodies.
+        """
         zero = Motion.zero()
         return self.relative(s if one else zero, s if two else zero)
 
     def turning(self, m: SpatialVector) -> Matrix:
-        """w_k x m (rows, nv), w_k the angular velocity that degree of freedom k gives to body 1: what rows of
-        a motion or a force along the world's axes change by that goes along with the body; zeros along its
-        own axes.
+        """Return w_k x m (rows, nv), w_k the angular velocity that degree of freedom k gives to body 1: what
+        rows of a motion or a force along the world's axes change by that goes along with the body; zeros
+        along its own axes.
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
         return self.matrix(
@@ -167,15 +171,15 @@ class ContactMotion:
         )
 
     def velocity(self) -> Motion:
-        """Velocity at the contact, of body 1 relative to body 2."""
+        """Return velocity at the contact, of body 1 relative to body 2."""
         return self.relative(*map(self.tree.velocity, self.bodies))
 
     def residual(self) -> Motion:
-        """r as a motion at the contact."""
+        """Return r as a motion at the contact."""
         return self.stabilised(self.acceleration())
 
     def acceleration(self) -> Motion:
-        """Acceleration at the contact, of body 1 relative to body 2."""
+        """Return acceleration at the contact, of body 1 relative to body 2."""
         one, two = self.bodies
         tree = self.tree
         if self.of_points:
@@ -192,22 +196,22 @@ class ContactMotion:
         return found if is_zero(self.kp) else found + self.error().scaled(self.kp)
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
-        """Classical acceleration of a body's point: a + w x v."""
+        """Return classical acceleration of a body's point: a + w x v."""
         velocity, spatial = (
             at(frame.translation, m(body)) for m in (self.tree.velocity, self.tree.acceleration)
         )
         return spatial.linear + velocity.angular.cross(velocity.linear)
 
     def error(self) -> Motion:
-        """How far the first frame is from the second: p1 - p2, or log6 of its placement there, along the axes
-        of the one frame.
+        """Return how far the first frame is from the second: p1 - p2, or log6 of its placement there, along
+        the axes of the one frame.
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
         return self.logarithm().turned(self.first.rotation.apply)
 
     def logarithm(self) -> Motion:
-        """log6 of the first frame's placement in the second, along the axes of the first."""
+        """Return log6 of the first frame's placement in the second, along the axes of the first."""
         return self.known or logarithm_of(self.second.inverse().compose(self.first))
 
 
@@ -219,7 +223,7 @@ class Contacts:
     each: Sequence[ContactMotion]
 
     def rows(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Vector:
-        """The rows (nc) of a motion or a force that is given at each contact."""
+        """Return the rows (nc) of a motion or a force that is given at each contact."""
         return [x for contact in self.each for x in contact.rows(quantity(contact))]
 
     def turning(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Matrix:
@@ -229,12 +233,12 @@ class Contacts:
         return [row for contact in self.each for row in contact.turning(quantity(contact))]
 
     def jacobian(self) -> Matrix:
-        """J (nc, nv)."""
+        """Return J (nc, nv)."""
         return [row for contact in self.each for row in contact.jacobian()]
 
     def on_bodies(self, forces: Scalars, fext: Forces | None = None) -> list[Force]:
-        """The forces of the contacts (nc), along the axes of their rows, and external ones if there are any,
-        on each body in its own frame.
+        """Return the forces of the contacts (nc), along the axes of their rows, and external ones if there
+        are any, on each body in its own frame.
         """
         found = [Force.zero()] * self.tree.model.njoints
         for contact in self.each:
@@ -255,8 +259,8 @@ def contacts_at(
     *,
     local: bool = True,
 ) -> Contacts:
-    """The contacts at q (nq), v and a (nv), zeros where they are not given; rows along the axes that users
-    have, or those of the one frame.
+    """Return the contacts at q (nq), v and a (nv), zeros where they are not given; rows along the axes that
+    users have, or those of the one frame.
     """
     tree, found = tree_motion(model, q, v, a, trace), []
     world, places = tree.frame.inverse(), row_slices(model)
@@ -270,7 +274,7 @@ def contacts_at(
 
 
 def _placed(tree: TreeMotion, frame: Frame) -> Placement:
-    """A frame of a body, as described, in the one frame."""
+    """Return a frame of a body, as described, in the one frame."""
     if frame.body == WORLD:
         return tree.frame.inverse().compose(frame.placement)
     return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))

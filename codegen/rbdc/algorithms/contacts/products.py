@@ -40,7 +40,7 @@ Logarithms = Sequence[Motion | None]
 def _torques_and_residual(
     model: Problem, step: Step, fext: Forces | None, options: ContactOptions, logarithms: Logarithms
 ) -> Callable[[Vector, Vector, Trace], Vector]:
-    """T (nv) and r (nc), one after the other, at q and v, under accelerations and forces."""
+    """Return T (nv) and r (nc), one after the other, at q and v, under accelerations and forces."""
     accelerations, forces = step
 
     def values(q: Vector, v: Vector, trace: Trace) -> Vector:
@@ -55,7 +55,7 @@ def _torques_and_residual(
 
 
 def _pulled(contact: ContactMotion, force: Force) -> Vector:
-    """J^T of a contact of bodies for a force along the axes of its own frame (nv)."""
+    """Return J^T of a contact of bodies for a force along the axes of its own frame (nv)."""
     whole = replace(contact.contact, held=tuple(range(6)))
     rows = replace(contact, contact=whole, axes=contact.first.rotation).jacobian()
     return [dot(column, force.scalars()) for column in transposed(rows)]
@@ -75,7 +75,7 @@ def constrained_dynamics_jvp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Changes of ddq (nv) and of the forces (nc) in the directions dq, dv, dtau. Test: the products of
+    """Return changes of ddq (nv) and of the forces (nc) in the directions dq, dv, dtau. Test: the products of
     `constrained_dynamics_derivatives`.
     """
     dq, dv, dtau = directions
@@ -101,8 +101,8 @@ def constrained_dynamics_vjp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """Sums of the rows of the derivatives by q, v and tau (nv each), those of ddq weighted with w_ddq (nv),
-    those of the forces with w_forces (nc). Test: the products of `constrained_dynamics_derivatives`.
+    """Return sums of the rows of the derivatives by q, v and tau (nv each), those of ddq weighted with w_ddq
+    (nv), those of the forces with w_forces (nc). Test: the products of `constrained_dynamics_derivatives`.
     """
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = constraints.weights(*map(list, weights))

@@ -44,8 +44,8 @@ class Step(NamedTuple):
 def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """The derivatives by q and by v (nc, nv) of the rows of a quantity, along which accelerations change by
-    `pushes` (nv, nv each), of which a joint's columns have entries in its own rows alone.
+    """Return the derivatives by q and by v (nc, nv) of the rows of a quantity, along which accelerations
+    change by `pushes` (nv, nv each), of which a joint's columns have entries in its own rows alone.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]
@@ -60,7 +60,7 @@ def _rows(
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
-    """The change of a quantity by every degree of freedom; moved: the contact as dual numbers."""
+    """Return the change of a quantity by every degree of freedom; moved: the contact as dual numbers."""
     columns: dict[int, list[Motion]] = {}
     for index, carried in contact.supports().items():
         pairs = zip(contact.bodies, carried, strict=True)
@@ -71,7 +71,7 @@ def _rows(
 
 
 def _steps(tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]) -> list[Step]:
-    """The degrees of freedom of the joint `index`, as they change the motion of `body`."""
+    """Return the degrees of freedom of the joint `index`, as they change the motion of `body`."""
     columns, joint = tree.columns[index], tree.model.bodies[index]
     if not carried:
         return [Step()] * len(columns)
@@ -103,8 +103,8 @@ def _by_v(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
 
 
 def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
-    """The logarithm of a contact of bodies as dual numbers, where body 1 moves so at the contact against body
-    2.
+    """Return the logarithm of a contact of bodies as dual numbers, where body 1 moves so at the contact
+    against body 2.
     """
     logarithm, own = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
     return _dual(logarithm, rate_of_logarithm(logarithm, own))
@@ -113,7 +113,7 @@ def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
 def _moving(
     contact: ContactMotion, velocities: tuple[Motion, Motion], accelerations: tuple[Motion, Motion]
 ) -> ContactMotion:
-    """The contact with changes of the motions of body 1 and of body 2 as rates of dual numbers."""
+    """Return the contact with changes of the motions of body 1 and of body 2 as rates of dual numbers."""
     tree = contact.tree
     moving = [body for body in contact.bodies if body != WORLD]
     v, a = (dict(zip(contact.bodies, changes, strict=True)) for changes in (velocities, accelerations))

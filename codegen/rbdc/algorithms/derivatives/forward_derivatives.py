@@ -27,8 +27,9 @@ def aba_derivatives(
     *,
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 with W = L^-1, which has the zeros of L between branches: M^-1 = W
-    D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size. Test: the reference.
+    """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 with W = L^-1, which has the zeros of L between branches:
+    M^-1 = W D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size. Test: the
+    reference.
     """
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
@@ -51,8 +52,8 @@ aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.
 def derivatives_to_solve(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and ddq_dv likewise: what is left
-    to do is the same for every column, so that columns can run side by side.
+    """Return B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and ddq_dv likewise: what
+    is left to do is the same for every column, so that columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
     _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -69,8 +70,8 @@ def inverse_dynamics_derivatives(
     trace: Trace,
     factors: Factorisation,
 ) -> tuple[list[Scalar], Matrix, Matrix]:
-    """The acceleration that tau gives (nv), and dtau_dq and dtau_dv at it (nv, nv), but for the columns of a
-    free root that need no solve.
+    """Return the acceleration that tau gives (nv), and dtau_dq and dtau_dv at it (nv, nv), but for the
+    columns of a free root that need no solve.
     """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
@@ -81,13 +82,13 @@ def inverse_dynamics_derivatives(
 
 
 def root_columns_are_known(model: Problem) -> bool:
-    """Whether the columns of free roots are M x with known x, which armature there would spoil."""
+    """Return whether the columns of free roots are M x with known x, which armature there would spoil."""
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
 def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
-    """The parts of ddq_dq and ddq_dv (nv, nv) that need no solve: a free root's columns that are M x with x
-    in the root's own rows, so that M^-1 of it is known, -x.
+    """Return the parts of ddq_dq and ddq_dv (nv, nv) that need no solve: a free root's columns that are M x
+    with x in the root's own rows, so that M^-1 of it is known, -x.
 
     With g the world's acceleration in the root's frame: e_k x g for its orientation, e_k x w for its linear
     velocity, and for its angular velocity v x e_k in the linear, e_k x w in the angular rows.

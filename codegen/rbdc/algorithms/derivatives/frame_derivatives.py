@@ -25,7 +25,7 @@ from rbdc.spatial import Motion, Scalars, Vector3
 def frame_velocity_derivatives(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix]:
-    """dv_dq, dv_dv (6, nv) of `frame_velocity`, in the tangent space of q."""
+    """Return dv_dq, dv_dv (6, nv) of `frame_velocity`, in the tangent space of q."""
     climb = Climb.of(model, q, frame, reference)
     moving, above, by_q = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
     for index in reversed(climb.columns):
@@ -38,7 +38,7 @@ def frame_velocity_derivatives(
 def frame_acceleration_derivatives(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
+    """Return da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
     climb = Climb.of(model, q, frame, reference)
     moving, pushes = climb.moving(v), climb.sums(joint_accelerations(model, v, a))
     acceleration, curves = climb.acceleration(moving, pushes), climb.curves()
@@ -68,7 +68,9 @@ def frame_acceleration_derivatives(
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:
-    """The term of the derivative of a LOCAL motion due to axes of `reference` not going along with s."""
+    """Return the term of the derivative of a LOCAL motion due to axes of `reference` not going along with
+    s.
+    """
     if reference == "LOCAL":
         return Motion.zero()
     return (s if reference == "WORLD" else Motion(Vector3.zero(), s.angular)).cross(motion)

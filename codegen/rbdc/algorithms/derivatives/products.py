@@ -38,8 +38,8 @@ def rnea_tangent(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. Test: the same product of
-    `rnea_derivatives`.
+    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. Test: the same
+    product of `rnea_derivatives`.
     """
     dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -48,7 +48,7 @@ def rnea_tangent(
 
 
 def values_and_rates(trace: Trace) -> Trace:
-    """The trace of dual numbers that announces their values, then their rates."""
+    """Return the trace of dual numbers that announces their values, then their rates."""
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])
@@ -67,7 +67,7 @@ def aba_tangent(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the directions dq, dv and dtau, with the solves of
+    """Return ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the directions dq, dv and dtau, with the solves of
     `dynamics`. Test: the product of `aba_derivatives`.
     """
     dq, dv, dtau = directions
@@ -85,7 +85,7 @@ def rnea_adjoint(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
+    """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
     `rnea_derivatives`.
     """
     tape = Tape()
@@ -111,7 +111,7 @@ def external_torque_adjoint(
 
 
 def there_and_back(tape: Tape, trace: Trace) -> Trace:
-    """A trace of recorded scalars: their values at once, their adjoints on the way back."""
+    """Return a trace of recorded scalars: their values at once, their adjoints on the way back."""
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [adjoint.value_of(x) for x in values])
@@ -133,8 +133,8 @@ def aba_adjoint(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the solves of `dynamics`. Test: the products of
-    `aba_derivatives`.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the solves of `dynamics`. Test: the
+    products of `aba_derivatives`.
     """
     (w,) = weights
     a, solve = dynamics(model, q, v, tau, fext, trace)
@@ -153,8 +153,8 @@ def rnea_hessian_product(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """The rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da, of weights
-    that may have rates themselves. Test: `rnea_hessian_vector` times it.
+    """Return the rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da, of
+    weights that may have rates themselves. Test: `rnea_hessian_vector` times it.
     """
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -174,8 +174,8 @@ def aba_hessian_product(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """The rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau, with the
-    solves of `dynamics`. Test: `aba_hessian_vector` times it.
+    """Return the rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau,
+    with the solves of `dynamics`. Test: `aba_hessian_vector` times it.
     """
     (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
     a, solve = dynamics(model, q, v, tau, fext, trace)

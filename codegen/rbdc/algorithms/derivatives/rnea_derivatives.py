@@ -91,7 +91,7 @@ class Travelling(BodyMotion):
 
     @staticmethod
     def at(motion: BodyMotion, v: Vector3) -> Travelling:
-        """A motion with its velocity."""
+        """Return a motion with its velocity."""
         return Travelling(motion.w, motion.alpha, motion.a, motion.spin, v)
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -111,11 +111,11 @@ class Travelling(BodyMotion):
         return replace(self, v=Vector3.zero())
 
     def force_and_factor(self, inertia: RigidInertia) -> tuple[Force, CoriolisFactor]:
-        """The wrench of a body that moves so, and 2 B."""
+        """Return the wrench of a body that moves so, and 2 B."""
         return self.wrench(inertia), CoriolisFactor.of_body(doubled(inertia), Motion(self.v, self.w))
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """psidot and psiddot of a direction of a joint whose body this carries, in its frame."""
+        """Return psidot and psiddot of a direction of a joint whose body this carries, in its frame."""
         psi_rate = Motion(self.w.cross(s.linear) + self.v.cross(s.angular), self.w.cross(s.angular))
         doubled = psi_rate + psi_rate
         second = Motion(
@@ -141,7 +141,7 @@ class Sweeping(SpatialMotion):
         return Sweeping(Motion(Vector3.zero(), w), Motion(self.a.linear + w.cross(v), self.a.angular))
 
     def force_and_factor(self, inertia: RigidInertia) -> tuple[Force, CoriolisFactor]:
-        """The force of a body that moves so, and 2 B."""
+        """Return the force of a body that moves so, and 2 B."""
         factor = Twice.of_body(inertia, self.v)
         return inertia @ self.a + factor.apply(self.v.scaled(0.5)), factor
 
@@ -159,8 +159,8 @@ def rnea_derivatives(
     *,
     root_columns: bool = True,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent space;
-    SI.
+    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent
+    space; SI.
 
     `fext` (N, N m) is constant in the bodies' frames, or in the world if the model has `world_forces`. Test:
     `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns` a free root's columns
@@ -205,8 +205,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """The forces of subtrees, and the matrices of these names without drives: rows and columns of each degree
-    of freedom and those above it.
+    """Return the forces of subtrees, and the matrices of these names without drives: rows and columns of each
+    degree of freedom and those above it.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -228,7 +228,7 @@ class MovingBodies:
 
 
 def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
-    """Bodies as joints move them, without external forces."""
+    """Return bodies as joints move them, without external forces."""
     force, composite, factor = m.array("f", Force), m.array("IC", RigidInertia), m.array("B", CoriolisFactor)
     direction, roots = m.array("direction", Direction), dict[Any, Root]()
     for b, carried, motion, _ in body_motions(m, world):
@@ -255,7 +255,7 @@ def accelerate(m: Machine, bodies: MovingBodies) -> None:
 def columns_of(
     m: Machine, bodies: MovingBodies, names: Sequence[str], *, root_columns: bool = True
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """The matrices of bodies in motion."""
+    """Return the matrices of bodies in motion."""
     force, composite, factor, direction = bodies.force, bodies.composite, bodies.factor, bodies.direction
     for b in m.up("sums over subtrees"):
         b.label("p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", "B", factor[b].scalars())
@@ -290,7 +290,7 @@ def columns_of(
 
 
 def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:
-    """The degrees of freedom of a joint, of a body that its parent's motion would carry so."""
+    """Return the degrees of freedom of a joint, of a body that its parent's motion would carry so."""
     moving, found = b.motion(b.rates()), []
     for k in b.columns():
         rate, second = carried.rates_of(k.s)
@@ -315,7 +315,7 @@ class Root:
     v: Vector3
 
     def columns(self, s: Motion, row: Row, *, by_q: bool) -> tuple[Scalar, Scalar]:
-        """The entries by q and by v of a direction of the root; see the module's docstring."""
+        """Return the entries by q and by v of a direction of the root; see the module's docstring."""
         if not by_q:
             return 0.0, s.angular.dot(row.r_b.angular)
         f, n = row.r.linear, row.r.angular

@@ -64,7 +64,7 @@ class Subtree:
 
     @staticmethod
     def of_body(inertia: RigidInertia, half: CoriolisFactor, force: Force) -> Subtree:
-        """One body, by half of its B."""
+        """Return one body, by half of its B."""
         return Subtree(inertia, half.momentum + half.momentum, half.n + half.n, force)
 
     def __add__(self, other: Subtree) -> Subtree:
@@ -72,11 +72,11 @@ class Subtree:
         return Subtree(inertia, self.p + other.p, self.n + other.n, force)
 
     def row(self, d: Direction) -> Row:
-        """The forces of a degree of freedom."""
+        """Return the forces of a degree of freedom."""
         return row_of(OneFrameFactor(self.p, self.n), self.inertia, d)
 
     def scalars(self) -> list[Scalar]:
-        """m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6)."""
+        """Return m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6)."""
         inertia = [self.inertia.mass, *self.inertia.first_moment.scalars()]
         inertia += self.inertia.about_origin.scalars()
         return [*inertia, *self.p.scalars(), *self.n.scalars(), *self.force.scalars()]
@@ -100,7 +100,7 @@ class Tree:
 def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Quantities from which loops start, a column for each degree of freedom: s, psidot, psiddot,
+    """Return quantities from which loops start, a column for each degree of freedom: s, psidot, psiddot,
     sigma (6 each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
     """
     tree = _tree(model, q, v, a, fext, trace)
@@ -114,7 +114,7 @@ def path_quantities(
 def rnea_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
     reference.
     """
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, trace))
@@ -124,7 +124,7 @@ def rnea_second_derivatives(
 def second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
 ) -> list[Tensor]:
-    """The tensors by q twice, by v twice, by q and v, and of M by q (nv, nv, nv each)."""
+    """Return the tensors by q twice, by v twice, by q and v, and of M by q (nv, nv, nv each)."""
     tree = _tree(model, q, v, a, fext, trace)
     size, motions = len(tree.joints), list(zip(tree.first, (x.s for x in tree.directions), strict=True))
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
@@ -181,31 +181,31 @@ class Operators:
         )
 
     def a1(self, x: Motion) -> Force:
-        """A1 x."""
+        """Return A1 x."""
         f = self.i_s.linear
         return Force(-f.cross(x.angular), f.cross(x.linear) + self.symmetric @ x.angular)
 
     def a0(self, x: Motion) -> Force:
-        """A0 x."""
+        """Return A0 x."""
         f, n = self.i_s.linear, self.i_s.angular
         return Force(-f.cross(x.angular), -(f.cross(x.linear) + n.cross(x.angular)))
 
     def a3(self, x: Motion) -> Force:
-        """A3 x."""
+        """Return A3 x."""
         return Force(-self.p3.cross(x.angular), self.n3.apply(x.angular))
 
     def b_s(self, x: Motion) -> Force:
-        """B(I, s) x."""
+        """Return B(I, s) x."""
         linear = -self.i_s.linear.cross(x.angular)
         angular = self.symmetric @ x.angular - self.i_s.angular.cross(x.angular)
         return Force(linear + linear, angular)
 
     def u11(self, x: Motion) -> Vector3:
-        """The angular part of B(I, s)^T x."""
+        """Return the angular part of B(I, s)^T x."""
         return self.a1(x).angular - self.a0(x).angular
 
     def u8(self, d: Direction) -> Vector3:
-        """The angular part of A4 s - B(I, s)^T psidot."""
+        """Return the angular part of A4 s - B(I, s)^T psidot."""
         return d.s.angular.cross(self.b) - self.u11(d.psi_rate)
 
     def above(self, m: Direction) -> Above:
@@ -223,7 +223,7 @@ class Operators:
 
 
 def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
-    """L of a motion, [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T."""
+    """Return L of a motion, [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T."""
     u, w, h = s.linear, s.angular, inertia.first_moment
     x, y, z = (w.cross(Vector3.of(row)) for row in inertia.about_origin.rows())
     xx = x.x + (h.y * u.y + h.z * u.z)

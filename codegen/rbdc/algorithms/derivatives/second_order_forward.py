@@ -22,8 +22,8 @@ from rbdc.spatial import Forces, Scalars
 def aba_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k). Test:
-    the reference.
+    """Return d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
+    Test: the reference.
     """
     a = by_cholesky(model, q, v, tau, fext, trace)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
@@ -31,7 +31,7 @@ def aba_second_derivatives(
     turned = [transposed(slab) for slab in mq]
 
     def inner(matrix: Matrix) -> Tensor:
-        """dM/dq times a matrix; entries i, k, j: dM_i./dq_k times column j."""
+        """Return dM/dq times a matrix; entries i, k, j: dM_i./dq_k times column j."""
         return [product(slab, matrix) for slab in turned]
 
     def solved(tensor: Tensor) -> Matrix:

@@ -19,7 +19,7 @@ class Released(NamedTuple):
 
 
 def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Released:
-    """One axis s gives way: D = s^T U + armature, IA - U D^-1 U^T."""
+    """Return one axis s gives way: D = s^T U + armature, IA - U D^-1 U^T."""
     u = inertia @ s
     inverse = 1.0 / (s.dot(u) + armature)
     gain = u.scaled(inverse)
@@ -27,7 +27,7 @@ def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Releas
 
 
 def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
-    """The inertias of the bodies by themselves."""
+    """Return the inertias of the bodies by themselves."""
     inertia = m.array("IA", ArticulatedInertia)
     for b in m.down("IA = I"):
         inertia[b] = ArticulatedInertia.from_inertia(b.inertia())
@@ -37,7 +37,7 @@ def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
 def axes_released(
     b: Body, inertia: ArticulatedInertia, armature: Sequence[Scalar]
 ) -> Iterator[tuple[int, Released]]:
-    """The axes of a joint, which give way from the last one on."""
+    """Yield the axes of a joint, which give way from the last one on."""
     for c in reversed(range(len(armature))):
         axis = released(inertia, b.columns()[c].s, armature[c])
         b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
@@ -47,7 +47,9 @@ def axes_released(
 
 
 def articulated_factors(m: Machine, inertia: Array[ArticulatedInertia]) -> Array[tuple[Force, Scalar]]:
-    """U D^-1 and D^-1 of all axes: M = L^T D L, in one frame with L_ij = s_j . U_i D_i^-1 for j above i."""
+    """Return U D^-1 and D^-1 of all axes: M = L^T D L, in one frame with L_ij = s_j . U_i D_i^-1 for j above
+    i.
+    """
     factors = m.array("factors", tuple)
     for b in m.up("U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T"):
         left = inertia[b]
@@ -64,8 +66,8 @@ OfJoint: TypeAlias = Callable[[Any], list[Scalar]]
 def articulated_accelerations(
     m: Machine, bias: Array[Force], tau: OfJoint, reference: OfJoint, world: Motion, name: str = "ddq"
 ) -> Array[Scalar]:
-    """ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias forces, for
-    torques `tau`, the world accelerating as given. `reference` is added to what comes out.
+    """Return ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias
+    forces, for torques `tau`, the world accelerating as given. `reference` is added to what comes out.
 
     Axis by axis from the last one of a joint, U = IA s, D = s^T U + armature and u = tau - s^T p, after which
     IA - U D^-1 U^T and p + U D^-1 u are left. At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u

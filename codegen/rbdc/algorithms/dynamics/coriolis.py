@@ -33,7 +33,7 @@ class CoriolisFactor:
 
     @classmethod
     def of_body(cls, inertia: RigidInertia, v: Motion) -> Self:
-        """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
+        """Return p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
         h = inertia.first_moment
         rows = (
             v.linear.scaled(moment) + v.angular.cross(Vector3.of(row))
@@ -44,33 +44,33 @@ class CoriolisFactor:
 
     @classmethod
     def of(cls, scalars: Sequence[Scalar]) -> Self:
-        """The factor whose `scalars` these are."""
+        """Return the factor whose `scalars` these are."""
         return cls(Vector3.of(scalars[:3]), Matrix3.of(scalars[3:]))
 
     def __add__(self, other: CoriolisFactor) -> Self:
         return type(self)(self.momentum + other.momentum, self.n + other.n)
 
     def moved(self, placement: Placement) -> Self:
-        """The masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
+        """Return the masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
         r = placement.rotation
         momentum = r.apply(self.momentum)
         n = r.rotate_matrix(self.n) + Matrix3.outer(placement.translation, momentum)
         return type(self)(momentum, n)
 
     def apply(self, x: Motion) -> Force:
-        """B x."""
+        """Return B x."""
         w, rows = x.angular, self.n.transposed()
         turned = rows.x.scaled(w.x) + rows.y.scaled(w.y) + rows.z.scaled(w.z)
         return Force(-self.momentum.cross(w), w.scaled(self._trace()) - turned)
 
     def apply_transposed(self, y: Motion) -> Force:
-        """B^T y, whose linear part vanishes."""
+        """Return B^T y, whose linear part vanishes."""
         w = y.angular
         straight = self.n.apply(w)
         return Force(Vector3.zero(), self.momentum.cross(y.linear) + w.scaled(self._trace()) - straight)
 
     def scalars(self) -> list[Scalar]:
-        """Twelve scalars: p, then N row by row."""
+        """Return twelve scalars: p, then N row by row."""
         return [*self.momentum.scalars(), *self.n.scalars()]
 
     def _trace(self) -> Scalar:
@@ -146,24 +146,26 @@ class Row:
         return Row(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
     def above(self, s: Motion) -> Entries:
-        """Entries in its column, of the row of a direction of its joint or above."""
+        """Return entries in its column, of the row of a direction of its joint or above."""
         return Entries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> Entries:
-        """Entries in its row, of the column of a direction above."""
+        """Return entries in its row, of the column of a direction above."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return Entries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
 
 def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
-    """The forces of a degree of freedom on its body, from twice the factor of the subtree and its inertia."""
+    """Return the forces of a degree of freedom on its body, from twice the factor of the subtree and its
+    inertia.
+    """
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.sigma
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
 
 
 def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
-    """C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
+    """Return C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
     m = Numbers(model, q, v, trace=trace)
     inertias = composite_inertias(m)
     c = m.reduced(_entries(m, inertias))
@@ -171,8 +173,8 @@ def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> M
 
 
 def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Array[Scalar]:
-    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and each
-    ancestor's dof j.
+    """Return C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and
+    each ancestor's dof j.
     """
     velocity, factor = body_velocities(m), m.array("B", CoriolisFactor)
     direction, zero, c = m.array("s", Direction), Motion.zero(), m.matrix(name)
@@ -196,7 +198,7 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
 
 
 def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
-    """G^T C G + G^T M dG/dt where joints follow others along curves, M with the armature of these."""
+    """Return G^T C G + G^T M dG/dt where joints follow others along curves, M with the armature of these."""
     model, inertia = m.model, m.rows(inertia_matrix(m, composite))
     for index, start in enumerate(first_dofs(model)):
         if index in model.curves:

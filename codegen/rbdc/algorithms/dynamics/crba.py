@@ -13,13 +13,15 @@ from rbdc.spatial import RigidInertia, Scalar, Scalars
 
 
 def crba(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """M(q) (nv, nv), both triangles. Tested: symmetric, positive definite, columns rnea(q, 0, e_k) - g(q)."""
+    """Return M(q) (nv, nv), both triangles. Tested: symmetric, positive definite, columns rnea(q, 0, e_k) -
+    g(q).
+    """
     m = Numbers(model, trace=trace, q=q)
     return plus_diagonal(m.reduced(inertia_matrix(m, composite_inertias(m))), model.armature)
 
 
 def composite_inertias(m: Machine) -> Array[RigidInertia]:
-    """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
+    """Return I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
     composite = m.array("IC", RigidInertia)
     for b in m.down():
         composite[b] = b.inertia()
@@ -31,8 +33,8 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine, composite: Array[RigidInertia], name: str = "M") -> Array[Scalar]:
-    """M over all degrees of freedom, both triangles, without the armature: M_jk = S_j^T F for F = IC S_k of
-    column k and each column j above it.
+    """Return M over all degrees of freedom, both triangles, without the armature: M_jk = S_j^T F for F = IC
+    S_k of column k and each column j above it.
     """
     out = m.matrix(name)
     m.label_columns("M = S^T IC S, and S_j^T X* IC S for each ancestor j", "M", out)

@@ -29,8 +29,8 @@ from rbdc.spatial.scalars import is_zero, sqrt
 def with_drives(
     model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Vector:
-    """tau + K a + r(q, v) (nv) of torques that move the bodies alone. Test: Pinocchio's armature, MuJoCo's
-    armature, damping and springs.
+    """Return tau + K a + r(q, v) (nv) of torques that move the bodies alone. Test: Pinocchio's armature,
+    MuJoCo's armature, damping and springs.
     """
     armature, resisting, result = model.armature, resistance(model, q, v), list(torques)
     for body in model.bodies:
@@ -45,7 +45,7 @@ def with_drives(
 
 
 def without_resistance(model: Problem, tau: Scalars, q: Scalars, v: Scalars) -> Vector:
-    """tau - r(q, v) (nv): what is left of the torques for the bodies and the motors."""
+    """Return tau - r(q, v) (nv): what is left of the torques for the bodies and the motors."""
     result = list(tau)
     for k, forces in enumerate(resistance(model, q, v)):
         for force in forces:
@@ -54,7 +54,7 @@ def without_resistance(model: Problem, tau: Scalars, q: Scalars, v: Scalars) -> 
 
 
 def resistance(model: Problem, q: Scalars, v: Scalars) -> list[Vector]:
-    """The terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
+    """Return the terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
     terms: list[Vector] = [_product(d, rate) for d, rate in zip(model.damping, v, strict=True)]
     stiffness, preload = model.stiffness, model.preload
     for body in model.bodies:
@@ -71,7 +71,7 @@ def resistance(model: Problem, q: Scalars, v: Scalars) -> list[Vector]:
 
 
 def resistance_by_v(model: Problem, v: Scalars) -> Vector:
-    """dr/dv along the diagonal (nv); dr/dq is `Problem.stiffness`."""
+    """Return dr/dv along the diagonal (nv); dr/dq is `Problem.stiffness`."""
     slopes = list(model.damping)
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for term in friction:
@@ -80,7 +80,7 @@ def resistance_by_v(model: Problem, v: Scalars) -> Vector:
 
 
 def resistance_by_vv(model: Problem, v: Scalars) -> Vector:
-    """d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
+    """Return d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
     curvatures: Vector = [0.0] * model.nv
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for term in friction:
@@ -95,6 +95,6 @@ def _product(factor: Scalar, rate: Scalar) -> Vector:
 
 
 def _formula(model: Problem) -> str:
-    """The law of the drives that count, as comments have it."""
+    """Return the law of the drives that count, as comments have it."""
     terms = {"damping": "damping qdot", "springs": "spring", "friction": "friction"}
     return " + ".join(["tau + armature qddot", *(terms[term] for term in model.drive_terms)])

@@ -20,8 +20,8 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
-    """sum of J_i^T fext_i (nv; N, N m) at q (nq), fext (N, N m) in the bodies' frames, or the world's if the
-    model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
+    """Return sum of J_i^T fext_i (nv; N, N m) at q (nq), fext (N, N m) in the bodies' frames, or the world's
+    if the model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
     """
     m = loaded_machine(model, q, fext=fext, trace=trace)
     force = m.array("f", Force)
@@ -38,7 +38,7 @@ def loaded_machine(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Numbers:
-    """A machine with external forces, if any."""
+    """Return a machine with external forces, if any."""
     m = Numbers(model, q, v, a, trace=trace)
     if fext is not None:
         m.fext = in_bodies(m, fext)
@@ -46,7 +46,7 @@ def loaded_machine(
 
 
 def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[Scalar]:
-    """tau = S^T f of forces on the bodies, which become those on subtrees."""
+    """Return tau = S^T f of forces on the bodies, which become those on subtrees."""
     tau = m.vector(name)
     for b in m.up("tau = S^T f, f_parent += X* f"):
         own = [k.s.dot(force[b]) for k in b.columns()]
@@ -64,7 +64,7 @@ def take_external_forces(m: Machine, force: Array[Force]) -> None:
 
 
 def in_bodies(m: Numbers, fext: Forces) -> Forces:
-    """External forces in the frames of the bodies."""
+    """Return external forces in the frames of the bodies."""
     if not m.model.world_forces:
         return fext
     there, seen = in_one_frame(m.model, m.placements, m.trace), from_one_frame(m, fext)
@@ -75,12 +75,12 @@ def in_bodies(m: Numbers, fext: Forces) -> Forces:
 
 
 def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:
-    """Forces of the world in the frame of `in_one_frame`."""
+    """Return forces of the world in the frame of `in_one_frame`."""
     root = free_root(m.model)
     return list(fext) if root is None else [m.placements[root].act_inverse_force(force) for force in fext]
 
 
 def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
-    """Sum of the forces, all in one frame, on what each joint carries."""
+    """Return sum of the forces, all in one frame, on what each joint carries."""
     m = OneFrame(model)
     return m.in_order(subtree_sums(m, Entries(known=dict(enumerate(forces)))))

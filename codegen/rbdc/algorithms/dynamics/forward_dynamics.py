@@ -27,7 +27,7 @@ Dynamics = Callable[[Problem, Scalars, Scalars, Scalars, Forces | None, Trace], 
 def solved_by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """`by_cholesky`, and solves with its factors."""
+    """Return `by_cholesky`, and solves with its factors."""
     solve = Factorisation(crba(model, q, trace)).solve
     return accelerations(model, q, v, tau, fext, trace, solve), solve
 
@@ -35,7 +35,7 @@ def solved_by_cholesky(
 def solved_by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """`by_articulated_bodies`, and solves by its inertias."""
+    """Return `by_articulated_bodies`, and solves by its inertias."""
     found = by_articulated_bodies(model, q, v, tau, fext, trace)
     return found, lambda x: inverse_inertia_product(model, q, x, trace)
 
@@ -43,8 +43,8 @@ def solved_by_articulated_bodies(
 def by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
-    joints.
+    """Return ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled
+    mimic joints.
     """
     return solved_by_cholesky(model, q, v, tau, fext, trace)[0]
 
@@ -52,7 +52,7 @@ def by_cholesky(
 def by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
+    """Return ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
     accelerations.
 
     Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass
@@ -70,7 +70,7 @@ def by_articulated_bodies(
 
 
 def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
-    """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
+    """Return M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
     m = Numbers(model, q, trace=trace)
@@ -83,7 +83,7 @@ def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace
 def _articulated(
     m: Numbers, bias: Array[Force], tau: Scalars, reference: Scalars, gravity: Vector3
 ) -> Vector:
-    """Accelerations of articulated bodies, none of which is coupled."""
+    """Return accelerations of articulated bodies, none of which is coupled."""
     torques, added = joint_velocities(m.model, tau), joint_velocities(m.model, reference)
     world = Motion(-gravity, Vector3.zero())
     return m.reduced_vector(
@@ -94,7 +94,7 @@ def _articulated(
 def accelerations(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
 ) -> Vector:
-    """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
+    """Return solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
     moving, reference = from_reference(model, q, v, tau, fext, trace)
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
@@ -103,7 +103,7 @@ def accelerations(
 def from_reference(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Vector]:
-    """tau - inverse dynamics of reference accelerations, and these (nv each)."""
+    """Return tau - inverse dynamics of reference accelerations, and these (nv each)."""
     m = loaded_machine(model, q, v, fext=fext, trace=trace)
     wrenches, reference = reference_pass(m, model.gravity)
     torques = m.reduced_vector(joint_torques(m, wrenches))
@@ -112,5 +112,5 @@ def from_reference(
 
 
 def is_free(model: Problem, root: int) -> bool:
-    """Whether a root moves in any direction with nothing but the inertia of bodies."""
+    """Return whether a root moves in any direction with nothing but the inertia of bodies."""
     return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)

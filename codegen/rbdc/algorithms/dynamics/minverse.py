@@ -10,22 +10,24 @@ from rbdc.spatial import Scalars
 
 
 def minverse(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """M(q)^-1 as W D^-1 W^T with W = L^-1, which costs less across branches than solves with L."""
+    """Return M(q)^-1 as W D^-1 W^T with W = L^-1, which costs less across branches than solves with L."""
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 
 def minverse_of_branches(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """M(q)^-1 with all branches of the tree treated alike, for lanes."""
+    """Return M(q)^-1 with all branches of the tree treated alike, for lanes."""
     return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
 
 
 def inverse_factors(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """L and D^-1, a diagonal matrix, of M = L^T D L, for a solve by columns that is not written out."""
+    """Return L and D^-1, a diagonal matrix, of M = L^T D L, for a solve by columns that is not written
+    out.
+    """
     return as_matrices(Factorisation(crba(model, q, trace)), trace)
 
 
 def as_matrices(factors: Factorisation, trace: Trace) -> tuple[Matrix, Matrix]:
-    """L without its diagonal, and D^-1 as a diagonal matrix."""
+    """Return L without its diagonal, and D^-1 as a diagonal matrix."""
     for k, row in enumerate(factors.lower):
         trace("M = L^T D L", f"row {k} of L", f"L{k}", row)
     pivots = zeros(factors.size, factors.size)

@@ -27,7 +27,7 @@ from rbdc.spatial.scalars import is_zero
 def newton_euler(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> list[Scalar]:
-    """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
+    """Return tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
     `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame, or of
     the world's if the model has `world_forces`. Test: tau is that of `rbdc.algorithms.reference.rnea` on
@@ -39,25 +39,26 @@ def newton_euler(
 
 
 def nonlinear_effects(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """C(q, v) v + g(q), and what drives resist (nv): inverse dynamics at zero acceleration."""
+    """Return C(q, v) v + g(q), and what drives resist (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
 def gravity_torque(model: Problem, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """g(q) (nv): inverse dynamics at rest, without springs."""
+    """Return g(q) (nv): inverse dynamics at rest, without springs."""
     model = replace(model, drive_terms=())
     return newton_euler(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 
 def inverse_dynamics(m: Machine, world: MotionKind, name: str = "tau") -> Array[Scalar]:
-    """tau = S^T f of the forces of subtrees, without what drives take."""
+    """Return tau = S^T f of the forces of subtrees, without what drives take."""
     return joint_torques(m, forces_needed(m, world)[0], name)
 
 
 def forces_needed(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> tuple[Array[Force], list[list[Scalar]]]:
-    """The forces that joints have to give to bodies, and the accelerations of the joints, see `body_motions`.
+    """Return the forces that joints have to give to bodies, and the accelerations of the joints, see
+    `body_motions`.
 
     Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a
     time.
@@ -72,8 +73,8 @@ def forces_needed(
 
 
 def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Scalar]]:
-    """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from
-    there, whatever they are.
+    """Return wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest
+    from there, whatever they are.
 
     They are those at which no body accelerates along its own joint, which takes fewer operations than that
     joints do not accelerate; a free root falls with the world's acceleration. Joints that are coupled do not

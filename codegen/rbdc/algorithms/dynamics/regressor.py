@@ -40,8 +40,8 @@ costs work, not accuracy.
 
 
 def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies:
-    the ten forces of each body go up the tree, past joints on parallel axes in one step.
+    """Return Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving
+    bodies: the ten forces of each body go up the tree, past joints on parallel axes in one step.
     """
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
@@ -59,7 +59,8 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
+    """Return Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten
+    forces up.
 
     Less work on arms, and on bodies with two or more of them.
     """
@@ -76,7 +77,7 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
-    """Whether a body turns about the axis about which its parent does: it sees that axis at rest."""
+    """Return whether a body turns about the axis about which its parent does: it sees that axis at rest."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
     if not body.joint.rotation == above.joint.rotation == "angle":
         return False
@@ -86,7 +87,7 @@ def _is_parallel(model: Problem, index: int) -> bool:
 
 
 def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
-    """The regressor, body by body from the rows of its ten columns that are not zero."""
+    """Return the regressor, body by body from the rows of its ten columns that are not zero."""
     model = m.model
     motions = [motion for _, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
@@ -99,8 +100,8 @@ def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
 
 
 def body_regressor(motion: BodyMotion) -> list[Force]:
-    """The ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U e; e x
-    a], of the inertia J [0; J alpha + w x J w].
+    """Return the ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U
+    e; e x a], of the inertia J [0; J alpha + w x J w].
     """
     w, spin, zero = motion.w, motion.spin, Vector3.zero()
     moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
@@ -114,7 +115,7 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
 def regressor_of_chosen_frames(
     regressor: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
-    """A regressor on a joint-space model, for parameters in the bodies' own frames."""
+    """Return a regressor on a joint-space model, for parameters in the bodies' own frames."""
     found = [list(row) for row in regressor(model, q, v, a, trace)]
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
@@ -131,8 +132,8 @@ def regressor_of_chosen_frames(
 
 
 def _pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
-    """A row over the parameters in a frame, which is at R and p in the body's own: over those in the body's
-    own.
+    """Return a row over the parameters in a frame, which is at R and p in the body's own: over those in the
+    body's own.
 
     Written y_m m + y_h h + tr(S J), it is R y_h, R S R^T after the turn; the shift to p takes (p h) 2 - p h^T
     - h p^T from J and adds m (p^2 - p p^T), and takes m p from h.

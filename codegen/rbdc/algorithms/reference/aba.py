@@ -14,7 +14,7 @@ from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Scalar, Scal
 
 
 def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
-    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
+    """Return ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
     The recursion does not know that a joint follows another: with coupled mimic joints M is factored, as in
     Featherstone, section 6.5. Test: inverse dynamics of ddq gives tau back.
@@ -28,7 +28,7 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
 
 
 def minverse(model: Problem, q: Scalars) -> Matrix:
-    """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
+    """Return M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
     With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D
     L.
@@ -40,8 +40,8 @@ def minverse(model: Problem, q: Scalars) -> Matrix:
 
 
 def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Factorisation, list[Force]]:
-    """A body's joint with its articulated inertia IA: U = IA S by columns, the factors of D = S^T U and the
-    armature, and U D^-1 by columns.
+    """Return a body's joint with its articulated inertia IA: U = IA S by columns, the factors of D = S^T U
+    and the armature, and U D^-1 by columns.
     """
     u = [inertia @ k.s for k in b.columns()]
     d = Factorisation(plus_diagonal([[k.s.dot(f) for f in u] for k in b.columns()], b.armature()))
@@ -50,7 +50,7 @@ def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Facto
 
 
 def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
-    """Accelerations of all degrees of freedom under torques (table 7.1)."""
+    """Return accelerations of all degrees of freedom under torques (table 7.1)."""
     ia, pa, c = m.array("IA", ArticulatedInertia), m.array("pA", Force), m.array("c", Motion)
     ratio, qdd, a = m.array("UD", Force), m.vector("ddq"), m.array("A", Motion, falling(m))
     v = body_velocities(m)
@@ -78,7 +78,7 @@ def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 
 
 def inverse_inertia(m: Machine) -> Array[Scalar]:
-    """The upper triangle of M^-1: Algorithm 1 with the corrections of `docs/errata.md`."""
+    """Return the upper triangle of M^-1: Algorithm 1 with the corrections of `docs/errata.md`."""
     ia, f, p = m.array("IA", ArticulatedInertia), m.array("F", Force), m.array("P", Motion, Motion.zero())
     u, ratio, inverse = m.array("U", Force), m.array("UD", Force), m.matrix("Minv")
     for b in m.down():

@@ -21,12 +21,12 @@ from rbdc.spatial.scalars import is_zero
 
 
 def total_mass(model: Problem, *, with_base: bool = True) -> Scalar:
-    """kg; `with_base` counts the links fixed to the world too."""
+    """Return kg; `with_base` counts the links fixed to the world too."""
     return model.moving_mass + model.base_inertia.mass if with_base else model.moving_mass
 
 
 def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
-    """Sum of m c in the world (kg m)."""
+    """Return sum of m c in the world (kg m)."""
     moment = model.base_inertia.first_moment if with_base else Vector3.zero()
     for body, placement in zip(model.bodies, world_placements(model, q), strict=True):
         h, m = body.inertia.first_moment, body.inertia.mass
@@ -35,7 +35,7 @@ def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
 
 
 def com(model: Problem, q: Scalars) -> list[Scalar]:
-    """Centres of mass of every link, the fixed base's too, in the world (m)."""
+    """Return centres of mass of every link, the fixed base's too, in the world (m)."""
     return first_moment(model, q, with_base=True).scaled(1.0 / total_mass(model)).scalars()
 
 
@@ -49,7 +49,7 @@ def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
 
 
 def com_jacobian(model: Problem, q: Scalars) -> Matrix:
-    """J (3, nv) with J v the velocity of `com` (m/s); the linear momentum divided by the whole
+    """Return J (3, nv) with J v the velocity of `com` (m/s); the linear momentum divided by the whole
     mass.
     """
     factor = 1.0 / total_mass(model)
@@ -58,21 +58,23 @@ def com_jacobian(model: Problem, q: Scalars) -> Matrix:
 
 
 def centroidal_momentum_matrix(model: Problem, q: Scalars) -> Matrix:
-    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
-    world axes.
+    """Return a (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
+    mass, world axes.
     """
     columns = [column.scalars() for column in about_centre(model, q, momentum_columns(model, q))]
     return reduce_columns(model, transposed(columns))
 
 
 def about_centre(model: Problem, q: Scalars, forces: Sequence[Force]) -> list[Force]:
-    """Forces or momenta about the centre of mass of the moving links, from those about the world's origin."""
+    """Return forces or momenta about the centre of mass of the moving links, from those about the world's
+    origin.
+    """
     com = first_moment(model, q, with_base=False).scaled(1.0 / total_mass(model, with_base=False))
     return [Force(f.linear, f.angular - com.cross(f.linear)) for f in forces]
 
 
 def kinetic_energy(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """v^T M v / 2 (J)."""
+    """Return v^T M v / 2 (J)."""
     m, total = Numbers(model, q, v), 0.0
     velocities = body_velocities(m)
     for b in m.down():
@@ -83,32 +85,32 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def potential_energy(model: Problem, q: Scalars) -> list[Scalar]:
-    """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
+    """Return -g . sum of m c (J), zero for masses at the world's origin; every link counts."""
     return [-model.gravity.dot(first_moment(model, q, with_base=True))]
 
 
 def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Force:
-    """The rate of the momentum of the moving links about the world's origin (N, N m): the sum of the forces
-    I a + v x* I v of the bodies, seen from the world.
+    """Return the rate of the momentum of the moving links about the world's origin (N, N m): the sum of the
+    forces I a + v x* I v of the bodies, seen from the world.
     """
     m = OneFrame(model, q, v, a)
     return sum(m.in_order(body_forces(m, *forward_pass(m, Motion.zero()))), Force.zero())
 
 
 def com_acceleration(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
-    """The acceleration of `com` (m/s^2). Test: the derivative of its velocity along a motion."""
+    """Return the acceleration of `com` (m/s^2). Test: the derivative of its velocity along a motion."""
     return momentum_rate(model, q, v, a).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
 def centroidal_momenta(
     model: Problem, q: Scalars, v: Scalars, a: Scalars
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """A v and its rate (6 each)."""
+    """Return a v and its rate (6 each)."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q)]
     return momentum, centroidal_momentum_derivative(model, q, v, a)
 
 
 def centroidal_momentum_derivative(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
-    """The rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
+    """Return the rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
     (rate,) = about_centre(model, q, [momentum_rate(model, q, v, a)])
     return rate.scalars()

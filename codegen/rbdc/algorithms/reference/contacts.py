@@ -39,7 +39,7 @@ from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vect
 def ends_of(
     model: Problem, motions: TreeMotions, options: ContactOptions = DEFAULTS
 ) -> Iterator[tuple[Contact, list[Placement], tuple[int, int]]]:
-    """Each contact, both of its frames in the world, and their bodies."""
+    """Yield each contact, both of its frames in the world, and their bodies."""
     for contact in model.contacts:
         first, second = contact.first, contact.second
         other = options.target_of(model, contact) if second is None else motions.placement(second)
@@ -52,7 +52,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
 
 
 def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
-    """The held components of a motion that is given in the first frame."""
+    """Return the held components of a motion that is given in the first frame."""
     if model.world_aligned and contact.whole:
         own = own.turned(frames[0].rotation.apply)
     entries = own.scalars()
@@ -60,7 +60,7 @@ def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Mo
 
 
 def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
-    """One motion less another, both about the world's origin, in the first frame; of points what is
+    """Return one motion less another, both about the world's origin, in the first frame; of points what is
     linear.
     """
     first, second = frames
@@ -71,7 +71,7 @@ def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: M
 
 
 def _rows(model: Problem, motions: TreeMotions, moved: Callable[[int], list[Motion]]) -> Matrix:
-    """Rows (nc, n) of all contacts, of n motions of each body about the world's origin."""
+    """Return rows (nc, n) of all contacts, of n motions of each body about the world's origin."""
     rows: Matrix = []
     for contact, frames, bodies in ends_of(model, motions):
         pairs = zip(*map(moved, bodies), strict=True)
@@ -81,7 +81,7 @@ def _rows(model: Problem, motions: TreeMotions, moved: Callable[[int], list[Moti
 
 
 def contact_jacobian(model: Problem, q: Scalars) -> Matrix:
-    """J (nc, nv)."""
+    """Return J (nc, nv)."""
     motions = tree_motions(model, q, None, None)
     return reduce_columns(
         model, _rows(model, motions, lambda body: motions.jacobian(model, body, lambda s: s))
@@ -89,19 +89,19 @@ def contact_jacobian(model: Problem, q: Scalars) -> Matrix:
 
 
 def contact_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """J v (nc), from the velocities of the bodies."""
+    """Return J v (nc), from the velocities of the bodies."""
     motions = tree_motions(model, q, v, None)
     return flat(_rows(model, motions, lambda body: [motions.velocities[body]]))
 
 
 def contact_placements(model: Problem, q: Scalars) -> Matrix:
-    """The 4x4 matrices of the first frames in the world."""
+    """Return the 4x4 matrices of the first frames in the world."""
     motions = tree_motions(model, q, None, None)
     return [flat(of_placement(frames[0])) for _, frames, _ in ends_of(model, motions)]
 
 
 def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
-    """The error of a contact in its first frame."""
+    """Return the error of a contact in its first frame."""
     first, second = frames
     if contact.kind.components == 3:
         between = first.translation - second.translation
@@ -110,7 +110,7 @@ def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
 
 
 def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
-    """Errors (nc)."""
+    """Return errors (nc)."""
     motions = tree_motions(model, q, None, None)
     found: Vector = []
     for contact, frames, _ in ends_of(model, motions, options):
@@ -119,7 +119,9 @@ def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS
 
 
 def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
-    """r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's terms."""
+    """Return r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's
+    terms.
+    """
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
     for number, (contact, frames, (one, two)) in enumerate(ends_of(model, motions, options)):
         (v1, a1), (v2, a2) = ((motions.velocities[k], motions.accelerations[k]) for k in (one, two))
@@ -138,12 +140,12 @@ def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: Contac
 
 
 def contact_drift(model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
-    """The residual (nc) without joint accelerations."""
+    """Return the residual (nc) without joint accelerations."""
     return residual(model, q, v, [0.0] * model.nv, options)
 
 
 def _felt(inertia: Factorisation, jacobian: Matrix) -> tuple[Matrix, Matrix]:
-    """M^-1 J^T by its columns (nc, nv), and J M^-1 J^T."""
+    """Return M^-1 J^T by its columns (nc, nv), and J M^-1 J^T."""
     columns = [inertia.solve(row) for row in jacobian]
     return columns, [[dot(row, column) for column in columns] for row in jacobian]
 
@@ -151,7 +153,7 @@ def _felt(inertia: Factorisation, jacobian: Matrix) -> tuple[Matrix, Matrix]:
 def _solved(
     model: Problem, q: Scalars, options: ContactOptions, pushing: Scalars, residuals: Scalars
 ) -> tuple[Vector, Vector]:
-    """Accelerations (nv) and forces of the contacts (nc) for tau - h and gamma."""
+    """Return accelerations (nv) and forces of the contacts (nc) for tau - h and gamma."""
     inertia, mu = Factorisation(crba(model, q)), 0.0 if options.mu is None else options.mu[0]
     switches = options.switches(model)
     jacobian = [[s * x for x in row] for s, row in zip(switches, contact_jacobian(model, q), strict=True)]
@@ -175,7 +177,7 @@ def constrained_dynamics(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
-    """ddq (nv) and forces (nc). Test: Pinocchio."""
+    """Return ddq (nv) and forces (nc). Test: Pinocchio."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext)
     pushing = [x - y for x, y in zip(tau, bias, strict=True)]
     return _solved(model, q, options, pushing, contact_drift(model, q, v, options))
@@ -184,7 +186,7 @@ def constrained_dynamics(
 def impulse_dynamics(
     model: Problem, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Vector, Vector]:
-    """v_after (nv), impulses (nc)."""
+    """Return v_after (nv), impulses (nc)."""
     bounced = each_row(model, restitution)
     wanted = [x + e * x for e, x in zip(bounced, contact_velocity(model, q, v), strict=True)]
     change, impulses = _solved(model, q, replace(options, gains=None), [0.0] * model.nv, wanted)
@@ -200,7 +202,7 @@ def contact_inverse_dynamics(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
-    """tau (nv), r (nc)."""
+    """Return tau (nv), r (nc)."""
     columns, torque = transposed(contact_jacobian(model, q)), rnea(model, q, v, a, fext)
     tau = [x - dot(column, forces) for x, column in zip(torque, columns, strict=True)]
     return tau, residual(model, q, v, a, options)
@@ -209,21 +211,21 @@ def contact_inverse_dynamics(
 def contact_forward_dynamics(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
 ) -> Vector:
-    """ddq (nv)."""
+    """Return ddq (nv)."""
     bias, _ = contact_inverse_dynamics(model, q, v, [0.0] * model.nv, forces, fext)
     return Factorisation(crba(model, q)).solve([x - y for x, y in zip(tau, bias, strict=True)])
 
 
 def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
-    """J M^-1 J^T + mu 1 (nc, nc)."""
+    """Return J M^-1 J^T + mu 1 (nc, nc)."""
     jacobian = contact_jacobian(model, q)
     _, felt = _felt(Factorisation(crba(model, q)), jacobian)
     return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(jacobian))
 
 
 def centroidal_contact_dynamics(model: Problem, q: Scalars, forces: Scalars) -> Vector:
-    """Rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot as one body,
-    and the weight.
+    """Return rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot as
+    one body, and the weight.
     """
     units = [Motion.of(unit) for unit in identity(6)]
     whole = _rows(

@@ -27,8 +27,8 @@ from rbdc.spatial.tangent import rate_of, tangents
 
 
 def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
-    """C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot - 2 C is
-    skew-symmetric.
+    """Return C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot -
+    2 C is skew-symmetric.
     """
     bodies = tuple(  # that of joints which follow others along curves depends on q
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
@@ -41,7 +41,7 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
 
 def _brackets(model: Problem, v: Scalars) -> Matrix:
-    """[v, e_j] for each direction j (nv, nv)."""
+    """Return [v, e_j] for each direction j (nv, nv)."""
     brackets = zeros(model.nv, model.nv)
     for index, body in enumerate(model.bodies):
         own = model.v_slice(index)
@@ -52,7 +52,7 @@ def _brackets(model: Problem, v: Scalars) -> Matrix:
 
 
 def _brackets_of(joint: JointType, rate: Scalars) -> Matrix:
-    """The coordinates of v x s in the motion subspace, for each of its columns s."""
+    """Return the coordinates of v x s in the motion subspace, for each of its columns s."""
     subspace, motion = joint.subspace(), joint.motion(rate)
     columns = [s.scalars() for s in subspace]
     gram = Factorisation([[dot(a, b) for b in columns] for a in columns])

@@ -49,7 +49,7 @@ class Second(Tangent):
 
 
 def at_configuration(model: Problem, q: Scalars) -> Problem:
-    """The model with couplings by their tangents at q (nq)."""
+    """Return the model with couplings by their tangents at q (nq)."""
     curves: dict[int, Curve] = {}
     for index, law in model.curves.items():
         curves[index] = _curve(polynomial(law, _moving(q[model.bodies[index].index_q])))
@@ -60,8 +60,8 @@ def at_configuration(model: Problem, q: Scalars) -> Problem:
 
 
 def bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method (model, q, ...) on the model with couplings by their tangents at q. Its quantities are not
-    announced to a trace.
+    """Return a method (model, q, ...) on the model with couplings by their tangents at q. Its quantities are
+    not announced to a trace.
     """
 
     @wraps(method)
@@ -73,12 +73,12 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def expand(model: Problem, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Configuration and velocity of the whole tree: rates are those of dual numbers along v."""
+    """Return configuration and velocity of the whole tree: rates are those of dual numbers along v."""
     return flat(joint_positions(model, q)), flat(joint_velocities(model, v))
 
 
 def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
-    """The coordinate of a joint by the polynomial of its coupling."""
+    """Return the coordinate of a joint by the polynomial of its coupling."""
     value, power = coupling.coefficients[0], y
     for c in coupling.coefficients[1:]:
         value, power = value + c * power, power * y
@@ -86,7 +86,7 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
 
 
 def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
-    """The coordinates of a cluster's followers, by Newton's steps from their polynomials."""
+    """Return the coordinates of a cluster's followers, by Newton's steps from their polynomials."""
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
     number, laws = innermost(y), model.curves
@@ -115,7 +115,7 @@ def _curve(x: Scalar) -> Curve:
 
 
 def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
-    """q (nq) and the errors of the loops there."""
+    """Return q (nq) and the errors of the loops there."""
     loops, reached = replace(loops_of(model), world_aligned=False), list(q)
     for _ in range(PROJECTION_STEPS):
         loops = at_configuration(loops, reached)
@@ -126,14 +126,14 @@ def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
 
 
 def project_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """v (nv) less the part of least norm that breaks the loops."""
+    """Return v (nv) less the part of least norm that breaks the loops."""
     jacobian = contact_jacobian(loops_of(model), q)
     breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])
     return [x - y for x, y in zip(v, breaking, strict=True)]
 
 
 def _least_norm(jacobian: Matrix, error: Vector) -> Vector:
-    """The shortest step with J step = error."""
+    """Return the shortest step with J step = error."""
     columns, count = transposed(jacobian), len(jacobian)
     squares = sum((x * x for row in jacobian for x in row), 0.0)
     matrix = [

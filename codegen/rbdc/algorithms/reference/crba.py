@@ -22,7 +22,7 @@ def crba(model: Problem, q: Scalars) -> Matrix:
 
 
 def composite_inertias(m: Machine) -> Array[RigidInertia]:
-    """I^C_i: the inertia of the whole subtree of i as one rigid body."""
+    """Return I^C_i: the inertia of the whole subtree of i as one rigid body."""
     ic = m.array("IC", RigidInertia)
     for b in m.down():
         ic[b] = b.inertia()
@@ -32,8 +32,8 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine) -> Array[Scalar]:
-    """M over all degrees of freedom without armature: the forces F = IC S of all columns go up the tree
-    together, and each joint i takes M_ij = S_i^T F_j.
+    """Return M over all degrees of freedom without armature: the forces F = IC S of all columns go up the
+    tree together, and each joint i takes M_ij = S_i^T F_j.
     """
     ic, f, mass = composite_inertias(m), m.array("F", Force), m.matrix("M")
     for b in m.up():

@@ -35,9 +35,9 @@ def differentiated(
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
-    """The derivatives of each output of a method by each of its first inputs, which are vectors, and as is
-    said configurations: output by output and for each direction. kind: the numbers, others than usual for
-    derivatives that are differentiated themselves. Test: closed forms and differences.
+    """Return the derivatives of each output of a method by each of its first inputs, which are vectors, and
+    as is said configurations: output by output and for each direction. kind: the numbers, others than usual
+    for derivatives that are differentiated themselves. Test: closed forms and differences.
     """
     vectors, found = [y for y in given if isinstance(y, list)], []
     for k, configuration in enumerate(configurations):
@@ -56,8 +56,8 @@ def along(
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
-    """The derivative of each output of a method along directions of its first inputs together. Test: products
-    with derivatives.
+    """Return the derivative of each output of a method along directions of its first inputs together. Test:
+    products with derivatives.
     """
     moved = [
         once(stepped, model, x, direction, configuration, kind)
@@ -69,7 +69,9 @@ def along(
 def stepped(
     model: Model, x: Scalars, direction: Scalars, configuration: bool, kind: type[Tangent] = Tangent
 ) -> list[Scalar]:
-    """x as dual numbers with their rates along a direction, of a configuration one of the tangent space."""
+    """Return x as dual numbers with their rates along a direction, of a configuration one of the tangent
+    space.
+    """
     if not configuration:
         return [*tangents(x, direction, kind)]
     rates: list[Scalar] = [0.0] * model.nq
@@ -83,20 +85,24 @@ def stepped(
 def _steps(
     model: Model, k: int, configuration: bool, kind: type[Tangent], *given: Scalars
 ) -> list[list[Scalar]]:
-    """The input of number k stepped along each of its directions; the outermost ones side by side, as one."""
+    """Return the input of number k stepped along each of its directions; the outermost ones side by side, as
+    one.
+    """
     directions = _directions(model.nv if configuration else len(given[k]), given, kind)
     return [stepped(model, given[k], units, configuration, kind) for units in directions]
 
 
 def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
-    """The unit vectors of so many entries, or as one vector of rows, which go with all that is beside."""
+    """Return the unit vectors of so many entries, or as one vector of rows, which go with all that is
+    beside.
+    """
     if kind is Tangent:
         return [unit_rows(count, [x for y in beside for x in y])]
     return [*identity(count)]
 
 
 def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
-    """The rates of each output along each direction, entry by entry, of what the steps made."""
+    """Return the rates of each output along each direction, entry by entry, of what the steps made."""
     rates = [_rates(outputs, kind) for outputs in made]
     if kind is Tangent:
         return [[x for row in output for x in apart(row, count)] for output in rates[0]]
@@ -104,13 +110,13 @@ def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scala
 
 
 def _rates(outputs: Any, kind: type[Tangent]) -> list[list[Scalar]]:
-    """The rates of the entries of each output."""
+    """Return the rates of the entries of each output."""
     several = outputs if isinstance(outputs, tuple) else (outputs,)
     return [[rate_of(x, kind) for x in (flat(y) if y and isinstance(y[0], list) else y)] for y in several]
 
 
 def side_by_side(row: Scalars) -> Scalar:
-    """A row of scalars as one."""
+    """Return a row of scalars as one."""
     if all(is_zero(x) for x in row):
         return 0.0
     if any(type(x) is Tangent for x in row):
@@ -128,14 +134,14 @@ def _is_numeric(x: Scalar) -> bool:
 
 
 def _one_by_one(row: Scalars) -> Scalar:
-    """An array whose operations are those of its scalars."""
+    """Return an array whose operations are those of its scalars."""
     array = np.empty((len(row), 1, 1), dtype=object)
     array[:, 0, 0] = row
     return array
 
 
 def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
-    """The unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
+    """Return the unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
     given = list(beside)
     if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, given)):
         raise TypeError("derivatives side by side cannot be differentiated side by side")
@@ -144,14 +150,14 @@ def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
 
 
 def innermost(x: Scalar) -> Scalar:
-    """The value of dual numbers of any depth."""
+    """Return the value of dual numbers of any depth."""
     while isinstance(x, Tangent):
         x = x.value
     return x
 
 
 def apart(row: Scalar, count: int) -> list[Scalar]:
-    """The `count` scalars of a row."""
+    """Return the `count` scalars of a row."""
     if is_number(row):
         return [row] * count
     if type(row) is Tangent:
@@ -163,13 +169,13 @@ def apart(row: Scalar, count: int) -> list[Scalar]:
 
 
 def together(things: Sequence[T]) -> T:
-    """Scalars, quantities, or tuples or dataclasses of them as one, whose scalars are rows."""
+    """Return scalars, quantities, or tuples or dataclasses of them as one, whose scalars are rows."""
     numbers, (_, of) = (packed(x)[0] for x in things), packed(things[0])
     return cast(T, of([side_by_side(column) for column in zip(*numbers, strict=True)]))
 
 
 def picked(thing: T, places: Sequence[int]) -> T:
-    """Entries of such rows at some places, in that order."""
+    """Return entries of such rows at some places, in that order."""
     numbers, of = packed(thing)
     return cast(T, of([_picked(x, places) for x in numbers]))
 

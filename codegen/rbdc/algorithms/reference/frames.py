@@ -41,7 +41,7 @@ class TreeMotions:
     columns: list[tuple[int, Motion]]
 
     def placement(self, frame: Frame) -> Placement:
-        """Where a frame is."""
+        """Return where a frame is."""
         return self.placements[frame.body].compose(frame.placement)
 
     def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
@@ -53,7 +53,7 @@ class TreeMotions:
 
 
 def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
-    """The motion of the tree, at rest where v or a is None."""
+    """Return the motion of the tree, at rest where v or a is None."""
     m, still = OneFrame(model, q, v, a), Motion.zero()
     velocities, accelerations = map(m.in_order, forward_pass(m, still))
     return TreeMotions(
@@ -65,8 +65,8 @@ def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | Non
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
-    """Where in the world a frame's motions are seen from. Raises OptionError for a reference that there is
-    not.
+    """Return where in the world a frame's motions are seen from. Raises OptionError for a reference that
+    there is not.
     """
     if reference == "WORLD":
         return Placement.identity()
@@ -80,7 +80,7 @@ def viewpoint(frame: Placement, reference: str) -> Placement:
 def seen_from(
     model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int, reference: str
 ) -> tuple[TreeMotions, Placement]:
-    """The motion of the tree, at rest where v or a is None, and where that of a frame is seen from."""
+    """Return the motion of the tree, at rest where v or a is None, and where that of a frame is seen from."""
     motions = once(tree_motions, model, q, v, a)
     return motions, viewpoint(motions.placement(model.frames[frame]), reference)
 
@@ -92,30 +92,32 @@ def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
 
 
 def frame_jacobian(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
+    """Return J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
     motions, seen = seen_from(model, q, None, None, frame, reference)
     return matrix_of(model, motions.jacobian(model, model.frames[frame].body, seen.act_inverse))
 
 
 def frame_position(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """The frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
+    """Return the frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
     return _placed(model, q, frame, reference).translation.scalars()
 
 
 def frame_placement(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """The matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
+    """Return the matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
     return flat(of_placement(_placed(model, q, frame, reference)))
 
 
 def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test: differences."""
+    """Return dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test:
+    differences.
+    """
     _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
 
 
 def frame_placement_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates, times the
-    placement. Test: differences.
+    """Return d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates,
+    times the placement. Test: differences.
     """
     placed = of_placement(_placed(model, q, frame, reference))
     columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
@@ -129,7 +131,7 @@ def _twist(column: Scalars) -> Matrix:
 
 
 def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement:
-    """The frame in the world. Raises OptionError for a reference that there is not."""
+    """Return the frame in the world. Raises OptionError for a reference that there is not."""
     motions, _ = seen_from(model, q, None, None, frame, reference)
     return motions.placement(model.frames[frame])
 
@@ -137,7 +139,7 @@ def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement
 def frame_velocity(
     model: Problem, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
-    """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
+    """Return the frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
     motions, seen = seen_from(model, q, v, None, frame, reference)
     return seen.act_inverse(motions.velocities[model.frames[frame].body]).scalars()
 
@@ -145,15 +147,15 @@ def frame_velocity(
 def frame_acceleration(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
-    """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world
-    sees it, in the coordinates of `reference`.
+    """Return the frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the
+    world sees it, in the coordinates of `reference`.
     """
     motions, seen = seen_from(model, q, v, a, frame, reference)
     return seen.act_inverse(motions.accelerations[model.frames[frame].body]).scalars()
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
-    """J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, seen from the
+    """Return J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, seen from the
     viewpoint of `frame`. Test: that identity.
     """
     motions, seen = seen_from(model, q, None, None, frame, reference)
@@ -167,7 +169,7 @@ def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, refere
 def manipulability_gradient(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """w, and its derivatives by q in the tangent space. Zero where J has not six independent rows."""
+    """Return w, and its derivatives by q in the tangent space. Zero where J has not six independent rows."""
     viewpoint(Placement.identity(), reference)
 
     def manipulability(model: Problem, q: Scalars) -> list[Scalar]:
@@ -179,8 +181,8 @@ def manipulability_gradient(
 
 
 def _root_of_determinant(a: Matrix) -> Scalar:
-    """Root of the determinant of a positive definite matrix, by Gauss's elimination, angular rows first; 0
-    where it is singular.
+    """Return root of the determinant of a positive definite matrix, by Gauss's elimination, angular rows
+    first; 0 where it is singular.
     """
     work, determinant = [list(row) for row in a], 1.0
     for k in reversed(range(len(a))):

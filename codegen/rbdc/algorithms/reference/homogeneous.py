@@ -15,23 +15,23 @@ ZERO: Matrix = zeros(4, 4)
 
 
 def scaled(a: Matrix, factor: Scalar) -> Matrix:
-    """A times a scalar."""
+    """Return a times a scalar."""
     return [[x * factor for x in row] for row in a]
 
 
 def trace_of_product(a: Matrix, b: Matrix) -> Scalar:
-    """tr[A B]."""
+    """Return tr[A B]."""
     return sum((dot(row, column) for row, column in zip(a, transposed(b), strict=True)), 0.0)
 
 
 def of_placement(placement: Placement) -> Matrix:
-    """[R p; 0 1]."""
+    """Return [R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
     return [[*row, offset] for row, offset in zip(rows, p, strict=True)] + [[0.0, 0.0, 0.0, 1.0]]
 
 
 def twist_of(body: Body) -> Matrix:
-    """W with dJ/dq = J W: the joint's motion at unit rate, [w x, v; 0 0], in the body's frame.
+    """Return W with dJ/dq = J W: the joint's motion at unit rate, [w x, v; 0 0], in the body's frame.
 
     Raises UnsupportedError for a joint of more than one degree of freedom.
     """
@@ -46,14 +46,14 @@ def twist_of(body: Body) -> Matrix:
 
 
 def inertia_matrix(inertia: RigidInertia) -> Matrix:
-    """J of equation (7): second moments, first moment and mass."""
+    """Return J of equation (7): second moments, first moment and mass."""
     xx, xy, yy, xz, yz, zz = inertia.second_moments().scalars()
     x, y, z = inertia.first_moment.scalars()
     return [[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, inertia.mass]]
 
 
 def forward_kinematics(model: Model, q: Scalars) -> Matrix:
-    """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
+    """Return world placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
     world: dict[int, Matrix] = {WORLD: IDENTITY}
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
         fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(own))

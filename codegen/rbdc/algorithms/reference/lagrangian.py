@@ -47,7 +47,9 @@ class Moving(NamedTuple):
     along: Matrix = ZERO
 
     def through(self, joint: JointMatrices) -> Moving:
-        """The body behind a joint of this one: equation (5), and (10) of the derivatives by joints above."""
+        """Return the body behind a joint of this one: equation (5), and (10) of the derivatives by joints
+        above.
+        """
         along, across = product(self.t, joint.b), product(self.t, joint.c)
         return Moving(
             product(self.t, joint.a),
@@ -79,7 +81,9 @@ Bodies = dict[int, Moving]
 def forward_kinematics(
     model: Problem, q: Scalars, v: Scalars, a: Scalars
 ) -> tuple[list[JointMatrices], Bodies]:
-    """The joints, and T, S and R of the bodies by (5), branch by branch: in the order of the bodies."""
+    """Return the joints, and T, S and R of the bodies by (5), branch by branch: in the order of the
+    bodies.
+    """
     rates, seconds, joints = joint_velocities(model, v), joint_accelerations(model, v, a), []
     bodies = {WORLD: Moving(IDENTITY, ZERO, ZERO)}
     for i, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
@@ -93,8 +97,8 @@ def forward_kinematics(
 def backward_dynamics(
     model: Problem, joints: Sequence[JointMatrices], bodies: Bodies
 ) -> tuple[list[Matrix], list[Matrix]]:
-    """H and the columns (4, 1) of E that are not zero, of all that each body carries, by (8), from the leaves
-    to the root.
+    """Return H and the columns (4, 1) of E that are not zero, of all that each body carries, by (8), from the
+    leaves to the root.
     """
     h, e = [ZERO] * model.njoints, [zeros(4, 1)] * model.njoints
     for i in reversed(range(model.njoints)):
@@ -106,7 +110,7 @@ def backward_dynamics(
 
 
 def generalised_force(model: Problem, along: Matrix, h: Matrix, e: Matrix) -> Scalar:
-    """tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
+    """Return tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
     (weight,), *_ = product([[*model.gravity.scalars(), 0.0]], product(along, e))
     return trace_of_product(along, h) - weight
 
@@ -114,7 +118,7 @@ def generalised_force(model: Problem, along: Matrix, h: Matrix, e: Matrix) -> Sc
 def inverse_dynamics(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> list[Scalar]:
-    """tau = M a + C v + g - sum of J^T f (nv; N, N m) by (9), with external forces as of `rnea`.
+    """Return tau = M a + C v + g - sum of J^T f (nv; N, N m) by (9), with external forces as of `rnea`.
 
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea` of
     `rbdc.algorithms.reference.rnea`.
@@ -138,7 +142,7 @@ class Motion(NamedTuple):
 
 
 def kinematic_sensitivity(model: Problem, joints: Sequence[JointMatrices], bodies: Bodies) -> list[Motion]:
-    """Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
+    """Return algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
     found = {WORLD: Motion({}, {})}
     for i, (body, joint) in enumerate(zip(model.bodies, joints, strict=True)):
         above, before, twice = found[body.parent], bodies[body.parent], 2.0 * joint.rate
@@ -164,8 +168,8 @@ def dynamic_sensitivity(
     h: Sequence[Matrix],
     e: Sequence[Matrix],
 ) -> list[Changes]:
-    """Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond, (15), it
-    is zero.
+    """Return algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond,
+    (15), it is zero.
     """
     found = [Changes(({}, {}, {}), {}) for _ in model.bodies]
     for i in reversed(range(model.njoints)):
@@ -185,8 +189,8 @@ def dynamic_sensitivity(
 def sensitivities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`: Algorithm 3, dQ/dq,
-    dQ/dv and dQ/da by (16) and (17).
+    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`: Algorithm 3,
+    dQ/dq, dQ/dv and dQ/da by (16) and (17).
 
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea_derivatives` of
     `rbdc.algorithms.reference.derivatives.idsva`.

@@ -27,8 +27,8 @@ NEAR_ZERO = 1e-6
 
 
 def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
-    """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix
-    exponential.
+    """Return q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the
+    matrix exponential.
     """
     result: Vector = []
     for index, body in enumerate(model.bodies):
@@ -38,7 +38,7 @@ def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
-    """The dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
+    """Return the dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
@@ -48,8 +48,8 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
 
 
 def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """The derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual numbers. Test:
-    Pinocchio's dIntegrate.
+    """Return the derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual
+    numbers. Test: Pinocchio's dIntegrate.
     """
     there = integrate(model, q, dv)
 
@@ -102,7 +102,7 @@ def _difference(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
 
 
 def _pose(joint: JointType, q: Scalars) -> tuple[Vector, Vector3]:
-    """Quaternion and position of a joint in its own axes."""
+    """Return quaternion and position of a joint in its own axes."""
     if isinstance(joint, Planar):
         x, y, c, s = q
         half = 0.5 * atan2(s, c)
@@ -111,7 +111,7 @@ def _pose(joint: JointType, q: Scalars) -> tuple[Vector, Vector3]:
 
 
 def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
-    """The configuration of a joint by its quaternion and position."""
+    """Return the configuration of a joint by its quaternion and position."""
     if isinstance(joint, Planar):
         _, _, z, w = turn
         return [position.x, position.y, w * w - z * z, 2.0 * w * z]
@@ -126,7 +126,7 @@ class Dual(Tangent):
 
 
 def _exponential(motion: Motion) -> tuple[Vector, Vector3]:
-    """The quaternion and the translation that a constant motion reaches in unit time."""
+    """Return the quaternion and the translation that a constant motion reaches in unit time."""
     v = Vector3.of(tangents(motion.angular.scalars(), motion.linear.scalars(), Dual))
     u2 = 0.25 * v.dot(v)
     quarter = _sinc(0.25 * u2)
@@ -136,14 +136,14 @@ def _exponential(motion: Motion) -> tuple[Vector, Vector3]:
 
 
 def _logarithm(turn: Scalars) -> Vector3:
-    """The rotation vector of a unit quaternion, at most half a turn long."""
+    """Return the rotation vector of a unit quaternion, at most half a turn long."""
     *vector, real = turn
     side, v = where_less(real, 0.0, -1.0, 1.0), Vector3.of(vector)
     return v.scaled(side * 2.0 * _angle_over_sine(v.dot(v), side * real))
 
 
 def logarithm_of_placement(placement: Placement) -> Motion:
-    """The motion that leads to a placement in unit time; turns of less than half a revolution."""
+    """Return the motion that leads to a placement in unit time; turns of less than half a revolution."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
     c = 0.5 * sqrt(1.0 + xx + yy + zz)
     scale = 0.25 / c
@@ -151,7 +151,7 @@ def logarithm_of_placement(placement: Placement) -> Motion:
 
 
 def _motion(turn: Scalars, offset: Vector3) -> Motion:
-    """The logarithm of a placement by its unit quaternion and its translation."""
+    """Return the logarithm of a placement by its unit quaternion and its translation."""
     dual = _product([*offset.scaled(0.5).scalars(), 0.0], turn)
     found = _logarithm(tangents(turn, dual, Dual)).scalars()
     linear, angular = (Vector3.of(read(x, Dual) for x in found) for read in (rate_of, value_of))
@@ -159,12 +159,12 @@ def _motion(turn: Scalars, offset: Vector3) -> Motion:
 
 
 def _rotated(turn: Scalars, v: Vector3) -> Vector3:
-    """A vector turned by a unit quaternion."""
+    """Return a vector turned by a unit quaternion."""
     return Vector3.of(_product(_product(turn, [*v.scalars(), 0.0]), _conjugate(turn))[:3])
 
 
 def _product(a: Scalars, b: Scalars) -> Vector:
-    """The quaternion a b."""
+    """Return the quaternion a b."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
     return [
@@ -176,7 +176,7 @@ def _product(a: Scalars, b: Scalars) -> Vector:
 
 
 def _unit(entries: Scalars) -> Vector:
-    """A vector divided by its length."""
+    """Return a vector divided by its length."""
     length = sqrt(sum((x * x for x in entries), 0.0))
     return [x / length for x in entries]
 
@@ -187,21 +187,21 @@ def _conjugate(q: Scalars) -> Vector:
 
 
 def _turned(q: Scalars, turn: Scalars) -> Vector:
-    """q times a quaternion, or its negative, the same rotation: the one nearer to q."""
+    """Return q times a quaternion, or its negative, the same rotation: the one nearer to q."""
     other = _unit(_product(q, turn))
     side = where_less(sum((x * y for x, y in zip(q, other, strict=True)), 0.0), 0.0, -1.0, 1.0)
     return [side * x for x in other]
 
 
 def _sinc(t2: Scalar) -> Scalar:
-    """sin(t) / t of t^2, which has derivatives by it at 0 too."""
+    """Return sin(t) / t of t^2, which has derivatives by it at 0 too."""
     t = sqrt(where_less(t2, NEAR_ZERO, 1.0, t2))
     series = 1.0 - t2 / 6.0 * (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0))))
     return where_less(t2, NEAR_ZERO, series, sin(t) / t)
 
 
 def _angle_over_sine(s2: Scalar, c: Scalar) -> Scalar:
-    """u / sin u of the square of the sine and of the cosine of u, likewise."""
+    """Return u / sin u of the square of the sine and of the cosine of u, likewise."""
     sine = sqrt(where_less(s2, NEAR_ZERO, 1.0, s2))
     last = 1.0 + s2 * 49.0 / 72.0 * (1.0 + s2 * 81.0 / 110.0)
     series = 1.0 + s2 / 6.0 * (1.0 + s2 * 9.0 / 20.0 * (1.0 + s2 * 25.0 / 42.0 * last))

@@ -24,8 +24,8 @@ _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
-    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test:
-    that identity.
+    """Return Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies.
+    Test: that identity.
     """
     m = Numbers(model, q, v, a)
     rows = m.table(regressor(m), [0.0] * PARAMETERS)
@@ -55,7 +55,7 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
 
 
 def static_regressor(model: Problem, q: Scalars) -> Matrix:
-    """Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
+    """Return Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
     columns = []
     for placement in world_placements(model, q):
         columns.append(placement.translation.scalars())
@@ -64,15 +64,15 @@ def static_regressor(model: Problem, q: Scalars) -> Matrix:
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
-    unit parameter.
+    """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of
+    each unit parameter.
     """
     m = Numbers(model, q, v)
     return [0.5 * v.dot(unit @ v) for v in m.in_order(body_velocities(m)) for unit in _UNITS]
 
 
 def potential_energy_regressor(model: Problem, q: Scalars) -> list[Scalar]:
-    """y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
+    """Return y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
     columns = map(Vector3.of, transposed(static_regressor(model, q)))
     energies = [-model.gravity.dot(column) for column in columns]
     return [x for k in range(0, len(energies), 4) for x in (*energies[k : k + 4], *([0.0] * 6))]

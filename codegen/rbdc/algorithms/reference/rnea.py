@@ -29,7 +29,7 @@ from rbdc.spatial.tangent import OuterTangent, Tangent
 
 
 def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
-    """tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
+    """Return tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
     `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
     model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
@@ -40,23 +40,23 @@ def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
 
 
 def nonlinear_effects(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """C(q, v) v + g(q) + r(q, v) (nv): inverse dynamics at zero acceleration."""
+    """Return C(q, v) v + g(q) + r(q, v) (nv): inverse dynamics at zero acceleration."""
     return rnea(model, q, v, [0.0] * model.nv)
 
 
 def gravity_torque(model: Problem, q: Scalars) -> list[Scalar]:
-    """g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
+    """Return g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
     model = replace(model, drive_terms=())
     return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv)
 
 
 def inverse_dynamics(m: Machine) -> Array[Scalar]:
-    """The torques of all degrees of freedom without what drives take (Algorithm 1)."""
+    """Return the torques of all degrees of freedom without what drives take (Algorithm 1)."""
     return joint_torques(m, body_forces(m, *forward_pass(m)))
 
 
 def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
-    """tau = S^T f of the forces on bodies, which become those on subtrees (lines 12-17)."""
+    """Return tau = S^T f of the forces on bodies, which become those on subtrees (lines 12-17)."""
     tau = m.vector("tau")
     for b in m.up():
         for k in b.columns():
@@ -66,7 +66,7 @@ def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
 
 
 def body_velocities(m: Machine) -> Array[Motion]:
-    """v_i = X v_parent + S qdot (line 7)."""
+    """Return v_i = X v_parent + S qdot (line 7)."""
     v = m.array("V", Motion, Motion.zero())
     for b in m.down():
         v[b] = b.from_parent(v[b.parent]) + b.motion(b.rates())
@@ -74,7 +74,9 @@ def body_velocities(m: Machine) -> Array[Motion]:
 
 
 def forward_pass(m: Machine, world: Motion | None = None) -> tuple[Array[Motion], Array[Motion]]:
-    """Velocities and accelerations of the bodies (lines 2-9), that of the world being -g or another one."""
+    """Return velocities and accelerations of the bodies (lines 2-9), that of the world being -g or another
+    one.
+    """
     v = body_velocities(m)
     a = m.array("A", Motion, falling(m) if world is None else world)
     for b in m.down():
@@ -85,12 +87,12 @@ def forward_pass(m: Machine, world: Motion | None = None) -> tuple[Array[Motion]
 
 
 def falling(m: Machine) -> Motion:
-    """The acceleration of the world by which bodies have weight."""
+    """Return the acceleration of the world by which bodies have weight."""
     return Motion(-m.gravity, Vector3.zero())
 
 
 def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
-    """f = I a + v x* I v of each body (lines 10-11), less the external one."""
+    """Return f = I a + v x* I v of each body (lines 10-11), less the external one."""
     f = m.array("F", Force)
     for b in m.down():
         f[b] = b.inertia() @ a[b] + v[b].cross_force(b.inertia() @ v[b])
@@ -100,8 +102,8 @@ def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
 
 
 def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
-    """External forces, if any, at q in the frames of the bodies (N, N m): of those in the world f_i = iX0*
-    f_0.
+    """Return external forces, if any, at q in the frames of the bodies (N, N m): of those in the world f_i =
+    iX0* f_0.
     """
     if fext is None or not model.world_forces:
         return fext or ()
@@ -109,7 +111,7 @@ def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
 
 
 def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
-    """tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
+    """Return tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
     own = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
     inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in own for x in each]
     terms = zip(torques, reduce_vector(model, inertial), resistance(model, q, v), strict=True)
@@ -117,23 +119,25 @@ def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Sca
 
 
 def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """r(q, v) (nv; N, N m): damping, springs and dry friction. Tests: MuJoCo, energies along motions."""
+    """Return r(q, v) (nv; N, N m): damping, springs and dry friction. Tests: MuJoCo, energies along
+    motions.
+    """
     forces = [own for body, x, rate in _joints(model, q, v) for own in _forces(model, body, x, rate)]
     return reduce_vector(model, forces)
 
 
 def resistance_by_q(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """dr/dq along the diagonal (nv): the derivative where all coordinates step."""
+    """Return dr/dq along the diagonal (nv): the derivative where all coordinates step."""
     return _where_all_step(model, q, lambda model, q: resistance(model, q, v), OuterTangent, position=True)
 
 
 def resistance_by_v(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """dr/dv along the diagonal (nv)."""
+    """Return dr/dv along the diagonal (nv)."""
     return _where_all_step(model, v, lambda model, v: resistance(model, q, v), OuterTangent)
 
 
 def resistance_by_vv(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """d2r/dv2 along the diagonal of the tensor (nv)."""
+    """Return d2r/dv2 along the diagonal of the tensor (nv)."""
     return _where_all_step(model, v, lambda model, v: resistance_by_v(model, q, v), Tangent)
 
 
@@ -150,7 +154,7 @@ def _joints(model: Problem, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars,
 
 
 def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
-    """Forces that a joint resists with along each of its directions, by its own coordinates."""
+    """Return forces that a joint resists with along each of its directions, by its own coordinates."""
     forces: Vector = [0.0] * len(rates)
     if DriveTerm.DAMPING in model.drive_terms:
         forces = [0.0 if is_zero(body.damping) else body.damping * rate for rate in rates]

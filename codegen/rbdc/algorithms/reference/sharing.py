@@ -30,8 +30,8 @@ def shared_steps() -> Iterator[None]:
 
 
 def once(step: Callable[..., Result], *given: Any) -> Result:
-    """step(*given), remembered where steps are shared: for arguments that are the same objects, which nobody
-    changes in between.
+    """Return step(*given), remembered where steps are shared: for arguments that are the same objects, which
+    nobody changes in between.
     """
     steps, key = _SHARED.get(), (step, *given)
     for other, result in steps or ():

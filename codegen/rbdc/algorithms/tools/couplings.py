@@ -26,7 +26,7 @@ class Curve(NamedTuple):
 
 
 def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> Problem:
-    """The model at q, with the couplings of these bodies by their tangents."""
+    """Return the model at q, with the couplings of these bodies by their tangents."""
     bodies = list(model.bodies)
     for index, law in model.curves.items():
         curve = curves[index]
@@ -38,8 +38,8 @@ def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> P
 
 
 def tree_of(model: Problem, cluster: Cluster) -> Problem:
-    """The tree of a cluster alone: its carrier is the world, no joint follows another; bodies in their order,
-    the loops of the cluster as contacts.
+    """Return the tree of a cluster alone: its carrier is the world, no joint follows another; bodies in their
+    order, the loops of the cluster as contacts.
     """
     indices = sorted([cluster.leader, *cluster.followers])
     numbers = {cluster.carrier: WORLD} | {k: i for i, k in enumerate(indices)}
@@ -60,7 +60,9 @@ def tree_of(model: Problem, cluster: Cluster) -> Problem:
 
 
 def _within(model: Problem, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
-    """A loop between the bodies of a cluster's tree; a frame of the carrier in that body's chosen frame."""
+    """Return a loop between the bodies of a cluster's tree; a frame of the carrier in that body's chosen
+    frame.
+    """
 
     def frame(own: Frame) -> Frame:
         placement = own.placement

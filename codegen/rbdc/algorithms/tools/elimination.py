@@ -21,15 +21,15 @@ class Row(Index, ABC):
 
     @abstractmethod
     def above(self) -> Iterator[Row]:
-        """The rows above it."""
+        """Return the rows above it."""
 
     @abstractmethod
     def below(self) -> Iterator[Row]:
-        """The rows that it is above."""
+        """Return the rows that it is above."""
 
     @abstractmethod
     def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[Row, Scalar]]:
-        """Itself and those above it, as a row below has them, each with a number."""
+        """Return itself and those above it, as a row below has them, each with a number."""
 
 
 class RowMachine(ABC):
@@ -37,7 +37,7 @@ class RowMachine(ABC):
 
     @abstractmethod
     def rows(self, about: str = "", *, backward: bool = False) -> Iterator[Row]:
-        """All rows, from the first or from the last."""
+        """Return all rows, from the first or from the last."""
 
 
 def _whole(row: Row, pivot: Scalar) -> Scalar:

@@ -19,7 +19,7 @@ from rbdc.spatial import Scalar, Scalars
 
 
 def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Each joint's configuration; a follower's by its leader's."""
+    """Return each joint's configuration; a follower's by its leader's."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = list(q[model.q_slice(index)])
@@ -29,7 +29,7 @@ def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def joint_velocities(model: Model, v: Scalars) -> list[list[Scalar]]:
-    """Each joint's velocity, or another quantity that goes along with it: the rows of G v."""
+    """Return each joint's velocity, or another quantity that goes along with it: the rows of G v."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = list(v[model.v_slice(index)])
@@ -38,7 +38,7 @@ def joint_velocities(model: Model, v: Scalars) -> list[list[Scalar]]:
 
 
 def joint_accelerations(model: Model, v: Scalars, a: Scalars) -> list[list[Scalar]]:
-    """Each joint's acceleration at v and a (nv each): the rows of G a + (dG/dt) v."""
+    """Return each joint's acceleration at v and a (nv each): the rows of G a + (dG/dt) v."""
     result = joint_velocities(model, a)
     for index, body in enumerate(model.bodies):
         if isinstance(body.coupling, CouplingAt):
@@ -59,18 +59,20 @@ def dof_table(model: Model) -> list[tuple[int, float, int]]:
 
 
 def first_dofs(model: Model) -> list[int]:
-    """The position of each body's first degree of freedom in `dof_table`."""
+    """Return the position of each body's first degree of freedom in `dof_table`."""
     return [*accumulate((body.joint.nv for body in model.bodies), initial=0)][:-1]
 
 
 def full_size(model: Model) -> int:
-    """The number of degrees of freedom of the full tree, which has the joints that follow others as well."""
+    """Return the number of degrees of freedom of the full tree, which has the joints that follow others as
+    well.
+    """
     return sum(body.joint.nv for body in model.bodies)
 
 
 def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
-    """G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing is
-    coupled.
+    """Return G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing
+    is coupled.
     """
     if not model.coupled:
         return list(full)
@@ -81,12 +83,12 @@ def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
 
 
 def reduce_columns(model: Model, rows: Matrix) -> Matrix:
-    """A G of a matrix whose columns run over the full tree."""
+    """Return a G of a matrix whose columns run over the full tree."""
     return [reduce_vector(model, row) for row in rows]
 
 
 def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
-    """A dG/dt at v (nv) of a matrix whose columns run over the full tree."""
+    """Return a dG/dt at v (nv) of a matrix whose columns run over the full tree."""
     result = [[0.0] * model.nv for _ in rows]
     for body, start in zip(model.bodies, first_dofs(model), strict=True):
         if isinstance(body.coupling, CouplingAt):
@@ -97,12 +99,12 @@ def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
 
 
 def reduce_matrix(model: Model, full: Matrix) -> Matrix:
-    """G^T A G of a square matrix over the full tree."""
+    """Return G^T A G of a square matrix over the full tree."""
     return transposed(reduce_columns(model, transposed(reduce_columns(model, full))))
 
 
 def reduce_tensor(model: Model, full: Sequence[Matrix]) -> list[Matrix]:
-    """G^T along each of the three indices of a tensor over the full tree, by matrices."""
+    """Return G^T along each of the three indices of a tensor over the full tree, by matrices."""
     if not model.coupled:
         return list(full)
     slabs, size = [flat(reduce_matrix(model, slab)) for slab in full], model.nv

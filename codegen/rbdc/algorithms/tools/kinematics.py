@@ -9,7 +9,7 @@ from rbdc.spatial import Placement, Scalars
 
 
 def joint_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
-    """lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
+    """Return lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
     placements = []
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
         placement = body.placement_at(own)
@@ -19,7 +19,7 @@ def joint_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Pl
 
 
 def world_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
-    """0_M_i: each body's frame in the world."""
+    """Return 0_M_i: each body's frame in the world."""
     world: list[Placement] = []
     for index, (body, placement) in enumerate(zip(model.bodies, joint_placements(model, q), strict=True)):
         world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))

@@ -13,33 +13,33 @@ Matrix = list[Vector]
 
 
 def transposed(matrix: Matrix) -> Matrix:
-    """The transpose."""
+    """Return the transpose."""
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
 def zeros(rows: int, columns: int) -> Matrix:
-    """A matrix of constant zeros."""
+    """Return a matrix of constant zeros."""
     return [[0.0] * columns for _ in range(rows)]
 
 
 def identity(size: int) -> Matrix:
-    """The unit vectors of so many entries."""
+    """Return the unit vectors of so many entries."""
     return [[float(i == k) for k in range(size)] for i in range(size)]
 
 
 def mirrored(rows: Matrix) -> Matrix:
-    """The square matrix, symmetric to the last bit, that has this lower triangle."""
+    """Return the square matrix, symmetric to the last bit, that has this lower triangle."""
     return [[rows[max(i, k)][min(i, k)] for k in range(len(rows))] for i in range(len(rows))]
 
 
 def flat(matrix: Matrix) -> list[Scalar]:
-    """Row-major entries."""
+    """Return row-major entries."""
     return [entry for row in matrix for entry in row]
 
 
 def dot(a: Scalars, b: Scalars, total: Scalar = 0.0) -> Scalar:
-    """The inner product of two vectors, without the terms that are zero whatever the inputs are, added term
-    by term to a total.
+    """Return the inner product of two vectors, without the terms that are zero whatever the inputs are, added
+    term by term to a total.
     """
     for x, y in zip(a, b, strict=True):
         if not (is_zero(x) or is_zero(y)):
@@ -48,18 +48,18 @@ def dot(a: Scalars, b: Scalars, total: Scalar = 0.0) -> Scalar:
 
 
 def plus(*matrices: Matrix) -> Matrix:
-    """The sum of matrices."""
+    """Return the sum of matrices."""
     return [[sum(rest, x) for x, *rest in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
 
 
 def product(a: Matrix, b: Matrix) -> Matrix:
-    """The product of two matrices, without the terms that are zero whatever the inputs are."""
+    """Return the product of two matrices, without the terms that are zero whatever the inputs are."""
     columns = transposed(b)
     return [[dot(row, column) for column in columns] for row in a]
 
 
 def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
-    """A square matrix with a diagonal added, in place."""
+    """Return a square matrix with a diagonal added, in place."""
     for k, x in enumerate(diagonal):
         if not is_zero(x):
             matrix[k][k] = matrix[k][k] + x
@@ -91,25 +91,25 @@ class Factorisation:
         return made
 
     def solve(self, b: Scalars) -> list[Scalar]:
-        """x with A x = b: L^T y = b, then D, then L."""
+        """Return x with A x = b: L^T y = b, then D, then L."""
         return self.lowered(self.scaled(self.raised(b)))
 
     def raised(self, b: Scalars) -> list[Scalar]:
-        """y with L^T y = b."""
+        """Return y with L^T y = b."""
         raise_up(self.factors, self.factors, y := Dense(b))
         return y.entries
 
     def scaled(self, y: Scalars) -> list[Scalar]:
-        """D^-1 y."""
+        """Return D^-1 y."""
         return [entry * pivot for entry, pivot in zip(y, self.inverse_pivots, strict=True)]
 
     def lowered(self, z: Scalars) -> list[Scalar]:
-        """x with L x = z."""
+        """Return x with L x = z."""
         lower_down(self.factors, self.factors, x := Dense(z), scaled=False)
         return x.entries
 
     def inverse(self) -> Matrix:
-        """A^-1, symmetric to the last bit."""
+        """Return a^-1, symmetric to the last bit."""
         return mirrored([self.solve(unit) for unit in identity(self.size)])
 
 
@@ -126,16 +126,16 @@ class InverseFactor(Factorisation):
         self.columns = transposed(self.rows)
 
     def raised(self, b: Scalars) -> list[Scalar]:
-        """W^T b."""
+        """Return W^T b."""
         return [dot(column[k + 1 :], b[k + 1 :], b[k]) for k, column in enumerate(self.columns)]
 
     def lowered(self, z: Scalars) -> list[Scalar]:
-        """W z."""
+        """Return W z."""
         return [dot(row[:k], z[:k], z[k]) for k, row in enumerate(self.rows)]
 
     def symmetric_inverse(self) -> Matrix:
-        """The inverse entry by entry, each product of two rows of W first: more products, but i and j are
-        treated alike, so that exchanging branches of the tree exchanges entries and nothing else.
+        """Return the inverse entry by entry, each product of two rows of W first: more products, but i and j
+        are treated alike, so that exchanging branches of the tree exchanges entries and nothing else.
         """
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 

@@ -40,7 +40,9 @@ Quantity = TypeVar("Quantity")
 
 
 def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-    """The numbers of a quantity, or of a tuple or a dataclass of them, and what makes its like of others."""
+    """Return the numbers of a quantity, or of a tuple or a dataclass of them, and what makes its like of
+    others.
+    """
     if hasattr(x, "scalars"):
         return x.scalars(), type(x).of
     if not isinstance(x, tuple) and not is_dataclass(x):
@@ -101,15 +103,15 @@ class Column(Index, ABC):
 
     @abstractmethod
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """The columns of its joint, itself too, each with a quantity in the frame of the body."""
+        """Return the columns of its joint, itself too, each with a quantity in the frame of the body."""
 
     @abstractmethod
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """The columns of the joints above, each with the quantity in the frame of their body."""
+        """Return the columns of the joints above, each with the quantity in the frame of their body."""
 
     @abstractmethod
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """The columns of its joint before itself and those above, with the quantity likewise."""
+        """Return the columns of its joint before itself and those above, with the quantity likewise."""
 
 
 class Body(Index, ABC):
@@ -125,50 +127,50 @@ class Body(Index, ABC):
 
     @abstractmethod
     def placement(self) -> Placement:
-        """Its frame in the parent's, or in the one frame of all."""
+        """Return its frame in the parent's, or in the one frame of all."""
 
     @abstractmethod
     def inertia(self) -> RigidInertia:
-        """Its inertia by itself."""
+        """Return its inertia by itself."""
 
     @abstractmethod
     def columns(self) -> Sequence[Column]:
-        """The degrees of freedom of its joint."""
+        """Return the degrees of freedom of its joint."""
 
     def above(self) -> Iterable[Column]:
-        """The columns of the joints above it, from the root."""
+        """Return the columns of the joints above it, from the root."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns above a body")
 
     def below(self) -> Iterable[Column]:
-        """The columns of the joints that it carries."""
+        """Return the columns of the joints that it carries."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a body")
 
     def onwards(self) -> Iterable[Column]:
-        """The columns from its first one to the last of all."""
+        """Return the columns from its first one to the last of all."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns from a body on")
 
     @abstractmethod
     def rates(self) -> list[Scalar]:
-        """The joint's velocity, zero for a machine that has no v."""
+        """Return the joint's velocity, zero for a machine that has no v."""
 
     @abstractmethod
     def seconds(self) -> list[Scalar]:
-        """The joint's acceleration, zero for a machine that has no a."""
+        """Return the joint's acceleration, zero for a machine that has no a."""
 
     @abstractmethod
     def armature(self) -> list[Scalar]:
-        """The inertia of the joint's motors, along each of its directions."""
+        """Return the inertia of the joint's motors, along each of its directions."""
 
     @abstractmethod
     def external_force(self) -> Force:
-        """The external force on it."""
+        """Return the external force on it."""
 
     @abstractmethod
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values, and the formula that they come from, for readers of the C."""
 
     def motion(self, entries: Sequence[Scalar]) -> Motion:
-        """S times entries of the joint."""
+        """Return S times entries of the joint."""
         return motion_sum((k.s for k in self.columns()), entries)
 
     def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
@@ -176,7 +178,7 @@ class Body(Index, ABC):
         array.add(self.parent, self.to_parent(x))
 
     def to_parent(self, x: Quantity) -> Quantity:
-        """A force, an inertia or the like, or a tuple of them, in the frame of the parent."""
+        """Return a force, an inertia or the like, or a tuple of them, in the frame of the parent."""
         if type(x) is tuple:
             return cast(Quantity, tuple(map(self.to_parent, cast(Any, x))))
         placement, any_x = self.placement(), cast(Any, x)
@@ -184,7 +186,7 @@ class Body(Index, ABC):
         return cast(Quantity, moved)
 
     def from_parent(self, x: Quantity) -> Quantity:
-        """A motion of the parent, or the like, in the frame of this body."""
+        """Return a motion of the parent, or the like, in the frame of this body."""
         placement, any_x = self.placement(), cast(Any, x)
         seen = placement.act_inverse(x) if isinstance(x, Motion) else any_x.seen_from(placement)
         return cast(Quantity, seen)
@@ -200,36 +202,36 @@ class Machine(ABC):
 
     @abstractmethod
     def down(self, about: str = "") -> Iterator[Body]:
-        """The bodies, parents first. about: what the loop does, for readers of the C."""
+        """Return the bodies, parents first. about: what the loop does, for readers of the C."""
 
     @abstractmethod
     def up(self, about: str = "") -> Iterator[Body]:
-        """The bodies, children first."""
+        """Return the bodies, children first."""
 
     @abstractmethod
     def loaded(self) -> Iterator[Body]:
-        """The bodies, where external forces are given; none otherwise."""
+        """Return the bodies, where external forces are given; none otherwise."""
 
     @abstractmethod
     def columns(self, about: str = "") -> Iterator[Column]:
-        """The degrees of freedom of all joints, from the root."""
+        """Return the degrees of freedom of all joints, from the root."""
 
     @abstractmethod
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> Array[Quantity]:
-        """An array of quantities by bodies or columns, those of the world being `world`."""
+        """Return an array of quantities by bodies or columns, those of the world being `world`."""
 
     @abstractmethod
     def vector(self, name: str) -> Array[Scalar]:
-        """A result by columns, zero at first."""
+        """Return a result by columns, zero at first."""
 
     @abstractmethod
     def matrix(self, name: str) -> Array[Scalar]:
-        """A result by pairs of columns, zero at first."""
+        """Return a result by pairs of columns, zero at first."""
 
     def tensor(self, name: str) -> Array[Scalar]:
-        """A result by triples of columns, zero at first."""
+        """Return a result by triples of columns, zero at first."""
         raise UnsupportedError(f"{type(self).__name__} has no tensors")
 
     @abstractmethod

@@ -54,7 +54,7 @@ class Numbers(Machine):
         return NumberBody(self, index)
 
     def _placed(self, placements: list[Placement]) -> list[Placement]:
-        """The bodies' frames, from those in the frames of their parents."""
+        """Return the bodies' frames, from those in the frames of their parents."""
         return placements
 
     @cached_property
@@ -95,29 +95,29 @@ class Numbers(Machine):
         return Rows(full_size(self.model))
 
     def given(self, values: Scalars) -> Entries[Scalar]:
-        """An input (nv) by columns."""
+        """Return an input (nv) by columns."""
         return Entries(known=dict(enumerate(flat(joint_velocities(self.model, values)))))
 
     def in_order(self, array: Array[Quantity]) -> list[Quantity]:
-        """The quantities of all bodies, or of all columns."""
+        """Return the quantities of all bodies, or of all columns."""
         known = cast(Entries[Quantity], array).known
         return [known[key] for key in sorted(known)]
 
     def table(self, array: Array[Quantity], absent: Quantity) -> list[list[Quantity]]:
-        """Quantities by columns and bodies in rows and columns, `absent` where there is none."""
+        """Return quantities by columns and bodies in rows and columns, `absent` where there is none."""
         known = cast(Entries[Quantity], array).known
         return [[known.get((k, b.at), absent) for b in self.bodies] for k in range(full_size(self.model))]
 
     def rows(self, matrix: Array[Scalar]) -> Matrix:
-        """A matrix over all degrees of freedom."""
+        """Return a matrix over all degrees of freedom."""
         return cast(Rows, matrix).rows
 
     def reduced(self, matrix: Array[Scalar]) -> Matrix:
-        """A matrix over v (nv, nv)."""
+        """Return a matrix over v (nv, nv)."""
         return reduce_matrix(self.model, self.rows(matrix))
 
     def reduced_vector(self, vector: Array[Scalar]) -> list[Scalar]:
-        """A vector over v (nv)."""
+        """Return a vector over v (nv)."""
         return reduce_vector(self.model, self.in_order(vector))
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
@@ -250,7 +250,7 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Row k up to the diagonal, and what column k has beside it."""
+        """Return row k up to the diagonal, and what column k has beside it."""
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

@@ -85,6 +85,6 @@ def in_one_frame(
 
 
 def free_root(model: Problem) -> int | None:
-    """The free body on which all of the tree hangs; None where it hangs otherwise."""
+    """Return the free body on which all of the tree hangs; None where it hangs otherwise."""
     roots = model.children(WORLD)
     return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None

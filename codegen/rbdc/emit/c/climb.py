@@ -21,9 +21,9 @@ from rbdc.planning.plans import Climb
 
 
 def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, total: Cost) -> FunctionSource:
-    """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
-    for each body, (q, x) -> (J, up), and the climb from the frame to the root. total: the cost of all these
-    together.
+    """Return the C of a function of a frame: its own file, and those that all of them share: one
+    straight-line step for each body, (q, x) -> (J, up), and the climb from the frame to the root. total: the
+    cost of all these together.
     """
     model, steps = climb.model, climb.steps
     source = FunctionSource(declaration, total, method="climb")
@@ -46,7 +46,7 @@ class _Number(ScalarType):
 
 
 def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> dict[str, Any]:
-    """The words of the template of a function: those that all share, and its loops."""
+    """Return the words of the template of a function: those that all share, and its loops."""
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
@@ -59,12 +59,12 @@ def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> 
 
 
 def _words(robot: str, model: Problem) -> dict[str, Any]:
-    """How shared names begin, and whether columns of a climb are of curvature."""
+    """Return how shared names begin, and whether columns of a climb are of curvature."""
     return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 
 def _shared(robot: str, model: Problem, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
-    """The files that are the same for every function of a frame."""
+    """Return the files that are the same for every function of a frame."""
     table, scalar = frame_dofs(model), source.declaration.scalar
     header = render(
         "climb.h.jinja",
@@ -100,8 +100,8 @@ def climb_file(
     lanes: int = 1,
     **tables: Any,
 ) -> str:
-    """The file of the climb by these programs, each a C function, for so many samples; that of one has the
-    tables.
+    """Return the file of the climb by these programs, each a C function, for so many samples; that of one has
+    the tables.
     """
     wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""
     return function_file(

@@ -23,8 +23,8 @@ CHUNK_OPERATIONS = 1500
 def function_source(
     robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], method: str
 ) -> FunctionSource:
-    """The C of a straight-line function. With two programs the second takes the optional last input, the
-    first does without; with one the optional input is replaced by zeros where it is NULL.
+    """Return the C of a straight-line function. With two programs the second takes the optional last input,
+    the first does without; with one the optional input is replaced by zeros where it is NULL.
     """
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
@@ -39,8 +39,8 @@ def function_source(
 
 
 def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
-    """A C file of a function: its head, C functions of programs, and what the template `body` has; by default
-    entry points, prototypes with the calls of kernels, of which there are none.
+    """Return a C file of a function: its head, C functions of programs, and what the template `body` has; by
+    default entry points, prototypes with the calls of kernels, of which there are none.
     """
     declaration = source.declaration
     defaults = {
@@ -67,7 +67,7 @@ def add_loop(robot: str, source: FunctionSource) -> None:
 
 
 def windows_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
-    """The C of one program alone, over any scalar type, and the header that it includes."""
+    """Return the C of one program alone, over any scalar type, and the header that it includes."""
     source = function_source(robot, declaration, [program], "")
     source.files |= elementary_header(robot, declaration.scalar)
     return source
@@ -124,7 +124,9 @@ def add_kernels(
 
 
 def aligned_stack(robot: str) -> str:
-    """The word of functions that keep vectors of several samples: their stack is aligned to these vectors."""
+    """Return the word of functions that keep vectors of several samples: their stack is aligned to these
+    vectors.
+    """
     return f"{robot.upper()}_ALIGNED_STACK "
 
 
@@ -134,8 +136,8 @@ def _kernel_call(
     kernels: Sequence[tuple[str, Program]],
     given: Mapping[str, str],
 ) -> KernelCall:
-    """The call of the one kernel, or of that which suits the optional input: the second takes it, the first
-    does without; a single one gets zeros where it is NULL.
+    """Return the call of the one kernel, or of that which suits the optional input: the second takes it, the
+    first does without; a single one gets zeros where it is NULL.
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program, given)})" for kernel, program in kernels]
@@ -154,7 +156,7 @@ def _kernel_call(
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
-    """The entries that stand for an input that is not given, each for so many samples."""
+    """Return the entries that stand for an input that is not given, each for so many samples."""
     values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
     return ", ".join(map(scalar.literal, values))
 
@@ -162,7 +164,9 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
 def _kernel(
     robot: str, name: str, program: Program, source: FunctionSource, storage: str, condition: str
 ) -> CFunction:
-    """The C function of one program; what is too large for one is in several, in files of their own."""
+    """Return the C function of one program; what is too large for one is in several, in files of their
+    own.
+    """
     scalar = source.declaration.scalar
     writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
     whole = f"{storage}void {name}({parameters(robot, program, scalar)})"
@@ -192,7 +196,7 @@ def _kernel(
 
 
 def whole_part(robot: str, name: str, program: Program, comment: str, scalar: ScalarType) -> CFunction:
-    """The view of one static C function that holds the whole of a program, however large."""
+    """Return the view of one static C function that holds the whole of a program, however large."""
     prototype = f"static void {name}({parameters(robot, program, scalar)})"
     return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
@@ -200,7 +204,7 @@ def whole_part(robot: str, name: str, program: Program, comment: str, scalar: Sc
 def _part(
     writer: StatementWriter, number: int, prototype: str, comment: str = "", spaces: Collection[str] = ()
 ) -> CFunction:
-    """The view of one C function, which has the parameters of the program and `spaces`, workspaces."""
+    """Return the view of one C function, which has the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
     unused = [name for name in (*arrays, *spaces) if name not in writer.named]
@@ -208,7 +212,7 @@ def _part(
 
 
 def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
-    """The parameters of the C function of a program."""
+    """Return the parameters of the C function of a program."""
 
     def element(width: int) -> str:
         return scalar.name if width == 1 else f"{robot}_lanes{width}"
@@ -218,19 +222,23 @@ def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
 
 
 def arguments(program: Program, given: Mapping[str, str] | None = None) -> str:
-    """The arguments of a call of that function, where variables but the given have the parameters' names."""
+    """Return the arguments of a call of that function, where variables but the given have the parameters'
+    names.
+    """
     return ", ".join((given or {}).get(a.name, a.name) for a in (*program.inputs, *program.outputs))
 
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
-    """The prototype of a function over samples stored one after the other, and the call for sample i."""
+    """Return the prototype of a function over samples stored one after the other, and the call for sample
+    i.
+    """
     places = declaration.arguments(lambda p: p.where_given(f"{p.name} + {p.size} * i"))
     call = f"{robot}_{declaration.name}({', '.join(places)})"
     return {"prototype": declaration.prototype(robot, "_batch"), "call": call}
 
 
 def figures(total: Cost) -> str:
-    """The counts in words, for the head of a C file."""
+    """Return the counts in words, for the head of a C file."""
     vectors = f", {total.vectors} on vectors" if total.vectors else ""
     return (
         f"{total.operations} operations: {total.additions} additions, "

@@ -45,7 +45,7 @@ class CodeBlock:
 
 
 def _workspace(width: int) -> str:
-    """The array of what passes from one chunk to later ones."""
+    """Return the array of what passes from one chunk to later ones."""
     return "work" if width == 1 else f"work{width}"
 
 
@@ -74,7 +74,9 @@ class StatementWriter:
         return {_workspace(width): (self._type_of(width), count) for width, count in slots.items()}
 
     def blocks(self, number: int) -> list[CodeBlock]:
-        """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
+        """Return the statements of chunk `number`, section by section, each result stored as soon as it is
+        there.
+        """
         self.named.clear()
         last = self.chunks.count - 1  # which stores constants and inputs
         homes = [last if home < 0 else home for home in self.chunks.chunk_of]
@@ -102,7 +104,9 @@ class StatementWriter:
         return [CodeBlock("results", why, tuple(lines))] if lines else []
 
     def _made(self, index: int, number: int) -> list[str]:
-        """The statements that make a value; none where it is written inside the expression that uses it."""
+        """Return the statements that make a value; none where it is written inside the expression that uses
+        it.
+        """
         value = self.program.values[index]
         if index in self._angles:
             return self._gathered(index, number)
@@ -122,7 +126,9 @@ class StatementWriter:
         return [f"const {kind} {name} = {self._expression(index, number)};"]
 
     def _gathered(self, index: int, number: int) -> list[str]:
-        """The statement of a gathered sine or cosine; the first comes with the call that computes them."""
+        """Return the statement of a gathered sine or cosine; the first comes with the call that computes
+        them.
+        """
         lines: list[str] = []
         if index == next(iter(self._angles)):
             sums = {self.program.values[k].arguments: self.program.values[k].width for k in self._angles}
@@ -140,7 +146,7 @@ class StatementWriter:
         ]
 
     def _called_once(self, index: int, number: int) -> list[str]:
-        """The call that computes several values, at the first of them."""
+        """Return the call that computes several values, at the first of them."""
         group = self._together[index]
         if index != group[0]:
             return []
@@ -161,12 +167,12 @@ class StatementWriter:
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
-        """The numbers that are added to angles in so many lanes."""
+        """Return the numbers that are added to angles in so many lanes."""
         value = self.program.values[offset[0]] if offset else Value(CONSTANT, constant=0.0)
         return list(value.numbers) or [value.constant or 0.0] * width
 
     def _angle_operands(self, index: int, width: int, number: int) -> list[str]:
-        """The angles in so many lanes of one value."""
+        """Return the angles in so many lanes of one value."""
         value = self.program.values[index]
         if value.width == 1:
             return [self._operand(index, 0, number)] * width
@@ -190,7 +196,7 @@ class StatementWriter:
             blocks.append(block)
 
     def _sparse_outputs(self) -> dict[str, int]:
-        """The outputs that are cleared whole at the beginning, with their sizes."""
+        """Return the outputs that are cleared whole at the beginning, with their sizes."""
         return {
             array.name: array.size
             for array, result in zip(self.program.outputs, self.program.results, strict=True)
@@ -198,7 +204,7 @@ class StatementWriter:
         }
 
     def _stored(self, store: Store, number: int) -> str:
-        """The statement of a store."""
+        """Return the statement of a store."""
         self.named.add(store.array)
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
@@ -233,7 +239,9 @@ class StatementWriter:
         return None if source is None else f"{value.operation.spelling}_{source[0]}{source[1]}"
 
     def _operand(self, index: int, context: int, number: int) -> str:
-        """The value as an operand where operators of precedence `context` or lower need parentheses."""
+        """Return the value as an operand where operators of precedence `context` or lower need
+        parentheses.
+        """
         value = self.program.values[index]
         if value.constant is not None:
             text = self.scalar.literal(value.constant)
@@ -249,18 +257,18 @@ class StatementWriter:
         return f"({inner})" if value.operation.precedence <= context else inner
 
     def _entry(self, name: str, place: int) -> str:
-        """An entry of an argument."""
+        """Return an entry of an argument."""
         self.named.add(name)
         return f"{name}[{place}]"
 
     def _slot(self, index: int) -> str:
-        """The entry of a workspace in which a value is."""
+        """Return the entry of a workspace in which a value is."""
         space = _workspace(self.program.values[index].width)
         self.named.add(space)
         return f"{space}[{self.chunks.slot_of[index]}]"
 
     def _expression(self, index: int, number: int) -> str:
-        """The right-hand side of a value, by the form of its operation."""
+        """Return the right-hand side of a value, by the form of its operation."""
         value = self.program.values[index]
         form = value.operation.form
         if form is Form.INFIX:
@@ -276,7 +284,7 @@ class StatementWriter:
         raise MalformedProgram(f"{self.program.name}: value {index}: C has no {value.operation}")
 
     def _infix(self, value: Value, number: int) -> str:
-        """The left operand binds as written, the right one keeps the association of the program."""
+        """Return the left operand binds as written, the right one keeps the association of the program."""
         operation, (left, right) = value.operation, value.arguments
         divisor = self.program.values[right].constant
         if operation is DIV and divisor is not None:
@@ -286,7 +294,7 @@ class StatementWriter:
         return f"{first} {operation.spelling} {self._operand(right, precedence, number)}"
 
     def _call(self, value: Value, number: int) -> str:
-        """The call of an elementary function; an offset of an angle is added to it."""
+        """Return the call of an elementary function; an offset of an angle is added to it."""
         operation = value.operation
         if operation.is_trigonometric:
             arguments = " + ".join(self._operand(k, Precedence.SUM, number) for k in value.arguments)
@@ -297,7 +305,7 @@ class StatementWriter:
         return f"{function}({arguments})"
 
     def _choice(self, value: Value, number: int) -> str:
-        """One of two numbers; in lanes by masks."""
+        """Return one of two numbers; in lanes by masks."""
         if value.width == 1:
             condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
             return f"{condition} ? {then} : {otherwise}"
@@ -314,7 +322,9 @@ class StatementWriter:
         return f"{vector}({' | '.join(parts)})"
 
     def _lane_expression(self, value: Value, number: int) -> str:
-        """Vectors are made and taken apart lane by lane; compilers turn rotations into one instruction."""
+        """Return vectors are made and taken apart lane by lane; compilers turn rotations into one
+        instruction.
+        """
         if value.operation is LANES:
             return f"{{{', '.join(self.scalar.literal(x) for x in value.numbers)}}}"
         if value.operation is GATHER:

@@ -32,7 +32,9 @@ def inlined(
 
 
 def is_function_of_vectors(value: Value) -> bool:
-    """Whether a function of ours makes it, over pointers: vectors as such are no matter for every ABI."""
+    """Return whether a function of ours makes it, over pointers: vectors as such are no matter for every
+    ABI.
+    """
     alone = value.operation.form is Form.FUNCTION and not value.operation.is_trigonometric
     return value.width > 1 and alone
 
@@ -40,7 +42,9 @@ def is_function_of_vectors(value: Value) -> bool:
 def _is_known(
     program: Program, chunks: Chunks, gathered: Collection[int], index: int, users: Sequence[int]
 ) -> bool | None:
-    """The answer for a value that is no arithmetic, or whose vector must have a name; None for others."""
+    """Return the answer for a value that is no arithmetic, or whose vector must have a name; None for
+    others.
+    """
     value = program.values[index]
     operation = value.operation
     if operation.is_leaf or operation.is_condition:

@@ -75,7 +75,7 @@ def loops_source(
     about: str = "",
     long_registers: bool = False,
 ) -> FunctionSource:
-    """The C of a function as loops, its tables beside it.
+    """Return the C of a function as loops, its tables beside it.
 
     variants: the nest for registers of 64 bytes and for shorter ones, the longest first. about: a line of the
     file's head. long_registers: registers of 64 bytes where compilers would rather do without.
@@ -102,13 +102,13 @@ def loops_source(
 
 
 def call_lines(declaration: FunctionDeclaration, call: KernelCall) -> list[str]:
-    """The call of straight-line code."""
+    """Return the call of straight-line code."""
     text = render("kernel_call.c.jinja", call=call, declaration=declaration, **declaration.scalar.words)
     return [line.removeprefix(_INDENT) for line in text.splitlines()]
 
 
 def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
-    """The parts that all variants share, in their order, and between these alternatives."""
+    """Return the parts that all variants share, in their order, and between these alternatives."""
     shared = set(variants[0]).intersection(*variants[1:])
     runs = [[(key, tuple(run)) for key, run in groupby(own, shared.__contains__)] for own in variants]
     conditions = (*_CONDITIONS[: len(runs) - 1], "#else")
@@ -128,20 +128,20 @@ def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
 
 
 def vectors_of(nests: Sequence[LoopNest], scalar: ScalarType) -> list[VectorView]:
-    """The vectors in nests, the shortest first."""
+    """Return the vectors in nests, the shortest first."""
     steps = [step for nest in nests for step in _steps(nest)]
     found = {array.width for step in steps for array in (*step.program.inputs, *step.program.outputs)}
     return [vector_view(scalar, lanes) for lanes in sorted(found) if lanes > 1]
 
 
 def _steps(nest: LoopNest) -> Iterator[Step]:
-    """The steps of a nest and of its routines."""
+    """Yield the steps of a nest and of its routines."""
     for body in (nest.statements, *(routine.statements for routine in nest.routines)):
         yield from (part for part in every(body) if isinstance(part, Step))
 
 
 def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[Part]:
-    """The functions that put single lanes to their places."""
+    """Yield the functions that put single lanes to their places."""
     outputs = [(array, step.places[array.name]) for step in _steps(nest) for array in step.program.outputs]
     apart = {(array.width, array.adds) for array, at in outputs if at.count is not None or at.apart != 1}
     for lanes, adds in sorted(apart):
@@ -165,8 +165,8 @@ def nest_parts(
     straight: Sequence[str] = (),
     ending: str = "",
 ) -> list[Part]:
-    """The tables of a nest, its routines, and the function. straight: the lines of its straight-line code,
-    which reads all inputs; ending: of its name.
+    """Return the tables of a nest, its routines, and the function. straight: the lines of its straight-line
+    code, which reads all inputs; ending: of its name.
     """
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
@@ -189,7 +189,7 @@ def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequenc
 
 
 def _prototype(routine: Routine, arrays: Arrays) -> str:
-    """The head of a routine in C."""
+    """Return the head of a routine in C."""
     const = {name: "" if name in routine.written else "const " for name in routine.arguments}
     given = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
     given += [f"int {name}" for name in routine.variables]
@@ -198,7 +198,7 @@ def _prototype(routine: Routine, arrays: Arrays) -> str:
 
 
 def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
-    """The declarations of arrays by their sizes; all on lines of the cache beside vectors."""
+    """Return the declarations of arrays by their sizes; all on lines of the cache beside vectors."""
     aligned = " __attribute__((aligned(64)))" if arrays.widths else ""
     return [
         f"{arrays.element(name)} {name}[{size // arrays.widths.get(name, 1)}]{aligned}"
@@ -207,7 +207,7 @@ def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
 
 
 def _table_part(table: Table, scalar: ScalarType) -> Part:
-    """A table in C."""
+    """Return a table in C."""
     kind = scalar.integer if table.mask else "int" if table.integer else scalar.name
     size = len(table.rows) * table.width
     lines = []
@@ -232,7 +232,7 @@ class LoopWriter:
     straight: Sequence[str] = ()
 
     def lines(self, statement: Statement) -> list[str]:
-        """The lines of a statement."""
+        """Return the lines of a statement."""
         match statement:
             case Step():
                 return step_lines(self.robot, statement, self.arrays, self.read)
@@ -256,7 +256,7 @@ class LoopWriter:
                 return list(self.straight)
 
     def body(self, statements: Sequence[Statement]) -> list[str]:
-        """The lines of statements within braces."""
+        """Return the lines of statements within braces."""
         return [_INDENT + line if line else "" for part in statements for line in self.lines(part)]
 
     def _loop(self, loop: Loop) -> list[str]:
@@ -269,7 +269,7 @@ class LoopWriter:
         return [*about, head, *self.body(loop.body), "}"]
 
     def _clear(self, clear: Clear) -> list[str]:
-        """Few vectors one by one, so that they may stay in registers."""
+        """Return few vectors one by one, so that they may stay in registers."""
         lanes = self.arrays.widths.get(clear.array, 1)
         array, count = clear.array, clear.size // lanes
         # Of an array by its name gcc doubts a size in bytes that happens to be its number of entries.

@@ -43,8 +43,8 @@ _OF = {
 
 @cache
 def _polynomials(functions: tuple[Callable[[Any], Any], ...], end: float, terms: int) -> list[list[float]]:
-    """The coefficients, constant first, of polynomials that meet functions at the Chebyshev points of 0 to
-    `end`; with 40 digits, as these functions are differences of like numbers near 0.
+    """Return the coefficients, constant first, of polynomials that meet functions at the Chebyshev points of
+    0 to `end`; with 40 digits, as these functions are differences of like numbers near 0.
     """
     with mpmath.workdps(40):
         return [[float(x) for x in reversed(mpmath.chebyfit(f, [0, end], terms))] for f in functions]
@@ -55,7 +55,9 @@ UNITS = 2
 
 
 def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """The header that every C file of functions includes, by its name; none of numbers that have no lanes."""
+    """Return the header that every C file of functions includes, by its name; none of numbers that have no
+    lanes.
+    """
     if not scalar.integer:
         return {}
     loose = [vector_view(scalar, lanes) for lanes in (scalar.single_lanes, scalar.lanes)]
@@ -77,7 +79,9 @@ single precision.
 
 
 def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
-    """The C functions of so many points and rotations side by side, but those of `elementary_header`."""
+    """Return the C functions of so many points and rotations side by side, but those of
+    `elementary_header`.
+    """
     own = {"robot": robot, "vector": vector_view(scalar, width), **scalar.words}
     rotations = part("rotations_lanes.h.jinja", lanes=width, **own, **_rotation_words(scalar))
     if width in _arctangent_widths(scalar):
@@ -86,12 +90,12 @@ def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
 
 
 def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
-    """The points that a function of every package takes at once."""
+    """Return the points that a function of every package takes at once."""
     return scalar.angle_lanes[1], scalar.lanes
 
 
 def _arctangents(robot: str, scalar: ScalarType) -> str:
-    """The C functions of angles of points."""
+    """Return the C functions of angles of points."""
     vectors = [vector_view(scalar, lanes) for lanes in _arctangent_widths(scalar)]
     return render(
         "arctangent.h.jinja",
@@ -141,7 +145,7 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 
 
 def _rotations(robot: str, scalar: ScalarType) -> str:
-    """The C functions of the ratios."""
+    """Return the C functions of the ratios."""
     return render(
         "rotations.h.jinja",
         robot=robot,
@@ -168,9 +172,9 @@ def _rotation_words(scalar: ScalarType) -> dict[str, Any]:
 def _together(
     scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str
 ) -> dict[str, Any]:
-    """Polynomials one by one, each as C; and side by side in vectors of so many lanes: the C that evaluates
-    them, neighbouring terms first (Estrin 1960) until three are left, the powers of the variable that this
-    takes, each with that whose square it is, and the bytes of the vector of their values.
+    """Return polynomials one by one, each as C; and side by side in vectors of so many lanes: the C that
+    evaluates them, neighbouring terms first (Estrin 1960) until three are left, the powers of the variable
+    that this takes, each with that whose square it is, and the bytes of the vector of their values.
     """
     each = [horner(scalar, polynomial, variable) for polynomial in polynomials]
     words = list[str]()

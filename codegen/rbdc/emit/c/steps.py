@@ -28,16 +28,16 @@ class Arrays:
     widths: Mapping[str, int] = field(default_factory=dict)
 
     def number(self, array: str) -> str:
-        """The type of its numbers."""
+        """Return the type of its numbers."""
         return self.kinds.get(array, self.scalar.name)
 
     def element(self, array: str) -> str:
-        """The type of its elements, vectors or numbers."""
+        """Return the type of its elements, vectors or numbers."""
         lanes = self.widths.get(array, 1)
         return self.number(array) if lanes == 1 else f"vec{lanes}"
 
     def is_whole(self, place: Place, lanes: int) -> bool:
-        """Whether entries of so many lanes are elements of an array of vectors."""
+        """Return whether entries of so many lanes are elements of an array of vectors."""
         distances = (place.pitch, place.offset, *(stride for _, stride in place.strides))
         among = 1 < lanes == self.widths.get(place.array, 1) and place.apart == 1 and place.count is None
         return among and not any(number % lanes for number in distances)
@@ -52,12 +52,12 @@ class Arrays:
 
 
 def step_lines(robot: str, step: Step, arrays: Arrays, read: set[str]) -> list[str]:
-    """The lines of a step; adds the arrays that it names to those that are read."""
+    """Return the lines of a step; adds the arrays that it names to those that are read."""
     return _StepWriter(robot, _without_shadows(step, arrays), arrays).lines(read)
 
 
 def _without_shadows(step: Step, arrays: Arrays) -> Step:
-    """The step with other names of arguments that lie within an array of their name, or beside one."""
+    """Return the step with other names of arguments that lie within an array of their name, or beside one."""
     names = {place.array for place in step.places.values()}
     program = step.program
     widths = {array.name: array.width for array in (*program.inputs, *program.outputs)}
@@ -102,7 +102,7 @@ class _StepWriter(StatementWriter):
             self._first = {k: _local(v) for k, v in enumerate(program.values) if self._is_first(k, v)}
 
     def lines(self, read: set[str]) -> list[str]:
-        """All lines, in braces where there are pointers or several statements."""
+        """Return all lines, in braces where there are pointers or several statements."""
         text = [line for b in self.blocks(0) for line in titled(b.title, b.formula, b.lines)]
         values = ((self.program.values[index], name) for index, name in self._first.items())
         first = [
@@ -117,7 +117,7 @@ class _StepWriter(StatementWriter):
         return ["{", *("    " + line for line in (*pointers, *first, *text)), "}"]
 
     def _pointers(self) -> Iterator[str]:
-        """Declarations of the arguments that have been named."""
+        """Yield declarations of the arguments that have been named."""
         outputs = {array.name for array in self.step.program.outputs}
         for name, place in self.step.places.items():
             kind, where = self.arrays.pointer(place, self._widths.get(name, 1))
@@ -127,7 +127,7 @@ class _StepWriter(StatementWriter):
                 yield f"{const}{kind} *{alone}{name} = {where};"
 
     def _is_first(self, index: int, value: Value) -> bool:
-        """Whether it is read before anything is written, which may be where it lies."""
+        """Return whether it is read before anything is written, which may be where it lies."""
         if value.source is None or not self._uses[index]:
             return False
         (name, number), places = value.source, self.step.places
@@ -184,7 +184,7 @@ class _StepWriter(StatementWriter):
         return f"STORE{width}({vector}, {f'LOAD{width}({vector}) + ' if store.adds else ''}{text});"
 
     def _at(self, name: str, number: int) -> tuple[str, str]:
-        """An entry of an argument, "" where it is a vector among numbers; and its address."""
+        """Return an entry of an argument, "" where it is a vector among numbers; and its address."""
         place, width = self.step.places[name], self._widths[name]
         whole = self.arrays.is_whole(place, width)
         at = number * (place.pitch or width) // (width if whole else 1)
@@ -192,19 +192,19 @@ class _StepWriter(StatementWriter):
 
 
 def _beginning(place: Place) -> Place:
-    """Where its first number is."""
+    """Return where its first number is."""
     return Place(place.array, place.strides, place.offset)
 
 
 def _local(value: Value) -> str:
-    """The name of an entry of an input that is read first."""
+    """Return the name of an entry of an input that is read first."""
     name, place = value.source or ("", 0)
     return f"{name}_{place}"
 
 
 def _is_alone(step: Step, name: str) -> bool:
-    """Whether an output is the only one on its array, and no input lies where it does: nothing else in the
-    step then reads or writes what it writes.
+    """Return whether an output is the only one on its array, and no input lies where it does: nothing else in
+    the step then reads or writes what it writes.
     """
     place = step.places[name]
     outputs = [step.places[array.name].array for array in step.program.outputs]
@@ -213,7 +213,7 @@ def _is_alone(step: Step, name: str) -> bool:
 
 
 def address(place: Place, lanes: int = 1) -> str:
-    """The address of a place in C, in an array of vectors of so many lanes."""
+    """Return the address of a place in C, in an array of vectors of so many lanes."""
     if any(number % lanes for number in (place.offset, *(stride for _, stride in place.strides))):
         raise MalformedProgram(f"{place}: not at a vector of {lanes}")
     strides = [(index, stride // lanes) for index, stride in place.strides if index != 0]
@@ -222,7 +222,7 @@ def address(place: Place, lanes: int = 1) -> str:
 
 
 def index_text(index: Index) -> str:
-    """An index in C."""
+    """Return an index in C."""
     match index:
         case Variable(name):
             return name
@@ -239,13 +239,13 @@ def index_text(index: Index) -> str:
 
 
 def _times(stride: int, index: Index) -> str:
-    """An index times a number in C."""
+    """Return an index times a number in C."""
     text = index_text(index)
     return f"{stride} * ({text})" if isinstance(index, Sum) else f"{stride} * {text}"
 
 
 def titled(title: str, formula: str, lines: list[str] | tuple[str, ...]) -> list[str]:
-    """Lines under their comment, where they have one."""
+    """Return lines under their comment, where they have one."""
     if title == RESULTS:
         return list(lines)
     label = f"{title}: {formula}" if title and formula else formula

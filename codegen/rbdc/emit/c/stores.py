@@ -35,9 +35,9 @@ class Store:
 def stores(
     program: Program, homes: Sequence[int], number: int, cleared: Collection[str], longest: int
 ) -> dict[int, list[Store]]:
-    """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the
-    chunk that stores each value; `cleared`: arrays whose zeros are there already; `longest`: zeros that go
-    in one store, 0 where each entry goes alone.
+    """Return the stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`:
+    the chunk that stores each value; `cleared`: arrays whose zeros are there already; `longest`: zeros that
+    go in one store, 0 where each entry goes alone.
     """
     made: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
@@ -53,15 +53,15 @@ def stores(
 
 
 def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> bool:
-    """Whether an output is better cleared whole at the beginning than given its zeros run by run."""
+    """Return whether an output is better cleared whole at the beginning than given its zeros run by run."""
     zeros = {entry: index for entry, index in enumerate(result) if program.values[index].constant == 0.0}
     runs = len(_grouped(program, array.name, zeros, IN_CLEARING))
     return not (array.output_indices or array.adds) and runs > array.size / IN_CLEARING + CLEARING
 
 
 def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: int) -> list[Store]:
-    """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of
-    which costs as much alone; and runs of zeros.
+    """Return the stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each
+    of which costs as much alone; and runs of zeros.
     """
     if not longest:
         return [Store(array, place, (index,)) for place, index in entries.items()]
@@ -77,7 +77,7 @@ def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: 
 
 
 def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
-    """Stores of so many neighbours, which are taken out of the entries."""
+    """Return stores of so many neighbours, which are taken out of the entries."""
     found = []
     for place in sorted(entries):
         if all(place + k in entries for k in range(width)):
@@ -86,7 +86,7 @@ def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
 
 
 def whole_vector(program: Program, values: Sequence[int]) -> int | None:
-    """The vector whose lanes these values are, one after the other and all of them."""
+    """Return the vector whose lanes these values are, one after the other and all of them."""
     lanes = [program.values[index] for index in values]
     vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
     if vector is None or program.values[vector].width != len(lanes):

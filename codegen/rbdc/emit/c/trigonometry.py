@@ -110,12 +110,12 @@ _OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
 
 
 def limit(scalar: ScalarType) -> float:
-    """Larger angles go to libm (rad)."""
+    """Return larger angles go to libm (rad)."""
     return _OF[scalar].limit
 
 
 def batch_context(scalar: ScalarType) -> dict[str, Any]:
-    """The part of the header of batches that is about sines and cosines."""
+    """Return the part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
     first, *further = _entries(scalar)
@@ -124,7 +124,7 @@ def batch_context(scalar: ScalarType) -> dict[str, Any]:
 
 
 def _entries(scalar: ScalarType) -> list[tuple[int, str]]:
-    """All entries of a register, by the bytes of the registers that end before them."""
+    """Return all entries of a register, by the bytes of the registers that end before them."""
     ends = [0, *(1 << k for k in range(scalar.lanes.bit_length()) if scalar.size << k >= SHORTEST_BYTES)]
     return [
         (begin * scalar.size, " | ".join(f"others[{k}]" for k in range(begin, end)))
@@ -146,22 +146,22 @@ def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, 
 
 
 def horner(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
-    """A polynomial as C: the fewest operations, each of which waits for the last; for batches, which have
-    others to do meanwhile.
+    """Return a polynomial as C: the fewest operations, each of which waits for the last; for batches, which
+    have others to do meanwhile.
     """
     return nested([signed(scalar, x) for x in coefficients], variable)
 
 
 def in_pairs(words: Sequence[str]) -> str:
-    """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose
-    first results these are.
+    """Return a polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls,
+    whose first results these are.
     """
     pairs = [nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
     return nested(pairs, "zz")
 
 
 def nested(coefficients: Sequence[str], variable: str) -> str:
-    """A polynomial as C by Horner's scheme, constant coefficient first."""
+    """Return a polynomial as C by Horner's scheme, constant coefficient first."""
     text = coefficients[-1]
     for word in reversed(coefficients[:-1]):
         text = f"({word} + {variable} * {text})"
@@ -169,7 +169,7 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
 
 
 def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
-    """The C functions of angles, alone or several side by side."""
+    """Return the C functions of angles, alone or several side by side."""
     made, narrow = _OF[scalar], _OF[scalar].narrow
     context = _context(scalar, narrow, math.pi / 2)
     sine, cosine = (
@@ -222,8 +222,8 @@ def made_together(
 
 
 def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:
-    """Declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls that fill
-    them; the last call may compute a few angles for nothing.
+    """Return declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls
+    that fill them; the last call may compute a few angles for nothing.
     """
     blocks: list[int] = []
     while sum(blocks) < len(angles):

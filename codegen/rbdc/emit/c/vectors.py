@@ -19,14 +19,14 @@ class VectorView:
 
 
 def vector_view(scalar: ScalarType, lanes: int) -> VectorView:
-    """The vector of so many scalars."""
+    """Return the vector of so many scalars."""
     return VectorView(lanes, scalar.size * lanes, tuple(range(lanes)), lanes - 1)
 
 
 def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
-    """Whether a lane of the vector `name` of as many integers is negative: statements that halve the vector
-    until it has 16 bytes, in registers (gcc puts a vector that is longer than registers into memory to take
-    its lanes one by one), and the `or` of what is left.
+    """Return whether a lane of the vector `name` of as many integers is negative: statements that halve the
+    vector until it has 16 bytes, in registers (gcc puts a vector that is longer than registers into memory to
+    take its lanes one by one), and the `or` of what is left.
     """
     steps = []
     while lanes * scalar.size > SHORTEST_BYTES:
@@ -43,14 +43,14 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
 
 
 def exchanged(name: str, row: int, half: int, lanes: int) -> str:
-    """A row of a square of vectors when blocks of `half` rows and lanes have changed places with those beside
-    them; done for all powers of two below `lanes`, this transposes the square. name: of a row before, {} in
-    the place of its number.
+    """Return a row of a square of vectors when blocks of `half` rows and lanes have changed places with those
+    beside them; done for all powers of two below `lanes`, this transposes the square. name: of a row before,
+    {} in the place of its number.
     """
     first, second = (name.format(number) for number in (row & ~half, row | half))
     return shuffle(first, second, lanes, -half if row & half else half)
 
 
 def shuffle(first: str, second: str, lanes: int, block: int) -> str:
-    """Lanes of two vectors as `rbdc.ir.operations.EXCHANGE` takes them, in C."""
+    """Return lanes of two vectors as `rbdc.ir.operations.EXCHANGE` takes them, in C."""
     return f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, exchanged_lanes(lanes, block)))})"

@@ -71,7 +71,7 @@ class Externals:
         self._outputs = [Array.of(p) for p in outputs]
 
     def all(self) -> list[External]:
-        """The value, and the derivatives that the functions that were built allow."""
+        """Return the value, and the derivatives that the functions that were built allow."""
         if self._differential.first not in self._built:
             return [self._value()]
         jacobian, products = self._jacobian(), self._built.get(self._differential.weighted)
@@ -137,19 +137,19 @@ class Externals:
         return _First(PRODUCTS, by, entries, [self._call(weighted.name, rooms)], rooms)
 
     def _given(self, p: Parameter) -> str:
-        """Where an input is, a configuration with vectors of unit length."""
+        """Return where an input is, a configuration with vectors of unit length."""
         return f"{'u' if p.configuration and self._charted else 'x'}_{p.name}"
 
     def _q(self, p: Parameter) -> str:
-        """The configuration by whose entries an input's derivatives are."""
+        """Return the configuration by whose entries an input's derivatives are."""
         return self._given(p) if p.configuration else "NULL"
 
     def _size(self, p: Parameter) -> int:
-        """The directions of an input."""
+        """Return the directions of an input."""
         return self._model.nv if p.configuration else p.size
 
     def _weights(self, weighted: Function) -> Parameter:
-        """The weights of a function of products with them."""
+        """Return the weights of a function of products with them."""
         return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
 
     def _by_function(self, first: Function) -> _Second | None:
@@ -193,8 +193,8 @@ class Externals:
         )
 
     def _products_by_blocks(self, products: Function, first: _First) -> tuple[_First, _Second]:
-        """The products with the first derivatives, which are theirs by the weights, and their derivatives by
-        blocks.
+        """Return the products with the first derivatives, which are theirs by the weights, and their
+        derivatives by blocks.
         """
         second, Ds, weights = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products).name
         transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
@@ -208,7 +208,7 @@ class Externals:
         return replace(first, calls=calls, rooms=rooms), replace(second, of={**second.of, **by_weights})
 
     def _once(self, first: _First) -> External:
-        """The external function of first derivatives."""
+        """Return the external function of first derivatives."""
         results = [
             (
                 own,
@@ -219,8 +219,8 @@ class Externals:
         return self._external(first.prefix, [x for x, _ in first.by], results, first.rooms, first.calls)
 
     def _twice(self, first: _First, second: _Second, rows: int = 0) -> External:
-        """The Jacobian of first derivatives, a row for each of their entries by columns. rows: of the output,
-        whose entries are taken one by one, each with a weight of one; 0: there are weights, or none.
+        """Return the Jacobian of first derivatives, a row for each of their entries by columns. rows: of the
+        output, whose entries are taken one by one, each with a weight of one; 0: there are weights, or none.
         """
         call = second.call(f"t_{k}{f' + i * {n}' if rows else ''}" for k, n in enumerate(second.sizes))
         row_by_row = [
@@ -247,7 +247,7 @@ class Externals:
         r: Parameter | None,
         second: _Second,
     ) -> Result:
-        """The derivatives of some first ones by an array, and the input that it is, if it is one."""
+        """Return the derivatives of some first ones by an array, and the input that it is, if it is one."""
         own, y, p, D = entry
         if p is None or r is None or (D, r.name) not in second.of:
             return own.jacobian(x, full=False), ""
@@ -264,8 +264,9 @@ class Externals:
         rooms: Rooms,
         statements: Sequence[str],
     ) -> External:
-        """One external function: its symbol, which begins with `prefix`, the arrays that it takes and gives,
-        on each of these sides and how many there are, the size of its work vector, and the lines of its body.
+        """Return one external function: its symbol, which begins with `prefix`, the arrays that it takes and
+        gives, on each of these sides and how many there are, the size of its work vector, and the lines of
+        its body.
         """
         lines = [f"const double *const x_{x.name} = given(arg[{k}]);" for k, x in enumerate(self._inputs)]
         if PRODUCTS in prefix:
@@ -287,7 +288,7 @@ class Externals:
         }
 
     def _call(self, name: str, outputs: Iterable[str], other: str = "zeros") -> str:
-        """A call of the library. other: where that is which this function does not take."""
+        """Return a call of the library. other: where that is which this function does not take."""
         places = {p.name: self._given(p) for p in self._required}
         given = [
             "NULL" if p.optional else places.get(p.name, "weights" if p.kind is Kind.WEIGHTS else other)
@@ -298,5 +299,5 @@ class Externals:
 
 
 def _rooms(stem: str, function: Function) -> Rooms:
-    """Room for the outputs of a function, numbered."""
+    """Return room for the outputs of a function, numbered."""
     return {f"{stem}{k}": p.size for k, p in enumerate(function.declaration.outputs)}

@@ -27,7 +27,9 @@ class Array:
 
     @staticmethod
     def of(p: Parameter) -> Array:
-        """A parameter as a matrix: a tensor has the matrices of its last indices one below the other."""
+        """Return a parameter as a matrix: a tensor has the matrices of its last indices one below the
+        other.
+        """
         rows = p.size if len(p.shape) < 2 else prod(p.shape[:-1])
         return Array(p.name, rows, p.size // rows if rows else 1)
 
@@ -43,11 +45,11 @@ class Array:
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 
     def unread(self) -> Array:
-        """A result as an input of its derivatives, which do not need it: a pattern without entries."""
+        """Return a result as an input of its derivatives, which do not need it: a pattern without entries."""
         return replace(self, name=f"out_{self.name}", full=False)
 
     def jacobian(self, x: Array, *, full: bool = True) -> Array:
-        """Its Jacobian by another array."""
+        """Return its Jacobian by another array."""
         return Array(f"jac_{self.name}_{x.name}", self.rows * self.columns, x.rows * x.columns, full)
 
 

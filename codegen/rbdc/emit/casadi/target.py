@@ -57,7 +57,7 @@ class CasadiTarget(Backend):
                 )
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """The C file."""
+        """Return the C file."""
         return {f"{package.robot}_casadi.c": _source(package, [source.declaration for source in sources])}
 
 
@@ -121,16 +121,16 @@ _OF_KINDS = {
 
 
 def _unit_vectors(model: Problem) -> list[UnitVector]:
-    """The vectors of unit length among the entries of q."""
+    """Return the vectors of unit length among the entries of q."""
     joints = [(body.index_q, body.joint) for body in model.bodies if body.coupling is None]
     units = [(index, _OF_KINDS[joint.kind]) for index, joint in joints if not joint.euclidean]
     return [replace(unit, first=index + unit.first) for index, unit in units]
 
 
 def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFunction]:
-    """The C function `entries` of a row over velocities by the entries of q; `twice`: and `bend`, which adds
-    the derivatives of that by q, a row for each entry that they are by. They take q normalised, and then for
-    each of its vectors of unit length the inverse of the length that it had.
+    """Return the C function `entries` of a row over velocities by the entries of q; `twice`: and `bend`,
+    which adds the derivatives of that by q, a row for each entry that they are by. They take q normalised,
+    and then for each of its vectors of unit length the inverse of the length that it had.
     """
     # CasADi is imported only where C is made of its expressions.
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols
@@ -151,7 +151,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFuncti
 
 
 def _by_entries(model: Problem, u: Sequence[Scalar], row: Sequence[Scalar]) -> list[Scalar]:
-    """A row over velocities by the entries of q, of f(q / |q|)."""
+    """Return a row over velocities by the entries of q, of f(q / |q|)."""
     made = configuration_rate(model, u[: model.nq], row)
     for unit, inverse in zip(_unit_vectors(model), u[model.nq :], strict=True):
         for k in unit.entries:

@@ -44,7 +44,7 @@ def gather_angles(program: Program) -> Program:
 
 
 def _first_uses(program: Program, gathered: set[int]) -> dict[tuple[int, ...], int]:
-    """The first user of a sine or cosine of each angle.
+    """Return the first user of a sine or cosine of each angle.
 
     In this order single calls of crba and minverse take 3 to 10 % less time than in the order of joints,
     those of aba 6 % less to 5 % more (quadrupeds and arms, gcc 12 and clang 19, a Xeon).
@@ -57,7 +57,7 @@ def _first_uses(program: Program, gathered: set[int]) -> dict[tuple[int, ...], i
 
 
 def gathered_calls(program: Program) -> int:
-    """How many sines and cosines are computed first, side by side."""
+    """Return how many sines and cosines are computed first, side by side."""
     if not program.sections or program.sections[0] is not JOINT_ANGLES:
         return 0
     first = (value for value in program.values if value.section == 0)
@@ -65,7 +65,7 @@ def gathered_calls(program: Program) -> int:
 
 
 def _with_offsets(program: Program) -> Program:
-    """Sines and cosines of constant + joint angle as those of the two."""
+    """Return sines and cosines of constant + joint angle as those of the two."""
     values = list(program.values)
     for k, value in enumerate(values):
         if value.operation.is_trigonometric and is_joint_angle(program, value.arguments[0]):
@@ -81,7 +81,7 @@ _DEEPEST = 4
 
 
 def is_joint_angle(program: Program, index: int, depth: int = 0) -> bool:
-    """Whether a value is an input but for its sign and constants."""
+    """Return whether a value is an input but for its sign and constants."""
     value = program.values[index]
     variable = [k for k in value.arguments if program.values[k].operation not in (CONSTANT, LANES)]
     if value.operation not in _MAKES_ANGLES or (value.operation is not GATHER and len(variable) > 1):

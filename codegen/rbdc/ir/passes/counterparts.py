@@ -61,7 +61,7 @@ class Counterparts:
         return value.operation, arguments, source, value.constant
 
     def _as_invariant_sum(self, index: int) -> int | None:
-        """The value itself where it is a sum whose terms are only exchanged with each other."""
+        """Return the value itself where it is a sum whose terms are only exchanged with each other."""
         value = self.program.values[index]
         if not value.operation.is_sum or value.width > 1:
             return None
@@ -79,7 +79,9 @@ class Counterparts:
 
 
 def terms_of(program: Program, index: int, is_term: Callable[[int], bool]) -> Terms:
-    """The sum below a value, down to the first values below it that count as terms, and to what is no sum."""
+    """Return the sum below a value, down to the first values below it that count as terms, and to what is no
+    sum.
+    """
 
     def is_inner(k: int) -> bool:
         value = program.values[k]

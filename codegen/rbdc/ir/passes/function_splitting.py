@@ -56,7 +56,9 @@ def chunk(program: Program, limit: float = inf) -> Chunks:
 
 
 def _read(program: Program, value: Value) -> Iterator[int]:
-    """The arguments of a value, in place of conditions, which are written where they are used, their own."""
+    """Yield the arguments of a value, in place of conditions, which are written where they are used, their
+    own.
+    """
     for argument in value.arguments:
         condition = program.values[argument]
         if condition.operation.is_condition:

@@ -9,7 +9,7 @@ from rbdc.ir.operations import ADD, DIV, MUL, NEG, NOT, SUB, WHERE, Operation
 
 
 def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Operations on constants, and the identities of 0 and 1.
+    """Return operations on constants, and the identities of 0 and 1.
 
     Before: ``2.0 * 3.0``, ``x + 0``, ``x * 1``, ``x * 0``, ``x - x``, ``x / 1``, ``c ? x : x``. After:
     ``6.0``, x, x, 0, 0, x, x. Folding ``x * 0`` is what makes structural zeros vanish; inputs are taken as
@@ -26,7 +26,7 @@ def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int,
 
 
 def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Value of an operation with some constants among its arguments."""
+    """Return value of an operation with some constants among its arguments."""
     numbers = [builder.values[k].constant for k in arguments]
     known = [n for n in numbers if n is not None]
     lanes = [builder.values[k].known for k in arguments]
@@ -38,7 +38,7 @@ def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ..
 
 
 def _fold(builder: Builder, operation: Operation, lanes: Sequence[Sequence[float]]) -> int | None:
-    """The number of an operation on constants in each lane, if there is one."""
+    """Return the number of an operation on constants in each lane, if there is one."""
     width = max(map(len, lanes))
     columns = [[x[m % len(x)] for x in lanes] for m in range(width)]
     numeric, is_defined = operation.numeric, operation.is_defined
@@ -69,7 +69,7 @@ def _identity(
 
 
 def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Choices: CasADi writes ``c ? x : y`` as ``(c ? x : 0) + (!c ? y : 0)``.
+    """Return choices: CasADi writes ``c ? x : y`` as ``(c ? x : 0) + (!c ? y : 0)``.
 
     Before: the sum of two choices, of which one is 0 where the other is not. After: one choice. A choice by
     the negation of a condition becomes one by the condition, with its alternatives exchanged.
@@ -98,7 +98,7 @@ def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, .
 
 
 def normalise_signs(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Minus signs move outwards: ``a - b`` and ``b - a``, ``x * -y`` and ``x * y`` become one value.
+    """Return minus signs move outwards: ``a - b`` and ``b - a``, ``x * -y`` and ``x * y`` become one value.
 
     Before: ``x + (-y)``, ``(-x) * y``, ``b - a`` (a made before b), ``-(-x)``, ``(-2.0) * x``.
     After: ``x - y``, ``-(x * y)``, ``-(a - b)``, x, ``-(2.0 * x)``.
@@ -141,7 +141,7 @@ def _product(builder: Builder, operation: Operation, x: int, y: int) -> int | No
 
 
 def _positive(builder: Builder, index: int) -> int | None:
-    """-x where value `index` is -x or a negative constant, else None."""
+    """Return -x where value `index` is -x or a negative constant, else None."""
     value = builder.values[index]
     if value.operation is NEG:
         return value.arguments[0]
@@ -149,7 +149,8 @@ def _positive(builder: Builder, index: int) -> int | None:
 
 
 def order_operands(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """The operands of + and * in the order of their making, so that ``a + b`` and ``b + a`` become one value.
+    """Return the operands of + and * in the order of their making, so that ``a + b`` and ``b + a`` become one
+    value.
 
     Before: ``b * a``. After: ``a * b``.
     """

@@ -26,7 +26,7 @@ _WIDTH = 2.0
 
 
 def order_sections(program: Program) -> Program:
-    """Sections in an order in which they wait less for each other.
+    """Return sections in an order in which they wait less for each other.
 
     Before: sections as the algorithm writes them, one recursion after the other: a processor that looks some
     hundred operations ahead waits for one recursion and has not come to the next. After: the same sections,
@@ -86,7 +86,7 @@ class _Schedule:
         return max(self._ready.values(), default=0.0)
 
     def rank(self, unit: int) -> tuple[float, float]:
-        """The rank of a unit, less for what should come first.
+        """Return the rank of a unit, less for what should come first.
 
         It is how long the unit waits for its operands, then how short the way to the end is.
         """
@@ -104,13 +104,13 @@ class _Schedule:
 
 
 def _runs(program: Program, label: Callable[[int], object]) -> list[list[int]]:
-    """The values that compute something, in runs with the same label."""
+    """Return the values that compute something, in runs with the same label."""
     computed = [index for index, value in enumerate(program.values) if not value.operation.is_leaf]
     return [list(run) for _, run in groupby(computed, key=label)]
 
 
 def gather_labels(program: Program) -> Program:
-    """Values under the heading of what they are for; order and operations stay.
+    """Return values under the heading of what they are for; order and operations stay.
 
     Before: a value has the section of the label that needed it first, or that a pass made it for, so that
     what a section alone uses may cut it in two. After: a run of values between two of one other section,
@@ -121,7 +121,7 @@ def gather_labels(program: Program) -> Program:
 
 
 def _gathered(program: Program) -> Program:
-    """A program whose runs have joined the section around them, from the last run to the first."""
+    """Return a program whose runs have joined the section around them, from the last run to the first."""
     values, users = list(program.values), program.users
 
     def label(index: int) -> Section:

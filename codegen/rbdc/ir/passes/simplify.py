@@ -14,7 +14,7 @@ from rbdc.ir.passes.rules import RULES
 
 
 def optimise(program: Program) -> Program:
-    """The program after all passes that simplify scalars.
+    """Return the program after all passes that simplify scalars.
 
     Constant folding, choices, sign normalisation, commutative ordering and hash-consing in one sweep; then
     shared reciprocals, and what they make equal; then dead code away and like terms of each sum together.
@@ -25,7 +25,7 @@ def optimise(program: Program) -> Program:
 
 
 def without_input(program: Program, name: str, absent: Sequence[float]) -> Program:
-    """The program for an input array of constants, which are not folded yet.
+    """Return the program for an input array of constants, which are not folded yet.
 
     Before: a program over q, v, a, fext. After: the program over q, v, a, with those of fext, such as zeros.
     """
@@ -56,8 +56,8 @@ def remove_dead_code(program: Program) -> Program:
 
 
 def share_reciprocals(program: Program) -> Program:
-    """Several divisions by one value become products with its reciprocal; a value that divides once is left
-    as it is. A division takes as long as a handful of products.
+    """Return several divisions by one value become products with its reciprocal; a value that divides once is
+    left as it is. A division takes as long as a handful of products.
 
     Before: ``a / d``, ``b / d``. After: ``r = 1 / d``, ``a * r``, ``b * r``.
     """
@@ -106,7 +106,7 @@ def gather_like_terms(program: Program) -> Program:
                 sums[index] = alike
 
     def gathered(builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """The sum of a term for each value that terms are multiples of, in the form that it had."""
+        """Return the sum of a term for each value that terms are multiples of, in the form that it had."""
         if index not in sums:
             return None
         left: dict[int, int] = {}
@@ -124,8 +124,8 @@ def gather_like_terms(program: Program) -> Program:
         return builder.constant(0.0) if total is None else total
 
     def in_form(builder: Builder, index: int, terms: Iterator[int | None]) -> int | None:
-        """The sum of these terms in the tree of a sum: as one chain it took up to 1.24 of the time in batches
-        of adjoints. None where nothing is left.
+        """Return the sum of these terms in the tree of a sum: as one chain it took up to 1.24 of the time in
+        batches of adjoints. None where nothing is left.
         """
         value = program.values[index]
         one, other = (in_form(builder, k, terms) if is_inner(k) else next(terms) for k in value.arguments)
@@ -137,7 +137,9 @@ def gather_like_terms(program: Program) -> Program:
 
 
 def _split(program: Program, index: int) -> tuple[int | None, int | None]:
-    """A term as a constant, None for 1, and the value that it multiplies, None for a constant alone."""
+    """Return a term as a constant, None for 1, and the value that it multiplies, None for a constant
+    alone.
+    """
     value = program.values[index]
     if value.known:
         return index, None

@@ -20,7 +20,7 @@ Term = tuple[int, int]
 
 
 def chain_sums(program: Program) -> Program:
-    """The program with its sums as chains."""
+    """Return the program with its sums as chains."""
     return rewrite(program, other=_Chains(program).made)
 
 
@@ -30,13 +30,13 @@ class _Chains:
         self._ready: list[int] = []
 
     def made(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """The chain of a sum; nothing for what is made where it is added."""
+        """Return the chain of a sum; nothing for what is made where it is added."""
         if self._is_inner(index) or self._program.is_fused(index):
             return LEFT_OUT
         return self._sum(builder, new, index) if self._program.values[index].operation.signs else None
 
     def _is_inner(self, index: int) -> bool:
-        """Whether a value is a part of the sum that alone uses it, in the same section.
+        """Return whether a value is a part of the sum that alone uses it, in the same section.
 
         Across sections a sum of few values would pass from one C function to the next as all of its terms.
         """
@@ -55,7 +55,7 @@ class _Chains:
         return max(self._ready[new[k]] for k in parts)
 
     def _sum(self, builder: Builder, new: Sequence[int], index: int) -> int:
-        """The chain of one sum.
+        """Return the chain of one sum.
 
         Its constants are one term; the sum starts from it, as from any value that is no product.
         """
@@ -82,7 +82,7 @@ class _Chains:
         return made
 
     def _split(self, terms: list[Term]) -> tuple[list[float], list[Term]]:
-        """The sum of the constants, lane by lane and rounded once, and the other terms."""
+        """Return the sum of the constants, lane by lane and rounded once, and the other terms."""
         numbers = [(self._program.values[term[0]].known, term) for term in terms]
         held = [[Fraction(sign * x) for x in known] for known, (_, sign) in numbers if known]
         width = max(map(len, held), default=1)

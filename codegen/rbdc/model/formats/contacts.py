@@ -89,7 +89,9 @@ def _read(given: Any) -> tuple[ContactOption, ...]:
 
 
 def _options(entry: Any) -> list[ContactOption]:
-    """The contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or two."""
+    """Return the contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or
+    two.
+    """
     if isinstance(entry, ContactOption):
         return [entry]
     if isinstance(entry, str) and not _is_file(entry):
@@ -105,7 +107,7 @@ def _options(entry: Any) -> list[ContactOption]:
 
 
 def _is_file(text: str) -> bool:
-    """Whether a text names a file, not a contact."""
+    """Return whether a text names a file, not a contact."""
     return "=" not in text and (Path(text).suffix.lower() in _ENDINGS or Path(text).is_file())
 
 
@@ -160,7 +162,9 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
 
 
 def _lines_of_tables(text: str) -> dict[str, int]:
-    """The lines of the tables [contacts.NAME] by name; those that are written in other ways are left out."""
+    """Return the lines of the tables [contacts.NAME] by name; those that are written in other ways are left
+    out.
+    """
     found: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         with suppress(tomllib.TOMLDecodeError):
@@ -215,7 +219,7 @@ def _of_pair(fields: Fields, pair: Node, kind: Node) -> ContactOption:
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) -> ContactOption:
-    """The contact. Raises a refusal with the form that declarations have where it comes from."""
+    """Return the contact. Raises a refusal with the form that declarations have where it comes from."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
         raise _Refusal("it is no contact", form)
@@ -246,7 +250,7 @@ CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
 
 
 def _read_loops(given: Any) -> tuple[str, ...] | None:
-    """The joints of motors, of loops that are reduced; None for loops that are held."""
+    """Return the joints of motors, of loops that are reduced; None for loops that are held."""
     if given == "hold":
         return None
     if isinstance(given, str):

@@ -39,7 +39,7 @@ _Z = Vector3(0.0, 0.0, 1.0)
 
 
 def read_dh(file: str, text: bytes, snap: float) -> Description:
-    """The links and joints of a D-H description; `snap` as in `read_description`.
+    """Return the links and joints of a D-H description; `snap` as in `read_description`.
 
     Raises DescriptionError with file and line for what the schema does not have.
     """
@@ -137,7 +137,7 @@ class _Reader:
         self.unused |= dict.fromkeys(others)
 
     def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:
-        """The number of a joint, and the link that carries it."""
+        """Return the number of a joint, and the link that carries it."""
         number = self._whole(fields, "i", position)
         if number < 1 or number in self.names:
             problem = "is there twice" if number in self.names else "is not positive"
@@ -158,7 +158,9 @@ class _Reader:
         return int(number)
 
     def _placements(self, fields: Fields) -> tuple[Placement, Placement]:
-        """The joint's frame in the parent's frame, and frame i in that of the body that the joint moves."""
+        """Return the joint's frame in the parent's frame, and frame i in that of the body that the joint
+        moves.
+        """
         theta, d, a, alpha = (fields.number(name, 0.0) for name in ("theta_offset", "d", "a", "alpha"))
         along_z, along_x = self._screw(_Z, theta, d), self._screw(Vector3(1.0, 0.0, 0.0), alpha, a)
         if self.distal:
@@ -170,8 +172,8 @@ class _Reader:
         return Placement(snapped(turn, self.snap), axis.scaled(length))
 
     def _inertia(self, fields: Fields) -> Inertia | None:
-        """Inertia that moves with the joint, given in frame i: the inertia about the centre of mass, xx xy xz
-        yy yz zz.
+        """Return inertia that moves with the joint, given in frame i: the inertia about the centre of mass,
+        xx xy xz yy yz zz.
         """
         mass, com = fields.number("mass", 0.0), Vector3(*fields.numbers("com", 3))
         xx, xy, xz, yy, yz, zz = fields.numbers(self.inertia_name, 6)
@@ -201,7 +203,7 @@ class _Reader:
 
 
 def is_dh(text: bytes) -> bool:
-    """Whether a file is one of these and not XML: a JSON object, or YAML with joints."""
+    """Return whether a file is one of these and not XML: a JSON object, or YAML with joints."""
     start = text.removeprefix(b"\xef\xbb\xbf").lstrip()
     return start.startswith(b"{") or (
         not start.startswith(b"<") and any(line.startswith(b"joints:") for line in start.splitlines())

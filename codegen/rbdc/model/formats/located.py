@@ -60,7 +60,7 @@ class Source:
         return self._value(words, *next(words))
 
     def _value(self, words: Iterator[tuple[str, int]], word: str, line: int) -> Node:
-        """The value of JSON that begins with a word; `words` are those after it."""
+        """Return the value of JSON that begins with a word; `words` are those after it."""
         if word == "[":
             return Node([self._value(words, *own) for own in takewhile(lambda x: x[0] != "]", words)], line)
         if word == "{":
@@ -111,7 +111,9 @@ class Source:
 
 
 def _yaml_scalar(node: Any) -> str | float | bool | None:
-    """Plain words that are numbers are numbers, as in JSON: YAML 1.1 has 1e-3 as text and 010 as eight."""
+    """Return plain words that are numbers are numbers, as in JSON: YAML 1.1 has 1e-3 as text and 010 as
+    eight.
+    """
     word = str(node.value)
     if node.style is None and NUMBER.fullmatch(word):
         return float(word)
@@ -122,7 +124,7 @@ def _yaml_scalar(node: Any) -> str | float | bool | None:
 
 
 def _words(text: str) -> Iterator[tuple[str, int]]:
-    """The words of a JSON text, without commas and colons, each with its line."""
+    """Yield the words of a JSON text, without commas and colons, each with its line."""
     line, read = 1, 0
     for match in _WORD.finditer(text):
         line += text.count("\n", read, match.start())
@@ -145,7 +147,7 @@ class Fields:
         self.source.fail(f"{self.what}: {problem}", remedy, where or self.node)
 
     def get(self, name: str) -> Node | None:
-        """A member, None where it is absent or null."""
+        """Return a member, None where it is absent or null."""
         self.asked.add(name)
         node = self.members.get(name)
         return None if node is None or node.value is None else node
@@ -157,18 +159,18 @@ class Fields:
         return node
 
     def number(self, name: str, default: float) -> float:
-        """A finite number."""
+        """Return a finite number."""
         node = self.get(name)
         return default if node is None else self._finite(name, node)
 
     def items(self, name: str, node: Node) -> list[Node]:
-        """The nodes of a list."""
+        """Return the nodes of a list."""
         if not isinstance(node.value, list):
             self.fail(f"{name} is no list", "write it in brackets", node)
         return node.value
 
     def numbers(self, name: str, count: int) -> list[float]:
-        """A list of so many finite numbers, zeros where there is none."""
+        """Return a list of so many finite numbers, zeros where there is none."""
         node = self.get(name)
         if node is None:
             return [0.0] * count
@@ -178,18 +180,18 @@ class Fields:
         return [self._finite(name, item) for item in items]
 
     def text(self, name: str) -> str | None:
-        """A text that is not empty, of characters that can be printed."""
+        """Return a text that is not empty, of characters that can be printed."""
         node = self.get(name)
         return None if node is None else self.word(name, node)
 
     def word(self, name: str, node: Node) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
             self.fail(f"{name} is no text of one line", "write a word in quotes", node)
         return node.value
 
     def unused(self) -> list[str]:
-        """The names of members that nobody has asked for."""
+        """Return the names of members that nobody has asked for."""
         return [name for name in self.members if name not in self.asked]
 
     def _finite(self, name: str, node: Node) -> float:

@@ -43,7 +43,7 @@ def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
 
 
 def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[str]:
-    """A link and those that it carries by other joints."""
+    """Return a link and those that it carries by other joints."""
     found, waiting = {link}, [link]
     while waiting:
         above = waiting.pop()
@@ -54,7 +54,7 @@ def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[
 
 
 def _loop(joint: Joint, rest: Sequence[Joint]) -> str:
-    """The text of the option: the frame of the joint in its parent, and in its child."""
+    """Return the text of the option: the frame of the joint in its parent, and in its child."""
     kind, turn = _KINDS[joint.kind], Rotation.identity()
     if kind is ContactKind.REVOLUTE:
         turn = Rotation.from_z_to(_direction(joint))
@@ -71,13 +71,15 @@ def _numbers(frame: Placement, *, whole: bool) -> str:
 
 
 def _direction(joint: Joint) -> Vector3:
-    """The unit vector along the axis of a joint with one coordinate, in the joint's frame."""
+    """Return the unit vector along the axis of a joint with one coordinate, in the joint's frame."""
     (column,) = joint.joint_type().subspace()
     return column.linear if joint.kind == "prismatic" else column.angular
 
 
 def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
-    """Whether a loop moves in the plane across the axis of a joint in it, so that a point holds as much."""
+    """Return whether a loop moves in the plane across the axis of a joint in it, so that a point holds as
+    much.
+    """
     carriers = {own.child: own for own in reversed(rest)}
     one, other = (_chain(link, carriers) for link in (joint.parent, joint.child))
     loop = [own for own in (*one, *other) if (own in one) != (own in other)]
@@ -90,14 +92,14 @@ def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
 
 
 def _keeps(joint: Joint, axis: Vector3, normal: Vector3) -> bool:
-    """Whether a joint moves nothing out of the plane across the normal."""
+    """Return whether a joint moves nothing out of the plane across the normal."""
     if joint.kind == "prismatic":
         return abs(float(axis.dot(normal))) < _PARALLEL
     return math.hypot(*axis.cross(normal).scalars()) < _PARALLEL
 
 
 def _chain(link: str, carriers: dict[str, Joint]) -> list[Joint]:
-    """The joints from a link to the root."""
+    """Return the joints from a link to the root."""
     chain: list[Joint] = []
     while link in carriers and carriers[link] not in chain:
         chain.append(carriers[link])
@@ -106,7 +108,9 @@ def _chain(link: str, carriers: dict[str, Joint]) -> list[Joint]:
 
 
 def _turned(chain: Sequence[Joint], joint: Joint) -> Vector3:
-    """The direction of a joint at the end of a chain, in the axes of the root, all coordinates zero."""
+    """Return the direction of a joint at the end of a chain, in the axes of the root, all coordinates
+    zero.
+    """
     turn: AnyRotation = Rotation.identity()
     for own in reversed(chain):
         turn = turn.compose(own.placement.rotation)

@@ -43,7 +43,7 @@ WORLD_LINK = "world"
 
 
 def read_mjcf(document: Document, snap: float) -> Description:
-    """The links and joints of an MJCF file; `snap` as in `read_description`.
+    """Return the links and joints of an MJCF file; `snap` as in `read_description`.
 
     Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not
     supported, and where MuJoCo is not installed.
@@ -85,13 +85,13 @@ class _Reader:
         ]
 
     def _unique(self, name: str, otherwise: str) -> str:
-        """A name of one thing; `otherwise`, with underscores as needed, for what has none."""
+        """Return a name of one thing; `otherwise`, with underscores as needed, for what has none."""
         name = free_name(name or otherwise, self.taken)
         self.taken.add(name)
         return name
 
     def tree(self) -> tuple[list[Link], list[Joint]]:
-        """Links and joints, bodies in MuJoCo's order."""
+        """Return links and joints, bodies in MuJoCo's order."""
         links, joints = [Link(WORLD_LINK, self._inertia(0))], list[Joint]()
         for body in range(self.m.nbody):
             above = self.body_names[int(self.m.body_parentid[body])]
@@ -101,7 +101,7 @@ class _Reader:
         return links, self._coupled(joints)
 
     def _chain(self, body: int, above: str) -> Iterator[tuple[Joint, Link]]:
-        """The joints of a body with the links that they carry, the last of which is the body's own."""
+        """Yield the joints of a body with the links that they carry, the last of which is the body's own."""
         name = self.body_names[body]
         link = Link(name, self._inertia(body), self.body_lines.get(body))
         first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
@@ -120,7 +120,7 @@ class _Reader:
         yield Joint(free_name(f"{name}:fixed", self.joint_names), "fixed", above, name, at), link
 
     def _sites(self, body: int) -> Iterator[tuple[Joint, Link]]:
-        """The sites of a body as links without mass, fixed to it; one that has the name of a link gets
+        """Yield the sites of a body as links without mass, fixed to it; one that has the name of a link gets
         underscores.
         """
         for number in range(self.m.nsite):
@@ -135,7 +135,7 @@ class _Reader:
                 yield Joint(fixed, "fixed", self.body_names[body], name, place), Link(name)
 
     def _joint(self, j: int, above: str, at: Placement) -> Joint:
-        """A joint of MuJoCo's; `at` is the body's frame as the joints before have left it, in the link
+        """Return a joint of MuJoCo's; `at` is the body's frame as the joints before have left it, in the link
         above.
         """
         kind = int(self.m.jnt_type[j])
@@ -151,7 +151,7 @@ class _Reader:
         return joint
 
     def _drive(self, j: int, kind: int) -> dict[str, Any]:
-        """The fields of a joint's drive, by the names that `Joint` has for them."""
+        """Return the fields of a joint's drive, by the names that `Joint` has for them."""
         armature, damping = self._summed(j, "armature"), self._summed(j, "damping")
         friction = (
             0.0
@@ -182,7 +182,7 @@ class _Reader:
     def _other_drives(
         self, j: int, kind: int, damping: list[float], friction: float
     ) -> Iterator[tuple[DriveTerm, str]]:
-        """Forces of a joint's drive by laws that no function has."""
+        """Yield forces of a joint's drive by laws that no function has."""
         dof = int(self.m.jnt_dofadr[j])
         if self.m.dof_dampingpoly[dof].any() and not elements.disabled(self.m, "DAMPER"):
             yield DriveTerm.DAMPING, "damping by a polynomial"
@@ -200,7 +200,7 @@ class _Reader:
             yield DriveTerm.FRICTION, "friction, which MuJoCo counts along the world's axes"
 
     def _summed(self, j: int, what: str) -> list[float]:
-        """Armature or damping of a joint by its directions, with its actuators' by the square of their
+        """Return armature or damping of a joint by its directions, with its actuators' by the square of their
         gears.
         """
         values = [float(x) for x in getattr(self.m.joint(j), what)]
@@ -234,8 +234,8 @@ class _Reader:
         return Inertia.about_com(mass, pose.translation, about)
 
     def _coupled(self, joints: list[Joint]) -> list[Joint]:
-        """The joints with those that equality constraints bind to others as mimics:
-        q1 - ref1 = c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...
+        """Return the joints with those that equality constraints bind to others as mimics: q1 - ref1 = c0 +
+        c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...
         """
         mimics: dict[str, Mimic] = {}
         for e in range(self.m.neq):
@@ -251,7 +251,7 @@ class _Reader:
         return [replace(joint, mimic=mimics.get(joint.name)) for joint in joints]
 
     def loops(self) -> list[Loop]:
-        """Equality constraints of bodies and of sites; what moves comes first."""
+        """Return equality constraints of bodies and of sites; what moves comes first."""
         found = []
         for e in range(self.m.neq):
             if not elements.closes_loop(self.m, e):
@@ -265,8 +265,8 @@ class _Reader:
         return found
 
     def _side(self, e: int, side: int) -> tuple[str, Placement]:
-        """The link and the frame of one side: a site, or what the compiled data say. A weld has the point of
-        the second body first, then the second body's frame in the first's.
+        """Return the link and the frame of one side: a site, or what the compiled data say. A weld has the
+        point of the second body first, then the second body's frame in the first's.
         """
         number, data = int((self.m.eq_obj1id, self.m.eq_obj2id)[side][e]), self.m.eq_data[e]
         if int(self.m.eq_objtype[e]) == _SITE:
@@ -286,7 +286,7 @@ def _vector(values: Any) -> Vector3:
 
 
 def _pose(position: Any, quaternion: Any) -> Placement:
-    """A pose of MuJoCo's, whose quaternions have the real part first."""
+    """Return a pose of MuJoCo's, whose quaternions have the real part first."""
     w, x, y, z = (float(value) for value in quaternion)
     size = math.sqrt(w * w + x * x + y * y + z * z)
     return Placement(Rotation.from_quaternion(x / size, y / size, z / size, w / size), _vector(position))

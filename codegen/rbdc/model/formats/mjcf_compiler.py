@@ -66,8 +66,8 @@ def compiled(document: Document) -> Compiled:
 
 
 def _read(mj: Any, document: Document) -> tuple[Any, Any, list[Note]]:
-    """The specification, its compiled model and notes. If MuJoCo refuses the specification, stand-ins replace
-    files that no inertia needs.
+    """Return the specification, its compiled model and notes. If MuJoCo refuses the specification, stand-ins
+    replace files that no inertia needs.
     """
     spec = _specification(mj, document)
     try:
@@ -113,7 +113,7 @@ def _stand_ins(mj: Any, spec: Any) -> int:
 
 
 def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
-    """Whether a geom adds to the inertia of its body."""
+    """Return whether a geom adds to the inertia of its body."""
     given, rule = mj.mjtInertiaFromGeom, geom.compiler.inertiafromgeom
     if body.name == "world" or rule == given.mjINERTIAFROMGEOM_FALSE:
         return False
@@ -125,12 +125,12 @@ def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """MuJoCo's message, on one line."""
+    """Return MuJoCo's message, on one line."""
     return on_one_line(str(error)).removeprefix("Error: ")
 
 
 def _lines(items: Any) -> Iterator[tuple[int, int]]:
-    """Lines of elements by their numbers, as MuJoCo writes them: "line 3"."""
+    """Yield lines of elements by their numbers, as MuJoCo writes them: "line 3"."""
     for item in items:
         word, _, line = item.info.partition(" ")
         if word == "line" and line.isdigit():

@@ -22,8 +22,8 @@ _WRAPS_JOINT = 1
 
 
 def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
-    """The motors, each with what joints get of its force: its gears, and those times the coefficients of a
-    fixed tendon. Test: MuJoCo's `qfrc_actuator`.
+    """Yield the motors, each with what joints get of its force: its gears, and those times the coefficients
+    of a fixed tendon. Test: MuJoCo's `qfrc_actuator`.
     """
     for number in range(actuator_count(compiled)):
         gains = tuple((joint_names[joint], k, gain) for joint, k, gain in _gains(compiled, number))
@@ -32,7 +32,7 @@ def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
 
 
 def _gains(m: Any, number: int) -> Iterator[tuple[int, int, float]]:
-    """Joints by number, direction and factor of a motor's force; none where that depends on q."""
+    """Yield joints by number, direction and factor of a motor's force; none where that depends on q."""
     kind, target = int(m.actuator_trntype[number]), int(m.actuator_trnid[number][0])
     gear = [float(x) for x in m.actuator_gear[number]]
     if kind == _TENDON:
@@ -72,17 +72,19 @@ def _refused(m: Any) -> Iterator[tuple[str, str]]:
 
 
 def acts_on_joint(m: Any, actuator: int) -> bool:
-    """Whether a motor acts on a joint by the joint's own coordinates."""
+    """Return whether a motor acts on a joint by the joint's own coordinates."""
     return int(m.actuator_trntype[actuator]) in (_JOINT, _JOINT_IN_PARENT)
 
 
 def actuator_count(m: Any) -> int:
-    """The number of actuators; MuJoCo's `nu` is that of their controls, of which one may have several."""
+    """Return the number of actuators; MuJoCo's `nu` is that of their controls, of which one may have
+    several.
+    """
     return len(m.actuator_trntype)
 
 
 def disabled(m: Any, *what: str) -> bool:
-    """Whether a <flag> disables one of these computations."""
+    """Return whether a <flag> disables one of these computations."""
     import mujoco
 
     bits = (int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}")) for name in what)
@@ -90,30 +92,30 @@ def disabled(m: Any, *what: str) -> bool:
 
 
 def is_active(m: Any, equality: int) -> bool:
-    """Whether an equality constraint is held."""
+    """Return whether an equality constraint is held."""
     return bool(m.eq_active0[equality]) and not disabled(m, "EQUALITY", "CONSTRAINT")
 
 
 def is_mimic(m: Any, equality: int) -> bool:
-    """Whether an equality constraint is active and binds a joint to another by a polynomial."""
+    """Return whether an equality constraint is active and binds a joint to another by a polynomial."""
     of_joints = int(m.eq_type[equality]) == OF_JOINTS
     return is_active(m, equality) and of_joints and int(m.eq_obj2id[equality]) >= 0
 
 
 def closes_loop(m: Any, equality: int) -> bool:
-    """Whether an equality constraint is active and holds two bodies or sites together."""
+    """Return whether an equality constraint is active and holds two bodies or sites together."""
     return is_active(m, equality) and int(m.eq_type[equality]) in (CONNECT, WELD)
 
 
 def _touches(m: Any) -> bool:
-    """Whether geoms may be in contact."""
+    """Return whether geoms may be in contact."""
     by_type = any(m.geom_contype) and any(m.geom_conaffinity)
     return bool(m.npair or by_type) and not disabled(m, "CONTACT", "CONSTRAINT")
 
 
 def left_out(m: Any) -> list[Note]:
-    """Notes on what is left out: forces that MuJoCo computes from more than q, v and a, and what it keeps
-    within limits.
+    """Return notes on what is left out: forces that MuJoCo computes from more than q, v and a, and what it
+    keeps within limits.
     """
     motors = range(actuator_count(m))
     active = [e for e in range(m.neq) if is_active(m, e)]

@@ -16,7 +16,7 @@ _ABOUT = "package.xml"
 
 
 def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | None:
-    """The folder of a package; None where there is none.
+    """Return the folder of a package; None where there is none.
 
     The first that is found counts: in the folders given, as --package-path has them; in those of
     AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); among the folders above the file, or the working
@@ -41,12 +41,14 @@ def _candidates(name: str, file: str | None, given: Sequence[str]) -> Iterator[P
 
 
 def _listed(variable: str) -> list[str]:
-    """The folders that a variable of the environment lists."""
+    """Return the folders that a variable of the environment lists."""
     return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if folder]
 
 
 def _below(root: Path, name: str) -> Iterator[Path]:
-    """A folder, the one of that name in it, then all folders below, but for those inside of packages."""
+    """Yield a folder, the one of that name in it, then all folders below, but for those inside of
+    packages.
+    """
     yield root
     yield root / name
     for place, folders, files in os.walk(root):
@@ -57,7 +59,7 @@ def _below(root: Path, name: str) -> Iterator[Path]:
 
 
 def _is_package(folder: Path, name: str) -> bool:
-    """Whether a folder is the package: by its package.xml, or, without one, by its own name."""
+    """Return whether a folder is the package: by its package.xml, or, without one, by its own name."""
     about = folder / _ABOUT
     if not about.is_file():
         return folder.name == name and folder.is_dir()

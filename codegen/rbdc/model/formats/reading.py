@@ -16,8 +16,8 @@ from rbdc.model.xml import Document, content_of
 
 
 def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
-    """The links and joints of a file. Of the options those of xacro files count, and `snap`: entries of
-    rotations this close to 0, 1 or -1 are taken as exactly that where a joint's placement is composed of
+    """Return the links and joints of a file. Of the options those of xacro files count, and `snap`: entries
+    of rotations this close to 0, 1 or -1 are taken as exactly that where a joint's placement is composed of
     several, in MJCF and in D-H tables; `rbdc.model.rearranged` rounds those of other joints.
 
     What is no XML is a Denavit-Hartenberg table; the root element tells MJCF from URDF, elements of its
@@ -29,8 +29,8 @@ def read_description(path: str | PathLike[str], options: ModelOptions | None = N
 
 
 def read_text(text: str, options: ModelOptions | None = None) -> Description:
-    """The links and joints of a description given as text; arguments and errors as of `read_description`.
-    Files that it names are sought in the working directory.
+    """Return the links and joints of a description given as text; arguments and errors as of
+    `read_description`. Files that it names are sought in the working directory.
     """
     return _read(TEXT, encoded(text), options or ModelOptions())
 

@@ -61,8 +61,8 @@ class Transmissions:
             self._note_others(part, shared if part is element else ())
 
     def given_to(self, joints: Sequence[Joint]) -> tuple[list[Joint], tuple[Actuator, ...]]:
-        """The joints with their armature, and the motors of those that have one coordinate; a note on other
-        motors. Raises DescriptionError where the joint of an armature does not exist.
+        """Return the joints with their armature, and the motors of those that have one coordinate; a note on
+        other motors. Raises DescriptionError where the joint of an armature does not exist.
         """
         kinds = {joint.name: joint.kind for joint in joints}
         for name, element in self.elements.items():
@@ -114,7 +114,7 @@ class Transmissions:
         self.armature[joint] = self.armature.get(joint, 0.0) + inertia
 
     def _text(self, motor: etree._Element, shared: etree._Element | None, tag: str) -> float | None:
-        """The number in an element of the motor or of its transmission, None without one."""
+        """Return the number in an element of the motor or of its transmission, None without one."""
         places = [place for place in (motor, shared) if place is not None]
         found = self._only([part for place in places for part in place.findall(tag)])
         return None if found is None else self.document.written(found)
@@ -140,5 +140,5 @@ class Transmissions:
 
 
 def _drakes(motor: etree._Element, name: str) -> list[etree._Element]:
-    """The children of that name in Drake's namespace."""
+    """Return the children of that name in Drake's namespace."""
     return [child for child in motor if drake_name(child) == name]

@@ -66,7 +66,7 @@ _EFFECTS = {
 
 
 def read_urdf(document: Document) -> Description:
-    """The links and joints of a URDF file, angles as written.
+    """Return the links and joints of a URDF file, angles as written.
 
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
     checked by `rbdc.model.validation`.
@@ -215,7 +215,9 @@ class _Reader:
         return Rotation.from_quaternion(*(entry / length for entry in quaternion))
 
     def _parts(self, element: etree._Element, owner: str) -> dict[str, etree._Element]:
-        """The children that are honoured by tag, each at most once; all else of the element is noted."""
+        """Return the children that are honoured by tag, each at most once; all else of the element is
+        noted.
+        """
         parts: dict[str, etree._Element] = {}
         for child in self.document.children(element):
             tag = str(child.tag)
@@ -255,5 +257,5 @@ class _Reader:
 
 
 def _tag(element: etree._Element) -> str:
-    """The name of an element; of Drake's as of those it stands for."""
+    """Return the name of an element; of Drake's as of those it stands for."""
     return drake_name(element) or str(element.tag)

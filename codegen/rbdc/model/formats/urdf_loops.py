@@ -30,7 +30,7 @@ class Loops:
         self.elements: list[etree._Element] = []
 
     def takes(self, element: etree._Element) -> bool:
-        """Whether an element is a loop, which is then kept for `among`."""
+        """Return whether an element is a loop, which is then kept for `among`."""
         of_joint = element.tag == _LOOP_JOINT and element.get("type") in _KINDS
         if of_joint or drake_name(element) == BALL:
             self.elements.append(element)
@@ -38,7 +38,7 @@ class Loops:
         return False
 
     def among(self, links: Collection[str]) -> tuple[Loop, ...]:
-        """The loops between links that there are, with a note.
+        """Return the loops between links that there are, with a note.
 
         Raises DescriptionError for a constraint that lacks a part or names another link.
         """
@@ -55,7 +55,7 @@ class Loops:
         return tuple(found)
 
     def _joint(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
-        """The loop of a <loop_joint>: its frames in two links."""
+        """Return the loop of a <loop_joint>: its frames in two links."""
         sides = []
         for tag in ("link1", "link2"):
             part = element.find(tag)

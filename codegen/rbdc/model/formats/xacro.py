@@ -38,13 +38,13 @@ _DEFINING = (
 
 
 def is_xacro(document: Document) -> bool:
-    """Whether a document has elements of xacro to expand."""
+    """Return whether a document has elements of xacro to expand."""
     return bool(_own(document)) and not left_over(document)
 
 
 def left_over(document: Document) -> list[etree._Element]:
-    """The elements of xacro in a description that has been expanded: it has links, and calls of macros that
-    nothing defines.
+    """Return the elements of xacro in a description that has been expanded: it has links, and calls of macros
+    that nothing defines.
     """
     own = _own(document)
     defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in own)
@@ -59,7 +59,7 @@ def note_left_over(document: Document) -> None:
 
 
 def _own(document: Document) -> list[etree._Element]:
-    """The elements of xacro."""
+    """Return the elements of xacro."""
     return [
         element
         for element in document.root.iter("{*}*")
@@ -70,8 +70,8 @@ def _own(document: Document) -> list[etree._Element]:
 def expanded(
     document: Document, arguments: Sequence[tuple[str, str]], package_path: Sequence[Path]
 ) -> Document:
-    """The text that the package xacro makes of a file; messages on it name the file, its lines are those of
-    the result, and what xacro says is among its notes.
+    """Return the text that the package xacro makes of a file; messages on it name the file, its lines are
+    those of the result, and what xacro says is among its notes.
 
     Args:
         document: the file.
@@ -117,7 +117,7 @@ class Question(NamedTuple):
 
 
 def _answer(question: Question) -> tuple[str, list[str], str]:
-    """The answer of `expand`, and what xacro says beside it."""
+    """Return the answer of `expand`, and what xacro says beside it."""
     text, asked, status = "", list[str](), 0
     with TemporaryFile() as messages:
         try:
@@ -161,7 +161,7 @@ class _Packages:
         self.missing: list[str] = []
 
     def folder(self, name: str) -> str:
-        """The folder of a package, under the name that the index of ROS 2 has for this function.
+        """Return the folder of a package, under the name that the index of ROS 2 has for this function.
 
         Raises LookupError for a package that is not found.
         """
@@ -189,8 +189,8 @@ class _Packages:
 
 
 def expand(question: Question) -> tuple[str, list[str]]:
-    """The text of a file with some arguments, and the names of those that it has asked for. It ends the
-    process, which is one for this alone, after so many seconds, or with the reason why there is no text.
+    """Return the text of a file with some arguments, and the names of those that it has asked for. It ends
+    the process, which is one for this alone, after so many seconds, or with the reason why there is no text.
 
     Raises DescriptionError for a package that is not found.
     """

@@ -77,45 +77,49 @@ class JointType(ABC):
 
     @classmethod
     def draws(cls) -> list[tuple[str, int]]:
-        """The words of `sampling`, each with the first of the entries of q that it draws."""
+        """Return the words of `sampling`, each with the first of the entries of q that it draws."""
         ways = cls.sampling.split()
         return [(way, sum(map(SAMPLINGS.__getitem__, ways[:k]))) for k, way in enumerate(ways)]
 
     @abstractmethod
     def placement(self, q: Sequence[Scalar]) -> Placement:
-        """Pose of the child's frame in the parent's at configuration q (nq)."""
+        """Return pose of the child's frame in the parent's at configuration q (nq)."""
 
     @abstractmethod
     def subspace(self) -> tuple[Motion, ...]:
-        """The nv columns of S, constant, in the child's frame."""
+        """Return the nv columns of S, constant, in the child's frame."""
 
     @abstractmethod
     def neutral(self) -> tuple[float, ...]:
-        """The configuration (nq) with identity placement."""
+        """Return the configuration (nq) with identity placement."""
 
     @abstractmethod
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        """dq/dt (nq) at velocity v (nv), linear in v: the derivative of `integrate` (q, t v) at t = 0."""
+        """Return dq/dt (nq) at velocity v (nv), linear in v: the derivative of `integrate` (q, t v) at t
+        = 0.
+        """
 
     @abstractmethod
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        """q (+) dv (nq): the configuration reached from q by the constant velocity S dv over unit time."""
+        """Return q (+) dv (nq): the configuration reached from q by the constant velocity S dv over unit
+        time.
+        """
 
     @abstractmethod
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        """The dv (nv) with q0 (+) dv = q1."""
+        """Return the dv (nv) with q0 (+) dv = q1."""
 
     def motion(self, v: Sequence[Scalar]) -> Motion:
-        """S v of a velocity (nv)."""
+        """Return S v of a velocity (nv)."""
         return motion_sum(self.subspace(), v)
 
     def project(self, force: Force) -> list[Scalar]:
-        """S^T f (nv) of a force in the child's frame."""
+        """Return S^T f (nv) of a force in the child's frame."""
         return [column.dot(force) for column in self.subspace()]
 
     @classmethod
     def described(cls, axis: Vector3) -> JointType:
-        """The joint of a description that names this type, with a unit axis where it has one.
+        """Return the joint of a description that names this type, with a unit axis where it has one.
 
         Raises UnsupportedError for a type that descriptions do not have.
         """
@@ -125,22 +129,22 @@ class JointType(ABC):
         return make(axis) if cls.uses_axis else make()
 
     def main_axis(self) -> Vector3 | None:
-        """The unit axis that a chosen frame may have as its z, None where there is no such axis.
+        """Return the unit axis that a chosen frame may have as its z, None where there is no such axis.
 
         A joint with one commutes with turns about it and slides along it.
         """
         return None
 
     def on_z(self) -> JointType:
-        """The joint in a frame of which z is its `main_axis`; the joint itself without one."""
+        """Return the joint in a frame of which z is its `main_axis`; the joint itself without one."""
         return self
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """The part of an inertia that moves with the parent as well, whatever q is: here none."""
+        """Return the part of an inertia that moves with the parent as well, whatever q is: here none."""
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
     def pinocchio(self) -> tuple[str, list[float]] | None:
-        """The joint in Pinocchio, with the same q and v: a class of its Python module, and the axis that it
-        takes, empty where it takes none; None where Pinocchio has none.
+        """Return the joint in Pinocchio, with the same q and v: a class of its Python module, and the axis
+        that it takes, empty where it takes none; None where Pinocchio has none.
         """
         return None

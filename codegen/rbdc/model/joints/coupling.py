@@ -27,7 +27,9 @@ class Coupling:
         return [self.offset, self.multiplier, *self.higher]
 
     def position(self, leader: Scalar) -> Scalar:
-        """The joint's coordinate (m, rad) where it follows along a line; `CouplingAt` has that of a curve."""
+        """Return the joint's coordinate (m, rad) where it follows along a line; `CouplingAt` has that of a
+        curve.
+        """
         return self.multiplier * leader + self.offset
 
 
@@ -49,19 +51,19 @@ class CouplingAt(Coupling):
         return super().coefficients if self.law is None else self.law.coefficients
 
     def position(self, leader: Scalar) -> Scalar:
-        """The joint's coordinate at the configuration."""
+        """Return the joint's coordinate at the configuration."""
         del leader
         return self.place
 
 
 def trimmed(coefficients: Sequence[float]) -> list[float]:
-    """A polynomial, at least a line, without the highest coefficients that are zero."""
+    """Return a polynomial, at least a line, without the highest coefficients that are zero."""
     count = max([2, *(k + 1 for k, x in enumerate(coefficients) if x != 0.0)])
     return list(coefficients[:count])
 
 
 def reach(curve: Sequence[float], lower: float, upper: float) -> tuple[float, float]:
-    """The least and the largest value of a polynomial within limits."""
+    """Return the least and the largest value of a polynomial within limits."""
     at = [lower, upper]
     turning = np.roots([k * c for k, c in enumerate(curve)][:0:-1])
     at += [float(x.real) for x in turning if abs(x.imag) < 1e-9 and lower < x.real < upper]
@@ -70,7 +72,7 @@ def reach(curve: Sequence[float], lower: float, upper: float) -> tuple[float, fl
 
 
 def composed(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
-    """Coefficients of outer(inner(x)) of two polynomials, each with the constant first."""
+    """Return coefficients of outer(inner(x)) of two polynomials, each with the constant first."""
     result = [outer[-1]]
     for coefficient in reversed(outer[:-1]):
         product = [0.0] * (len(result) + len(inner) - 1)

@@ -81,7 +81,7 @@ class Revolute(OneAxis):
         return (Motion(Vector3.zero(), self.axis),)
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """The mass, h_z and K_zz about the axis z."""
+        """Return the mass, h_z and K_zz about the axis z."""
         h, k = inertia.first_moment, inertia.second
         return MomentInertia(inertia.mass, Vector3(0.0, 0.0, h.z), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
 
@@ -104,7 +104,7 @@ class Prismatic(OneAxis):
         return (Motion(self.axis, Vector3.zero()),)
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """All second moments."""
+        """Return all second moments."""
         return MomentInertia(0.0, Vector3.zero(), inertia.second)
 
 
@@ -140,7 +140,7 @@ class Spherical(JointType):
         return logarithm(multiply(conjugate(q0), q1)).w.scalars()
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """The mass, at the origin."""
+        """Return the mass, at the origin."""
         return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
 
     def pinocchio(self) -> tuple[str, list[float]] | None:
@@ -167,7 +167,7 @@ class Planar(JointType):
     uses_axis = True
 
     def plane_axes(self) -> tuple[Vector3, Vector3]:
-        """The two unit vectors of the plane along which x and y are measured."""
+        """Return the two unit vectors of the plane along which x and y are measured."""
         turned = Rotation.from_z_to(self.normal)
         return turned.x, turned.y
 
@@ -203,7 +203,7 @@ class Planar(JointType):
         return [cotangent * x + 0.5 * angle * y, cotangent * y - 0.5 * angle * x, angle]
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """K_nn of the normal n where that is z, nothing otherwise."""
+        """Return K_nn of the normal n where that is z, nothing otherwise."""
         zz = inertia.second.zz if self.normal == AXES[2] else 0.0
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, zz))
 

@@ -24,7 +24,7 @@ def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
 
 
 def enough(model: Problem) -> list[bool]:
-    """Whether six degrees of freedom or more carry a frame, by frames."""
+    """Return whether six degrees of freedom or more carry a frame, by frames."""
     carrying = list[int]()
     for body in model.bodies:
         carrying.append(body.joint.nv + (0 if body.parent == WORLD else carrying[body.parent]))

@@ -35,8 +35,8 @@ _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statemen
 
 
 def climb_loops(model: Problem, function: Function) -> LoopNest:
-    """The loops of a function, counted for WORLD and a frame that every body carries; of a pair relative to
-    one that none carries.
+    """Return the loops of a function, counted for WORLD and a frame that every body carries; of a pair
+    relative to one that none carries.
     """
     statements, dofs = tuple(_statements(model, function)), frame_dofs(model)
     tables = (
@@ -64,7 +64,7 @@ def _integers(name: str, numbers: Sequence[int]) -> Table:
 
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
-    """The sizes of the arrays that statements write beside the results, motions unless listed here."""
+    """Return the sizes of the arrays that statements write beside the results, motions unless listed here."""
     sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
     sizes |= {"jacobian": 6 * model.nv, "solutions": 6 * model.nv, "products": 21, "factors": 21}
     results = {p.name for p in function.declaration.outputs}

@@ -11,13 +11,13 @@ from rbdc.spatial import Motion, Vector3
 
 
 def jacobian(model: Problem) -> list[Statement]:
-    """J: the columns in the reference."""
+    """Return J: the columns in the reference."""
     own = by_reference(model, lambda m: m.put("J", m.seen(m.column).scalars()))
     return [up(of_joint(model, own))]
 
 
 def velocity(model: Problem) -> list[Statement]:
-    """The sum of X^-1 S qdot in the reference."""
+    """Return the sum of X^-1 S qdot in the reference."""
 
     def result(m: PathStep) -> None:
         m.write("velocity", m.seen(m.motion("moving"), symbol="v").scalars())
@@ -26,7 +26,7 @@ def velocity(model: Problem) -> list[Statement]:
 
 
 def jacobian_time_derivative(model: Problem) -> list[Statement]:
-    """Each column turned by the velocity of its body as the reference sees it."""
+    """Return each column turned by the velocity of its body as the reference sees it."""
 
     def column(m: PathStep) -> None:
         relative = m.motion("relative", i=6)
@@ -42,7 +42,7 @@ def jacobian_time_derivative(model: Problem) -> list[Statement]:
 
 
 def drift(model: Problem) -> list[Statement]:
-    """The acceleration without that of the joints."""
+    """Return the acceleration without that of the joints."""
 
     def result(m: PathStep) -> None:
         moving, rate = m.motion("moving"), m.motion("total")
@@ -54,7 +54,7 @@ def drift(model: Problem) -> list[Statement]:
 
 
 def acceleration(model: Problem) -> list[Statement]:
-    """The acceleration in the reference."""
+    """Return the acceleration in the reference."""
 
     def result(m: PathStep) -> None:
         m.write("acceleration", m.seen(m.motion("total"), symbol="a").scalars())
@@ -63,7 +63,7 @@ def acceleration(model: Problem) -> list[Statement]:
 
 
 def velocity_derivatives(model: Problem) -> list[Statement]:
-    """dv/dq_k = v_l x s_k, dv/dv_k = s_k; and what the reference turns."""
+    """Return dv/dq_k = v_l x s_k, dv/dv_k = s_k; and what the reference turns."""
 
     def column(m: PathStep) -> None:
         s = m.column
@@ -81,8 +81,8 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
 
 
 def acceleration_derivatives(model: Problem) -> list[Statement]:
-    """da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k; and what the
-    reference turns.
+    """Return da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k; and what
+    the reference turns.
     """
 
     def column(m: PathStep) -> None:
@@ -146,7 +146,7 @@ def _rates(
 
 
 def _relative(model: Problem) -> list[Statement]:
-    """The frame's velocity relative to each body of the path and, last, to the world."""
+    """Return the frame's velocity relative to each body of the path and, last, to the world."""
 
     def copy(m: PathStep) -> None:
         m.write("relative", m.read("relative", 6, i=6), 6, i=6)
@@ -156,8 +156,8 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """The frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity; along: relative to
-    each body of the path, with the step s of each.
+    """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity; along:
+    relative to each body of the path, with the step s of each.
     """
     step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})
 
@@ -181,7 +181,7 @@ RELATIVE = "its velocity relative to each body of the path, LOCAL"
 
 
 def _put_bend(model: Problem, matrix: str) -> Statement:
-    """Curvatures times v in the reference."""
+    """Return curvatures times v in the reference."""
 
     def own(m: PathStep) -> None:
         m.put_plain(matrix, m.seen(m.column.scaled(m.entry("v"))).scalars())

@@ -14,7 +14,7 @@ from rbdc.spatial.scalars import sqrt
 
 
 def relative_jacobian(model: Problem) -> list[Statement]:
-    """The columns of the joints that carry one of the frames alone."""
+    """Return the columns of the joints that carry one of the frames alone."""
 
     def own(m: PathStep) -> None:
         m.put("J", m.seen(m.column).scalars())
@@ -35,8 +35,8 @@ def relative_jacobian(model: Problem) -> list[Statement]:
 
 
 def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statement]:
-    """w = sqrt(det(A)) of A = J J^T, and w times the sum over the joints above of s_k . (-s_i x* y_i) with
-    Y = A^-1 J.
+    """Return w = sqrt(det(A)) of A = J J^T, and w times the sum over the joints above of s_k . (-s_i x* y_i)
+    with Y = A^-1 J.
     """
     singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
 

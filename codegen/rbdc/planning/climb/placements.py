@@ -18,17 +18,17 @@ ALIGNED = "LOCAL_WORLD_ALIGNED"
 
 
 def position(model: Problem) -> list[Statement]:
-    """The origin of the frame."""
+    """Return the origin of the frame."""
     return [once(model, lambda m: m.write("position", m.world.translation.scalars()))]
 
 
 def placement(model: Problem) -> list[Statement]:
-    """The 4x4 matrix of the frame."""
+    """Return the 4x4 matrix of the frame."""
     return [once(model, lambda m: m.write("placement", homogeneous(m.world)))]
 
 
 def position_derivatives(model: Problem) -> list[Statement]:
-    """The linear rows of the Jacobian along the world's axes."""
+    """Return the linear rows of the Jacobian along the world's axes."""
 
     def own(m: PathStep) -> None:
         m.put("dposition_dq", m.world.rotation.apply(m.column.linear).scalars())
@@ -37,7 +37,7 @@ def position_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_derivatives(model: Problem) -> list[Statement]:
-    """How each column moves origin and axes."""
+    """Return how each column moves origin and axes."""
 
     def own(m: PathStep) -> None:
         m.put("dplacement_dq", placement_change(m.world, m.seen(m.column, ALIGNED)))
@@ -46,7 +46,7 @@ def placement_derivatives(model: Problem) -> list[Statement]:
 
 
 def position_second_derivatives(model: Problem) -> list[Statement]:
-    """L_b L_a p = w_o x v_i."""
+    """Return L_b L_a p = w_o x v_i."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).linear.scalars()
@@ -55,7 +55,7 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """L_b L_a x = w_o x (w_i x x) of the axes too."""
+    """Return L_b L_a x = w_o x (w_i x x) of the axes too."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))
@@ -67,7 +67,7 @@ def placement_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def jacobian_derivatives(model: Problem) -> list[Statement]:
-    """How each column changes along another."""
+    """Return how each column changes along another."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).scalars()
@@ -88,7 +88,7 @@ class Change(Protocol):
 def _second(
     model: Problem, matrices: str, reference: str, change: Change, bend: Callable[[PathStep, Motion], Scalars]
 ) -> list[Statement]:
-    """Loops over pairs of columns in a reference, and over columns of curvature."""
+    """Return loops over pairs of columns in a reference, and over columns of curvature."""
     array = "columns" if reference == "LOCAL" else "s"
 
     def own(m: PathStep) -> None:

@@ -36,19 +36,19 @@ class PathStep(StepRecorder):
         return self.motion("columns", k=6)
 
     def motion(self, array: str, offset: int = 0, **strides: int) -> Motion:
-        """Six numbers of an array."""
+        """Return six numbers of an array."""
         return Motion.of(self.read(array, 6, offset, **strides))
 
     def factor(self, dof: str = "k") -> Scalar:
-        """The factor of a degree of freedom in its entry of v."""
+        """Return the factor of a degree of freedom in its entry of v."""
         return self.read("factor_of", 1, **{dof: 1})[0] if self.coupled else 1.0
 
     def entry(self, rates: str) -> Scalar:
-        """The entry of v or a that the degree of freedom k has."""
+        """Return the entry of v or a that the degree of freedom k has."""
         return self.read(rates, 1, column=1)[0]
 
     def seen(self, motion: Motion, reference: str = "", symbol: str = "s") -> Motion:
-        """A LOCAL motion as the reference has it."""
+        """Return a LOCAL motion as the reference has it."""
         reference = reference or self.reference
         made = expressed(motion, self.world, reference)
         if reference != "LOCAL":
@@ -89,24 +89,24 @@ LENGTH = Variable("length")
 
 
 def once(model: Problem, text: Text, reference: str = "") -> Statement:
-    """The step that a text records."""
+    """Return the step that a text records."""
     step = PathStep(model, reference)
     text(step)
     return step.step()
 
 
 def by_reference(model: Problem, text: Text) -> Statement:
-    """The steps of a text, one for each reference."""
+    """Return the steps of a text, one for each reference."""
     return Switch(Variable("reference"), tuple((name, (once(model, text, name),)) for name in REFERENCES))
 
 
 def up(*body: Statement, about: str = "", stop: Index = LENGTH) -> Loop:
-    """A loop over bodies from the frame to the root, or to before another one."""
+    """Return a loop over bodies from the frame to the root, or to before another one."""
     return Loop("i", 0, stop, body, about)
 
 
 def down(*body: Statement, about: str = "") -> Loop:
-    """A loop over bodies from the root to the frame."""
+    """Return a loop over bodies from the root to the frame."""
     return Loop("i", 0, LENGTH, body, about, backward=True)
 
 
@@ -119,8 +119,8 @@ def of_joint(
     own: Index = OWN,
     dof: str = "k",
 ) -> Loop:
-    """A loop over the degrees of freedom of a body on the path; bend, jerk: what is done for the curvature of
-    a joint that follows another along a curve, and for its derivative.
+    """Return a loop over the degrees of freedom of a body on the path; bend, jerk: what is done for the
+    curvature of a joint that follows another along a curve, and for its derivative.
     """
     bodies = [() if statement is None else (statement,) for statement in (plain, bend, jerk)]
     body: tuple[Statement, ...] = bodies[0]

@@ -71,9 +71,9 @@ K, T = Variable("k"), Variable("t")
 def column_loops(
     programs: Sequence[Program], declaration: FunctionDeclaration
 ) -> tuple[ColumnPlan, tuple[LoopNest, ...], int]:
-    """Where everything lies of a function whose outputs are solutions of its `System`; its loops, where these
-    are some for registers of 64 bytes first; and the operations of the solve where it is a loop. programs: of
-    what `preparation` declares, the first of two without the optional inputs.
+    """Return where everything lies of a function whose outputs are solutions of its `System`; its loops,
+    where these are some for registers of 64 bytes first; and the operations of the solve where it is a loop.
+    programs: of what `preparation` declares, the first of two without the optional inputs.
     """
     plan, early = worth_a_loop(plan_of(programs, declaration))
     start = Straight(tuple(kernel(program, plan) for program in programs))
@@ -84,7 +84,7 @@ def column_loops(
 
 
 def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: int) -> LoopNest:
-    """The function, its loops in vectors of so many lanes."""
+    """Return the function, its loops in vectors of so many lanes."""
     early = solves(plan, plan.early_blocks, lanes=lanes)
     late = solves(plan, plan.late_blocks, "late_", lanes)
     given = [WhereGiven(options, late.statements)] if late.statements else []
@@ -97,7 +97,7 @@ def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: in
 
 
 def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
-    """The plan, as a loop if the solve is better one, and the solve without optional inputs."""
+    """Return the plan, as a loop if the solve is better one, and the solve without optional inputs."""
     written = solves(plan, plan.early_blocks)
     operations = written.cost().vectors
     if operations > WORTH_A_LOOP:
@@ -109,7 +109,7 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
-    """Zeros, the identity for M^-1, and what rows of a loop that are none are multiplied by."""
+    """Yield zeros, the identity for M^-1, and what rows of a loop that are none are multiplied by."""
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:
         first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
@@ -120,7 +120,7 @@ def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _numbers(values: Mapping[Place, float]) -> Step:
-    """Constants at places."""
+    """Return constants at places."""
     m = PlaceRecorder()
     for place, x in values.items():
         m.store([x], place)
@@ -128,7 +128,7 @@ def _numbers(values: Mapping[Place, float]) -> Step:
 
 
 def _results(plan: ColumnPlan) -> Iterator[Statement]:
-    """Columns to the outputs, the half of M^-1 that its symmetry gives, and what is known."""
+    """Yield columns to the outputs, the half of M^-1 that its symmetry gives, and what is known."""
     system, n = plan.system, plan.system.joints
     for rows, parameters, first in (
         (n, system.solutions, system.contacts),
@@ -147,7 +147,7 @@ def _results(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Statement]:
-    """Columns of an output whose first row is this row of the system, neighbours together."""
+    """Yield columns of an output whose first row is this row of the system, neighbours together."""
     width = p.shape[1]
     position = [plan.position(side, column) for column in range(width)]
     starts = [c for c in range(width) if c == 0 or position[c] != position[c - 1] + 1]
@@ -171,8 +171,8 @@ def _known(plan: ColumnPlan) -> Step:
 
 
 def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) -> LoopNest:
-    """The solve for some blocks of columns: routines with rows written out, or a loop for strips of as many
-    blocks, of which some can be all zeros.
+    """Return the solve for some blocks of columns: routines with rows written out, or a loop for strips of as
+    many blocks, of which some can be all zeros.
     """
     tables, routines = list[Table](), list[Routine]()
     if plan.looped:
@@ -193,7 +193,7 @@ def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) ->
 
 
 def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
-    """The rows of each C function."""
+    """Return the rows of each C function."""
     parts: list[list[SolveRow]] = []
     for row in rows:
         if not parts or sum(r.products for r in parts[-1]) + row.products > PART:
@@ -203,7 +203,7 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 
 
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
-    """Rows that are written out."""
+    """Return rows that are written out."""
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
     about = f"Rows of the solve, {plan.lanes} columns in a block: block b of row k is y[{plan.blocks} k + b]."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
@@ -231,7 +231,7 @@ def _row(plan: ColumnPlan, row: SolveRow) -> Step:
 
 
 def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[Table]:
-    """Tables of the pairs of rows: where these begin, in pairs of blocks, their pivots, the entry of L
+    """Return tables of the pairs of rows: where these begin, in pairs of blocks, their pivots, the entry of L
     between them, and their first term, after the last the end of all; and of the terms: the entries of L for
     both rows, and where the other row begins.
     """
@@ -247,7 +247,7 @@ def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair
 
 
 def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Routine:
-    """A loop over so many pairs of rows of strips of as many blocks, in vectors of so many lanes."""
+    """Return a loop over so many pairs of rows of strips of as many blocks, in vectors of so many lanes."""
     pairs, terms = (
         [Entry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
         for table, size, variable in (("pairs", 6, K), ("terms", 3, T))
@@ -287,7 +287,7 @@ _NUMBERS = ("factor", "pivots", "p", "q", "l", "m", "within")
 
 
 def _at(m: LaneRecorder, places: Mapping[str, Place]) -> Step:
-    """The step that a recorder has, with arguments in arrays of their names but for `places`."""
+    """Return the step that a recorder has, with arguments in arrays of their names but for `places`."""
     program = m.program()
     names = [array.name for array in (*program.inputs, *program.outputs)]
     return Step(program, {name: places.get(name, Place(name)) for name in names})

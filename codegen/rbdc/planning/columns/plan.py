@@ -41,7 +41,7 @@ class System:
 
     @staticmethod
     def of(declaration: FunctionDeclaration) -> System:
-        """The system of a function by its outputs."""
+        """Return the system of a function by its outputs."""
         matrices = [p for p in declaration.outputs if len(p.shape) == 2]
         inverses = [p for p in matrices if p.kind is Kind.INVERSE]
         return System(
@@ -72,7 +72,7 @@ class System:
         return self.contacts + self.joints
 
     def first(self, solution: int) -> int:
-        """The first column of a solution among those of all."""
+        """Return the first column of a solution among those of all."""
         return sum(p.shape[1] for p in self.solutions[:solution])
 
 
@@ -121,7 +121,7 @@ class ColumnPlan:
         return range(first, first + self._blocks_of(max(0, len(self.order) - first * self.lanes)))
 
     def _blocks_of(self, columns: int) -> int:
-        """Blocks of so many columns; for a loop pairs of them, which fill long registers."""
+        """Return blocks of so many columns; for a loop pairs of them, which fill long registers."""
         pair = 1 + self.looped
         return -(-columns // (pair * self.lanes)) * pair
 
@@ -135,15 +135,15 @@ class ColumnPlan:
         return {column: position for position, column in enumerate(self.order)}
 
     def position(self, side: int, column: int) -> int:
-        """The place of a right-hand side's column in a row."""
+        """Return the place of a right-hand side's column in a row."""
         return self._position[self.system.first(side) + column]
 
     def block(self, side: int, column: int) -> int:
-        """The block of a row in which a column is."""
+        """Return the block of a row in which a column is."""
         return self.position(side, column) // self.lanes
 
     def mirrored(self, row: int) -> range:
-        """The blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
+        """Return the blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
         if self.system.inverse is None:
             return range(0)
         own = self.position(len(self.system.sides), 0)
@@ -185,9 +185,9 @@ class SolveRow:
 
 
 def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
-    """L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place, in these blocks;
-    of X = A^-1, which is symmetric, blocks left of the diagonal are left out. The rows that were made last
-    are taken last.
+    """Return L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place, in these
+    blocks; of X = A^-1, which is symmetric, blocks left of the diagonal are left out. The rows that were made
+    last are taken last.
     """
     size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
     filled, rows = plan.filled(blocks), list[SolveRow]()
@@ -210,7 +210,7 @@ def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
 
 
 def strips(blocks: range) -> list[range]:
-    """The blocks that a loop takes at once: pairs of them, as many each time but for one pair."""
+    """Return the blocks that a loop takes at once: pairs of them, as many each time but for one pair."""
     count = -(-len(blocks) // STRIP)
     ends = [len(blocks) // 2 * k // count * 2 for k in range(1, count + 1)]
     return [blocks[start:end] for start, end in pairwise([0, *ends])]
@@ -229,7 +229,7 @@ class RowPair(NamedTuple):
 
 
 def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
-    """The rows of a loop for one strip of blocks, those on the way up, then those on the way down."""
+    """Return the rows of a loop for one strip of blocks, those on the way up, then those on the way down."""
     rows, pairs, none = solve(plan, strip), list[RowPair](), len(plan.factor)
     for down in (False, True):
         own = [*(row for row in rows if row.scaled == down), SolveRow(plan.size, False, [], [])]
@@ -243,7 +243,7 @@ def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
 
 
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """The outputs that the kernel computes for the system of a function."""
+    """Return the outputs that the kernel computes for the system of a function."""
     system = System.of(declaration)
     size = system.size
     outputs = [
@@ -256,7 +256,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """The plan that serves all kernels."""
+    """Return the plan that serves all kernels."""
     system = System.of(declaration)
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 
@@ -280,12 +280,12 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
 
 
 def _nonzero(program: Program, which: int) -> list[int]:
-    """The entries of a result that can differ from zero."""
+    """Return the entries of a result that can differ from zero."""
     return [k for k, value in enumerate(program.results[which]) if program.values[value].constant != 0.0]
 
 
 def kernel(program: Program, plan: ColumnPlan) -> Program:
-    """The program with its outputs where the plan has them."""
+    """Return the program with its outputs where the plan has them."""
     sides = plan.system.sides
 
     def entries(first: int, of: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:

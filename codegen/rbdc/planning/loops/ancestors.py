@@ -43,14 +43,14 @@ class Ancestors:
         return Ancestors(tuple(start), tuple(own), tuple(end), tuple(entries))
 
     def above(self, number: int) -> tuple[int, ...]:
-        """The numbers above this one, from the root."""
+        """Return the numbers above this one, from the root."""
         return self.entries[self.start[number] : self.own[number]]
 
 
 def elimination_parents(model: Model, paths: Ancestors, held: Sequence[int] = ()) -> list[int]:
-    """The elimination tree of M over v: eliminating a row fills among all that it couples; the tree itself
-    where nothing is coupled. held: rows before those of M, each with entries along the path of the last
-    degree of freedom that it names.
+    """Return the elimination tree of M over v: eliminating a row fills among all that it couples; the tree
+    itself where nothing is coupled. held: rows before those of M, each with entries along the path of the
+    last degree of freedom that it names.
     """
     before = len(held)
     columns = [before + column for column, _, _ in dof_table(model)]

@@ -53,8 +53,8 @@ class Known:
 
 
 def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[str, int], int, int]:
-    """Strides, of equal indices their sum, offset and size of an array in which the parts of a place follow
-    each other: an index, how much further, and out of how many.
+    """Return strides, of equal indices their sum, offset and size of an array in which the parts of a place
+    follow each other: an index, how much further, and out of how many.
     """
     strides, offset = dict[str, int](), 0
     for name, further, count in reversed(parts):
@@ -64,7 +64,7 @@ def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[st
 
 
 def wheres(at: At) -> list[Any]:
-    """Where the indices are."""
+    """Return where the indices are."""
     return [index.at for index in (at if isinstance(at, tuple) else (at,))]
 
 
@@ -97,12 +97,12 @@ class Arrays:
         return self.scopes[-1]
 
     def read(self, array: str, size: int, **strides: int) -> list[Scalar]:
-        """Entries of an input, an array or a table."""
+        """Return entries of an input, an array or a table."""
         return self.scope.read(array, size, **strides)
 
     def constants(self, table: str, variable: str, row: int) -> list[Scalar]:
-        """The row of a table that a variable says: numbers where all of its group, as this row, have the
-        same.
+        """Return the row of a table that a variable says: numbers where all of its group, as this row, have
+        the same.
         """
         kept, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])
         read = self.read(table, len(kept), **{variable: len(kept)}) if different else []
@@ -118,14 +118,14 @@ class Arrays:
         return LoopArray(self, name, known, world)
 
     def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
-        """A quantity that the first loop finds, and stores from now on."""
+        """Return a quantity that the first loop finds, and stores from now on."""
         if name not in self.needed:
             self.needed.add(name)
             self.growing = True
         return self.array(name, kind)[at]
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
-        """A loop over columns or rows within the loop at hand, which hands it a quantity."""
+        """Yield a loop over columns or rows within the loop at hand, which hands it a quantity."""
         numbers, of = packed(carried)
         outer = self.scope
         places, size = outer.carry(numbers), len(outer.now.carried)
@@ -183,7 +183,7 @@ class LoopArray(Array[Quantity]):
         put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
 
     def _place(self, at: At) -> tuple[dict[str, int], int]:
-        """Strides and offset; so many entries the array has then."""
+        """Return strides and offset; so many entries the array has then."""
         tree, parts = self.m.tree, []
         for where in wheres(at):
             count = len(tree.kind_of if where.row in BODIES else tree.dofs)
@@ -223,7 +223,7 @@ class LoopResult(Array[Scalar]):
             put(self.name, [value], offset, **strides)
 
     def _place(self, at: At) -> tuple[dict[str, int], int]:
-        """Strides and offset."""
+        """Return strides and offset."""
         before, size = self.m.before, self.m.size
         parts = [(own.entry, own.offset + (0 if own.counts_all else before), size) for own in wheres(at)]
         strides, offset, _ = laid_out(parts, 1)

@@ -27,7 +27,7 @@ class Angle:
         self.angle, self._known = angle, {"cos": cosine, "sin": sine}
 
     def elementary(self, name: str, *arguments: Scalar) -> Scalar:
-        """Its cosine or sine."""
+        """Return its cosine or sine."""
         return self._known[name]
 
     def __mul__(self, other: Scalar) -> Scalar:
@@ -46,7 +46,7 @@ class LoopBody(Body):
         self.parent = Index(WORLD if kind.rooted else Where("parent"))
 
     def constants(self, table: str) -> list[Scalar]:
-        """The row of a table of constants."""
+        """Return the row of a table of constants."""
         return self.m.constants(table, "i", self.m.tree.kind_of.index(self.kind))
 
     def keep(self) -> None:
@@ -76,11 +76,11 @@ class LoopBody(Body):
         return self.m.found_first("X", Placement, self.parent).compose(local)
 
     def _in_parent(self) -> Placement:
-        """Its frame in the parent's at q."""
+        """Return its frame in the parent's at q."""
         return Placement.of(self.constants("placement")).compose(self.joint.placement(self._position()))
 
     def _position(self) -> list[Any]:
-        """The joint's entries of q."""
+        """Return the joint's entries of q."""
         if self.joint.rotation != "angle":
             q, (multiplier, offset) = self.m.read("q", self.joint.nq, at_q=1), self.constants("coupling")
             return [multiplier * x + offset for x in q]
@@ -97,7 +97,7 @@ class LoopBody(Body):
         return self._in_own_frame().moved(self.placement())
 
     def _in_own_frame(self) -> MomentInertia:
-        """Its inertia about the origin of its frame."""
+        """Return its inertia about the origin of its frame."""
         return MomentInertia.of(self.constants("inertia"))
 
     def columns(self) -> list[LoopColumn]:
@@ -137,7 +137,7 @@ class LoopBody(Body):
         return self.entries("armature" if any(self.m.tree.model.armature) else "")
 
     def entries(self, name: str) -> list[Scalar]:
-        """The joint's entries of an input, an array or a table over v; zeros without a name."""
+        """Return the joint's entries of an input, an array or a table over v; zeros without a name."""
         return self.m.read(name, self.joint.nv, at_v=1) if name else [0.0] * self.joint.nv
 
     def external_force(self) -> Force:
@@ -174,7 +174,7 @@ class LoopColumn(Column):
         return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
 
     def _joint(self, table: str) -> Entry:
-        """The entry of its body in a table."""
+        """Return the entry of its body in a table."""
         return Entry(table, BODY if self.at.row == "dof" else Entry("body_of", self.number))
 
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
@@ -196,7 +196,7 @@ class LoopColumn(Column):
     def _inner(
         self, rows: Sequence[str], first: Entry, stop: Entry, about: str, carried: Quantity
     ) -> Iterator[tuple[Column, Quantity]]:
-        """A loop over columns by one of these rows, another one for each loop around it."""
+        """Yield a loop over columns by one of these rows, another one for each loop around it."""
         depth = len(self.m.scopes)
         if depth > len(rows):
             raise UnsupportedError(f"loops have columns within columns {len(rows)} deep at most")

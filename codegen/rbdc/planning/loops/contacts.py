@@ -45,8 +45,8 @@ class LoopContact:
         return self.m.read(SWITCHES, 1, c=1)[0]
 
     def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
-        """Its motion where joints do not accelerate; rows along the axes that users have, or those of the one
-        frame. gains: with its own, and the target that it is held at.
+        """Return its motion where joints do not accelerate; rows along the axes that users have, or those of
+        the one frame. gains: with its own, and the target that it is held at.
         """
         m, body = self.m, self.contact.first.body
         origin = m.found_first("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
@@ -66,7 +66,7 @@ class LoopContact:
         return self.m.found_first("X", Placement, Index(Where("held"))).compose(Placement.of(own))
 
     def columns(self) -> Iterator[dynamics.Column]:
-        """The columns of J, for the joints that carry it."""
+        """Yield the columns of J, for the joints that carry it."""
         motion, last = self.motion(), Entry("contact_dof_of", CONTACT)
         place = motion.first.translation if motion.contact.whole else motion.first
         loop = Loop("d", Entry("up_start", last), plus(Entry("up_own", last), 1), (), "columns of J")
@@ -78,7 +78,7 @@ class LoopContact:
 
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
-    """All contacts, those that hold the same at once."""
+    """Return all contacts, those that hold the same at once."""
     own = m.tree.model.contacts
     firsts = [next(contact for contact in own if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
     titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]

@@ -49,7 +49,7 @@ class LoopRow(Row):
         yield from (row for row, _ in self._path(self._table("own_of"), 0.0))
 
     def before(self) -> Iterator[LoopRow]:
-        """All rows before it."""
+        """Yield all rows before it."""
         yield from (row for row, _ in self.m.inner(Loop("c", 0, DOF, ()), self._at("c"), 0.0))
 
     def below(self) -> Iterator[LoopRow]:
@@ -111,7 +111,7 @@ class Block:
 
 
 def _blocks(m: Loops, matrix: str) -> Iterator[Block]:
-    """All columns of a row, whole blocks of them and the rest."""
+    """Yield all columns of a row, whole blocks of them and the rest."""
     count, rest = divmod(m.tree.nv, BLOCK)
     for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
         yield Block(m, matrix, BLOCK, 0, c=BLOCK)

@@ -32,7 +32,7 @@ class Loops(Arrays, Machine):
     """
 
     def run(self, text: Callable[[Loops], object]) -> list[Statement]:
-        """The statements of a text."""
+        """Return the statements of a text."""
         while self.dry:
             self._begin()
             text(self)
@@ -68,7 +68,7 @@ class Loops(Arrays, Machine):
         self.placed = True
 
     def by_kind(self, loop: Loop, on: Entry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
-        """A loop whose body is one of several by an index, each for a place that has a title."""
+        """Yield a loop whose body is one of several by an index, each for a place that has a title."""
         cases = []
         for title, place in places:
             self.scopes.append(Scope(title))
@@ -82,7 +82,7 @@ class Loops(Arrays, Machine):
         return self.over(len(self.tree.dofs), LoopColumn(self, Where("k", 0, "column")), about)
 
     def over(self, count: int, at: Place, about: str, *, backward: bool = False) -> Iterator[Place]:
-        """A loop from 0 whose variable is the row of a place."""
+        """Yield a loop from 0 whose variable is the row of a place."""
         self.scopes.append(Scope())
         yield at
         body = self.scopes.pop().statements(dry=self.dry)
@@ -95,7 +95,7 @@ class Loops(Arrays, Machine):
         return LoopResult(self, name, adds=self.tree.coupled)
 
     def result(self, name: str) -> LoopResult:
-        """A vector or a matrix over v that is there."""
+        """Return a vector or a matrix over v that is there."""
         return LoopResult(self, name, adds=False)
 
     def matrix(self, name: str) -> LoopResult:

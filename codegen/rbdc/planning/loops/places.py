@@ -24,23 +24,23 @@ class PlaceRecorder:
         self._read: dict[tuple[Place, int, bool], list[Scalar]] = {}
 
     def numbers(self, size: int, place: Place) -> list[Scalar]:
-        """The numbers at a place."""
+        """Return the numbers at a place."""
         return self.read(place, size, wide=False)
 
     def vectors(self, size: int, place: Place) -> list[Scalar]:
-        """The vectors at a place."""
+        """Return the vectors at a place."""
         return self.read(place, size, wide=True)
 
     def number(self, place: Place) -> Scalar:
-        """The number at a place."""
+        """Return the number at a place."""
         return self.read(place, 1, wide=False)[0]
 
     def vector(self, place: Place) -> Scalar:
-        """The vector at a place."""
+        """Return the vector at a place."""
         return self.read(place, 1, wide=True)[0]
 
     def read(self, place: Place, size: int, *, wide: bool) -> list[Scalar]:
-        """Numbers or vectors at a place; read twice they are the same symbols."""
+        """Return numbers or vectors at a place; read twice they are the same symbols."""
         key = (place, size, wide)
         if key not in self._read:
             self._read[key] = self._trace.entries(self._name(place, wide=wide), 0, size)
@@ -69,11 +69,13 @@ class PlaceRecorder:
         self.put([x for *_, values in named for x in values], place)
 
     def step(self) -> Step:
-        """The simplified program of all that was stored, and where its arguments lie."""
+        """Return the simplified program of all that was stored, and where its arguments lie."""
         return Step(self._trace.program(), self._places)
 
     def _name(self, place: Place, *, wide: bool = True, adds: bool = False) -> str:
-        """A name for an argument, of the array and what leads there; its entries have names with numbers."""
+        """Return a name for an argument, of the array and what leads there; its entries have names with
+        numbers.
+        """
         stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])
         taken = {*self._places, *([place.array] if place != Place(place.array) else [])}
         letters = ("".join(word) for size in (1, 2) for word in product(ascii_lowercase, repeat=size))
@@ -85,7 +87,7 @@ class PlaceRecorder:
 
 
 def _word(index: Index) -> str:
-    """A word of C for an index."""
+    """Return a word of C for an index."""
     match index:
         case Variable(name):
             return name

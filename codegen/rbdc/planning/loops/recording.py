@@ -100,7 +100,7 @@ class StepRecorder:
         self._stored: dict[_Target, dict[int, Scalar]] = {}
 
     def read(self, array: str, size: int, offset: int = 0, **strides: int) -> list[Scalar]:
-        """The `size` numbers at a place; read twice they are the same symbols."""
+        """Return the `size` numbers at a place; read twice they are the same symbols."""
         if not size:
             return []
         target = _Target(array, tuple(strides.items()))
@@ -147,19 +147,21 @@ class StepRecorder:
         self._labels.record(self.title, formula, symbol, values)
 
     def stores(self, array: str = "") -> bool:
-        """Whether anything is stored, or anything in an array."""
+        """Return whether anything is stored, or anything in an array."""
         if array:
             return any(target.array == array for target in self._stored)
         return bool(self.carried) or any(self._stored.values())
 
     def unchanged(self, changed: set[str]) -> dict[str, _Argument]:
-        """Arguments that it and steps before have read, of arrays that neither it nor others have changed."""
+        """Return arguments that it and steps before have read, of arrays that neither it nor others have
+        changed.
+        """
         known = {**self._earlier, **self._read}
         changed = changed | {target.array for target in self._stored}
         return {name: own for name, own in known.items() if own.place.array not in changed}
 
     def step(self) -> Step:
-        """The simplified program of all that was stored, and where its arguments lie."""
+        """Return the simplified program of all that was stored, and where its arguments lie."""
         if self.carried:
             self.write(self.carrier, [x for _, x in self.carried.values()])
         outputs = dict[str, _Argument]()
@@ -184,7 +186,7 @@ class StepRecorder:
         return Step(replace(program, outputs=arrays), places)
 
     def _inputs(self, results: Sequence[Scalar]) -> dict[str, _Argument]:
-        """The arguments that results need beside those that were read in this step."""
+        """Return the arguments that results need beside those that were read in this step."""
         used, inputs = names_in(results), dict(self._read)
         for name, own in self._earlier.items():
             if names_in(own.values) & used:
@@ -197,7 +199,7 @@ class StepRecorder:
         return inputs
 
     def _written(self) -> Iterator[tuple[str, _Argument]]:
-        """The arguments that are stored, by names: entries one after the other together."""
+        """Yield the arguments that are stored, by names: entries one after the other together."""
         for target, stored in self._stored.items():
             firsts = [0] if target.apart else [k for k in sorted(stored) if k - 1 not in stored]
             for first in firsts:
@@ -208,13 +210,13 @@ class StepRecorder:
 
 
 def _name(target: _Target, offset: int) -> str:
-    """The name of the argument at a place: of its array, and of the indices that lead there."""
+    """Return the name of the argument at a place: of its array, and of the indices that lead there."""
     indices = (name for name, _ in target.strides)
     return "_".join([target.array, *indices, *([str(offset)] if offset else [])])
 
 
 def _place(target: _Target, offset: int) -> Place:
-    """The place that indices lead to by their names."""
+    """Return the place that indices lead to by their names."""
     found = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
     return Place(target.array, tuple(found), offset)
 
@@ -240,7 +242,7 @@ class Scope:
         self.inside, self.changed = set[str](), set[str]()
 
     def read(self, array: str, size: int, offset: int = 0, **strides: int) -> list[Scalar]:
-        """The `size` numbers at a place."""
+        """Return the `size` numbers at a place."""
         if array in self.changed or (array in self.inside and self.now.stores(array)):
             self._renew()
         self.inputs.add(array)
@@ -255,7 +257,7 @@ class Scope:
         self._storing(array).add(array, values, offset, **strides)
 
     def _storing(self, array: str) -> StepRecorder:
-        """The step that may store to an array."""
+        """Return the step that may store to an array."""
         if array in self.inside:
             self._renew()
         self.outputs.add(array)
@@ -271,7 +273,7 @@ class Scope:
         return places
 
     def statements(self, *, dry: bool) -> tuple[Statement, ...]:
-        """All of them; none where nothing but what is stored is asked for."""
+        """Return all of them; none where nothing but what is stored is asked for."""
         there = (part for part in self.parts if isinstance(part, Loop) or part.stores())
         return () if dry else tuple(part if isinstance(part, Loop) else part.step() for part in there)
 
@@ -304,7 +306,7 @@ class LaneRecorder:
         self._comment = comment
 
     def read(self, array: str, entry: int = 0) -> Scalar:
-        """An entry of an array: what is written there, or else what it holds."""
+        """Return an entry of an array: what is written there, or else what it holds."""
         if entry in self._written.get(array, {}):
             return self._written[array][entry]
         known = self._read.setdefault(array, [])
@@ -313,11 +315,11 @@ class LaneRecorder:
         return known[entry]
 
     def entries(self, array: str, start: int, count: int) -> list[Scalar]:
-        """Consecutive entries of an array."""
+        """Return consecutive entries of an array."""
         return [self.read(array, start + k) for k in range(count)]
 
     def motion(self, array: str, start: int) -> Motion:
-        """Six consecutive entries of an array: linear, then angular."""
+        """Return six consecutive entries of an array: linear, then angular."""
         return Motion.of(self.entries(array, start, 6))
 
     def let(self, symbol: str, values: Sequence[Scalar]) -> None:
@@ -331,17 +333,17 @@ class LaneRecorder:
         self._written.setdefault(array, {}).update(stored)
 
     def holds(self, values: Iterable[Scalar]) -> bool:
-        """Whether values are constants, or as they were read."""
+        """Return whether values are constants, or as they were read."""
         known = {id(y) for entries in self._read.values() for y in entries}
         return all(is_number(x) or id(x) in known for x in values)
 
     def _held(self, array: str, entry: int) -> Scalar | None:
-        """The number that is and stays in an entry, as far as it was read."""
+        """Return the number that is and stays in an entry, as far as it was read."""
         known = self._read.get(array, [])
         return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None
 
     def program(self) -> Program:
-        """The simplified program of all that was stored."""
+        """Return the simplified program of all that was stored."""
         outputs = [(name, list(entries.values())) for name, entries in self._written.items()]
         program = from_casadi(self.name, list(self._read.items()), outputs, self._labels)
         program = verify(chain_sums(optimise(program)))

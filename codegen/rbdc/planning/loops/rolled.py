@@ -144,7 +144,7 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
 
 
 def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
-    """The method that executes the fewest operations for this model, of a function whose record has
+    """Return the method that executes the fewest operations for this model, of a function whose record has
     recursions as loops, and these loops.
     """
     named, tree = function.policy.rolled, Tree(model)
@@ -156,8 +156,8 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
 
 
 def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:
-    """A text as loops, with the tables and arrays that it uses; it is called with a machine and the names of
-    the function's outputs.
+    """Return a text as loops, with the tables and arrays that it uses; it is called with a machine and the
+    names of the function's outputs.
     """
     outputs = [p.name for p in declaration.outputs]
     lanes = declaration.scalar.lanes_of_angles(len(tree.turning))
@@ -177,7 +177,7 @@ def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration
 
 
 def _methods(named: Mapping[str, str], model: Problem) -> list[str]:
-    """Recursions of several that suit the model."""
+    """Return recursions of several that suit the model."""
     if len(named) > 1 and model.coupled:
         return [name for name in named if named[name] != _ARTICULATED]
     if len(named) > 1 and model.nv > _LARGEST_ON_STACK:

@@ -18,7 +18,9 @@ from rbdc.spatial import Placement, RigidInertia
 
 
 def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
-    """The kind of contacts that one program serves: how many components there are, and which are held."""
+    """Return the kind of contacts that one program serves: how many components there are, and which are
+    held.
+    """
     return contact.kind.components, contact.held
 
 
@@ -68,7 +70,7 @@ class Tree:
         return self.kind_of if table != "contact_frame" else [None] * rows
 
     def differing(self, table: str, group: BodyKind | None) -> list[int]:
-        """The columns of a table of constants in which rows of a group differ."""
+        """Return the columns of a table of constants in which rows of a group differ."""
         pairs = zip(self.constants[table], self.groups(table), strict=True)
         columns = zip(*(row for row, own in pairs if own == group), strict=True)
         return [k for k, column in enumerate(columns) if len(set(column)) > 1]
@@ -145,7 +147,7 @@ class Tree:
         return list(dict.fromkeys(map(kind_of, self.model.contacts)))
 
     def table(self, name: str) -> Table | None:
-        """The table of this name, as it stands in the C; None where it is no table's."""
+        """Return the table of this name, as it stands in the C; None where it is no table's."""
         indices = self.contact_indices if name.startswith(("contact_", "held_")) else self.indices
         if name in indices:
             return Table(name, tuple((x,) for x in indices[name]), integer=True)

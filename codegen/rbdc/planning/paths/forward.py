@@ -28,7 +28,7 @@ FQ, FV = 27, 33
 
 
 def arrays(made: Layout) -> dict[str, int]:
-    """The arrays of the loops below."""
+    """Return the arrays of the loops below."""
     n, columns = made.size, made.columns
     sizes = {
         "x": 3 * columns * n,
@@ -49,7 +49,7 @@ class Accelerations:
         self.row = 3 * self.columns  # of X, and of what has its columns
 
     def statements(self) -> Iterator[Statement]:
-        """All of them."""
+        """Yield all of them."""
         made, joints = self.made, len(self.made.joints)
         yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv] by rows")
         yield Loop("e", 0, joints, tuple(self._down()), "H, L and b, from the leaves up", backward=True)
@@ -72,18 +72,18 @@ class Accelerations:
         return Loop("e", 0, len(self.path.columns[table]), body, about)
 
     def _across(self, text: Text, begin: int, end: Index) -> Loop:
-        """A loop over whole vectors."""
+        """Return a loop over whole vectors."""
         return Loop("k", begin, end, (self._step(text),), step=self.made.lanes)
 
     def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
-        """Rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L (6) and b
-        (3).
+        """Return rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L (6)
+        and b (3).
         """
         pitch, size = self.row if row < 12 else self.columns, (12 * 3 + 9) * self.columns
         return Place("sums", ((joint, size), (at, 1)), row * self.row, pitch=pitch)
 
     def _sums_of(self, m: PathStep, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
-        """Y and the others of a joint, of L and b so many."""
+        """Return Y and the others of a joint, of L and b so many."""
         y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
         return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
 
@@ -170,7 +170,7 @@ class Accelerations:
         yield Joint(joint).loop(*self._velocities())  # adds to products of all directions of the joint
 
     def _weights(self, at: Index, array: str = "weights", rows: int = TERMS) -> Place:
-        """Weights of the direction d of its joint."""
+        """Return weights of the direction d of its joint."""
         nth = ((Entry("nth_of", D), rows * self.columns),) if self.made.several else ()
         return Place(array, (*nth, (at, 1)), pitch=self.columns)
 
@@ -191,9 +191,9 @@ class Accelerations:
         return Loop("r", 0, self.columns, (self._step(text),), step=self.made.lanes)
 
     def _multiply(self, joint: Index) -> Iterator[Statement]:
-        """Terms that the weights of degree of freedom d are multiplied with: for each column of X A1 Y + s x*
-        H, Y and nothing; by q of what is above A3 psidot + A1 psiddot, psiddot, w(psidot); by v A3 s + A1
-        sigma, sigma, w; by q and v of what is below s x* fq and s x* fv. Of the only direction of a joint
+        """Yield terms that the weights of degree of freedom d are multiplied with: for each column of X A1 Y
+        + s x* H, Y and nothing; by q of what is above A3 psidot + A1 psiddot, psiddot, w(psidot); by v A3 s +
+        A1 sigma, sigma, w; by q and v of what is below s x* fq and s x* fv. Of the only direction of a joint
         half of what it has by its own q twice, for qq is symmetrised.
         """
         by_q, by_v, own = self.columns, 2 * self.columns, Joint(joint)
@@ -323,7 +323,7 @@ class Accelerations:
             m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
 
     def _same_joint(self) -> Statement:
-        """Entries of two directions d and x of one joint, beyond what the products give."""
+        """Return entries of two directions d and x of one joint, beyond what the products give."""
         joint, count = Entry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
         def own(m: PathStep) -> None:
@@ -344,12 +344,12 @@ class Accelerations:
 
 
 def _by_q(o: Operators, k: Direction) -> list[Scalar]:
-    """Factors of weights by q: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
+    """Return factors of weights by q: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
     force = o.a3(k.psi_rate) + o.a1(k.psi_second)
     return [*force.scalars(), *k.psi_second.scalars(), *k.psi_rate.angular.scalars()]
 
 
 def _by_own(o: Operators, k: Direction) -> list[Scalar]:
-    """Factors of weights by q of a direction of the own joint, s x* fq added."""
+    """Return factors of weights by q of a direction of the own joint, s x* fq added."""
     by_q = _by_q(o, k)
     return [*(Force.of(by_q[:6]) + k.s.cross_force(o.by_q)).scalars(), *by_q[6:]]

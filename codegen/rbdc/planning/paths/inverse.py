@@ -31,7 +31,7 @@ UP, POSITION, PARTIAL = Entry("up", E), Entry("position_of", B), Entry("partial_
 
 
 def arrays(made: Layout) -> dict[str, int]:
-    """The arrays of the loops below."""
+    """Return the arrays of the loops below."""
     sizes = {"forces": FORCES * made.lanes, "root": ROOT_FORCES * made.lanes}
     return sizes | {"beside": BESIDE * made.pitch, "pair": 6}
 
@@ -54,7 +54,7 @@ class Torques:
         self.outputs = self.qq, self.vv, self.qv, self.mq = tuple(outputs)
 
     def statements(self) -> Iterator[Statement]:
-        """All of them."""
+        """Yield all of them."""
         root, size = self.made.root, self.made.size
         if root:
             own = (part for parts in self.made.root_parts for part in self._root(*parts, alone=True))
@@ -105,7 +105,7 @@ class Torques:
         )
 
     def _by_shape(self) -> Statement:
-        """Rows of torques above, by how many directions the block has."""
+        """Return rows of torques above, by how many directions the block has."""
         cases = [
             (f"{count} directions, {above} of them above", tuple(self._rows(count, above)))
             for count, above in self.path.shapes
@@ -113,7 +113,9 @@ class Torques:
         return Switch(Entry("shape_of", B), tuple(cases))
 
     def _rows(self, count: int, above: int) -> Iterator[Statement]:
-        """Rows of torques that are above all directions of the block, above some, and above none of them."""
+        """Yield rows of torques that are above all directions of the block, above some, and above none of
+        them.
+        """
         e, about = "e", "entries (i, d, k), (i, k, d), (d, i, k): `count` of k, `above` of them above d"
         path, partial, end = Entry("path_of", D), Entry("partial_of", B), Entry("partial_of", plus(B, 1))
         below, partly, beside = map(self._step, (self._row_below, self._row_partly, self._row_beside))
@@ -132,7 +134,7 @@ class Torques:
     def _call(
         self, name: str, about: str, arrays: Sequence[str], body: Statement, indices: Mapping[str, Index]
     ) -> Call:
-        """The call of a routine that is inlined, with arrays of the same names."""
+        """Return the call of a routine that is inlined, with arrays of the same names."""
         widths = {"forces": self.made.lanes}
         routine = Routine(name, about, tuple(arrays), (body,), tuple(indices), widths=widths, inlined=True)
         return Call(routine, {array: Place(array) for array in arrays}, indices)
@@ -143,7 +145,7 @@ class Torques:
         self._put_rows(m, X, Row(*values))
 
     def _powers(self, m: PathStep, i: Index, *entries: int) -> Iterator[Scalar]:
-        """s of a torque above times forces; of A1 s and A0 s the linear parts are the same."""
+        """Yield s of a torque above times forces; of A1 s and A0 s the linear parts are the same."""
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
         linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
@@ -178,7 +180,9 @@ class Torques:
         self._put(m, self.mq, row.a1, i, K, D, count=STRICTLY, down=True)
 
     def _own_rows(self) -> Iterator[Statement]:
-        """The row of the torque of d: of all directions j that are not above the block of directions k."""
+        """Yield the row of the torque of d: of all directions j that are not above the block of
+        directions k.
+        """
         several = self.made.several
         if several:
             j, dof, count, above = (Entry(f"own_{name}", E) for name in ("at", "dof", "count", "above"))
@@ -197,13 +201,15 @@ class Torques:
         yield Switch(plus(COUNT, -1), tuple(cases))
 
     def _rows_from(self, start: Index, k: Index, count: int) -> Loop:
-        """Rows of directions of the path that are below all of those from k on, from an entry of `up` on."""
+        """Return rows of directions of the path that are below all of those from k on, from an entry of `up`
+        on.
+        """
         own = self._own_row("own_row", Entry("position_up", E), UP, k, count, count)
         return Loop("e", start, Entry("end_of", D), (own,))
 
     def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
-        """The call for the direction at j on the path and directions from k on, of which so many are not
-        below j and so many above it.
+        """Return the call for the direction at j on the path and directions from k on, of which so many are
+        not below j and so many above it.
         """
         rows, same = name != "own_row_of_one", name == "own_row_of_several"
         step = self._step(lambda m: self._own(m, rows=rows, same=same))
@@ -235,9 +241,9 @@ class Torques:
         self._put(m, self.qv, -u11.dot(rate), D, K, FROM, count=GIVEN, down=True)
 
     def _root(self, begin: int, count: int, *, alone: bool) -> Iterator[Statement]:
-        """Entries by directions of a free root: its motions are the unit vectors of the one frame, which its
-        own motion does not change (psidot = 0, psiddot = (g x e, 0)), so that all by its q and another v
-        is zero. alone: d is of it.
+        """Yield entries by directions of a free root: its motions are the unit vectors of the one frame,
+        which its own motion does not change (psidot = 0, psiddot = (g x e, 0)), so that all by its q and
+        another v is zero. alone: d is of it.
         """
         lanes = self.made.lanes
 
@@ -283,7 +289,7 @@ class Torques:
             yield self._rows_from(Entry("path_of", D), begin, count)
 
     def _of_one_joint(self) -> Statement:
-        """Velocities of two directions of one joint meet in s . I (s_d x s_x) as well."""
+        """Return velocities of two directions of one joint meet in s . I (s_d x s_x) as well."""
         n, joint = self.made.size, Joint(Entry("apart_of", Y))
 
         def force(m: PathStep) -> None:

@@ -89,7 +89,7 @@ class Layout:
 
 
 def layout(model: Problem, scalar: ScalarType) -> Layout:
-    """The layout of a model whose joints are not coupled."""
+    """Return the layout of a model whose joints are not coupled."""
     joints, paths = list[JointOnPath](), [model.support(index) for index in range(model.njoints)]
     for index, (body, (*above, _)) in enumerate(zip(model.bodies, paths, strict=True)):
         position = sum(model.bodies[k].joint.nv for k in above)
@@ -101,8 +101,8 @@ def layout(model: Problem, scalar: ScalarType) -> Layout:
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """The straight-line code that the loops start from: of accelerations, whatever the function is given. It
-    is the same for all of them.
+    """Return the straight-line code that the loops start from: of accelerations, whatever the function is
+    given. It is the same for all of them.
     """
     acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
     given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)

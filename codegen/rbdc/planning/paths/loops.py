@@ -16,7 +16,9 @@ from rbdc.planning.paths.tables import PathTables
 
 
 def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool) -> LoopNest:
-    """The loops of a function. What comes before gives `state` and, where dynamics are solved, `inverse`."""
+    """Return the loops of a function. What comes before gives `state` and, where dynamics are solved,
+    `inverse`.
+    """
     made = layout(model, declaration.scalar)
     path, outputs, drives = PathTables(made), [p.name for p in declaration.outputs], drive_tables(model)
     weights = [p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS]
@@ -46,7 +48,7 @@ VECTORS = ("total", "forces", "root", "turned")
 
 
 def _running(statements: Sequence[Statement]) -> Iterator[Statement]:
-    """Statements without loops that never run: a robot may have no joint below its root."""
+    """Yield statements without loops that never run: a robot may have no joint below its root."""
     for part in statements:
         if not isinstance(part, Loop):
             yield part

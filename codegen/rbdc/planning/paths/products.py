@@ -22,8 +22,8 @@ C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
 def product(
     made: Layout, row: Place, matrix: Place, to: Place, columns: int, rows: tuple[str, Index, Index]
 ) -> Iterator[Statement]:
-    """A row times a matrix of so many columns, whole vectors. row, matrix: the number and the row of the
-    matrix at the variable of a loop; rows: the variable, and from which index to before which other it
+    """Yield a row times a matrix of so many columns, whole vectors. row, matrix: the number and the row of
+    the matrix at the variable of a loop; rows: the variable, and from which index to before which other it
     goes.
     """
 
@@ -48,7 +48,7 @@ def product(
 
 
 def tile_height(made: Layout) -> int:
-    """The rows of a tile, as many as leave the fewest of all rows in a lower one."""
+    """Return the rows of a tile, as many as leave the fewest of all rows in a lower one."""
     return min(HEIGHTS, key=lambda height: -made.size % height)
 
 
@@ -62,7 +62,7 @@ class TiledProduct:
         self.made, self.begin, self.pitches, self.height = made, begin, pitches, tile_height(made)
 
     def routine(self) -> Routine:
-        """The loops over tiles, those of fewer rows and columns last."""
+        """Return the loops over tiles, those of fewer rows and columns last."""
         n, height, wide = self.made.size, self.height, 2 * self.made.lanes
         whole, rest = divmod(n - self.begin, wide)
 

@@ -14,7 +14,7 @@ from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
 
 def operators(made: Layout) -> list[Statement]:
-    """Operators of the degrees of freedom; zeros after the last, where vectors end."""
+    """Return operators of the degrees of freedom; zeros after the last, where vectors end."""
 
     def text(m: PathStep) -> None:
         o = Operators.of(m.direction(D, wide=True), m.subtree(D, wide=True))
@@ -40,16 +40,16 @@ def operators(made: Layout) -> list[Statement]:
 
 
 def drive_tables(model: Problem) -> list[Table]:
-    """Terms of drives in the derivatives by q and v, by degrees of freedom, where there are some."""
+    """Return terms of drives in the derivatives by q and v, by degrees of freedom, where there are some."""
     terms = {"stiffness": model.stiffness, "damping": model.damping}
     driven = any(map(any, terms.values()))
     return [Table(name, tuple((float(x),) for x in values)) for name, values in terms.items() if driven]
 
 
 def slopes(made: Layout, *, driven: bool) -> Iterator[Statement]:
-    """The sides [-dtau_dq | -dtau_dv] by rows: of torque d by what is at or above its joint b . w(psidot) +
-    (f, n) . psiddot and b . w + (f, n) . sigma; of torques above by d s . fq and s . fv. By q of a free
-    root, whose motions are the unit vectors, only gravity turns: nothing asks for that.
+    """Yield the sides [-dtau_dq | -dtau_dv] by rows: of torque d by what is at or above its joint b .
+    w(psidot) + (f, n) . psiddot and b . w + (f, n) . sigma; of torques above by d s . fq and s . fv. By q of
+    a free root, whose motions are the unit vectors, only gravity turns: nothing asks for that.
     """
     row, by_v = 2 * made.columns, made.columns
 

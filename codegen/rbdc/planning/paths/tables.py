@@ -35,12 +35,12 @@ class Joint:
         self.end, self.above = Entry("end_dof", number), Entry("joint_above", number)
 
     def loop(self, *body: Statement, variable: str = "d", further: int = 0) -> Loop:
-        """A loop over its degrees of freedom, or all but the first."""
+        """Return a loop over its degrees of freedom, or all but the first."""
         return Loop(variable, plus(self.dof, further), self.after, body)
 
 
 def blocks_of(*body: Statement, stop: str = "") -> Loop:
-    """A loop over the blocks of the path to d."""
+    """Return a loop over the blocks of the path to d."""
     return Loop("b", Entry("blocks_of", D), Entry(stop, D) if stop else Entry("blocks_of", plus(D, 1)), body)
 
 
@@ -65,7 +65,7 @@ class Block:
         )
 
     def lanes(self, x: int, lanes: int) -> tuple[float, ...]:
-        """Ones in the lanes of those that a place of the path is above, else zeros."""
+        """Return ones in the lanes of those that a place of the path is above, else zeros."""
         return tuple(float(lane < self.count and x < self.begins[lane]) for lane in range(lanes))
 
 
@@ -91,7 +91,7 @@ class PathTables:
         return Ancestors.of_parents(parents)
 
     def path(self, dof: int) -> tuple[int, ...]:
-        """The degrees of freedom on the path to one, with all of its joint."""
+        """Return the degrees of freedom on the path to one, with all of its joint."""
         last = self.owners[dof].dof + self.owners[dof].size - 1
         return (*self.up.above(last), last)
 
@@ -121,8 +121,8 @@ class PathTables:
         return [joint.above == number for number, joint in enumerate(self.made.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
-        """The index of a loop over the degrees of freedom of the tree of one, to which its acceleration is
-        coupled, and the variable, start and stop of this loop.
+        """Return the index of a loop over the degrees of freedom of the tree of one, to which its
+        acceleration is coupled, and the variable, start and stop of this loop.
         """
         y = Variable("y")
         if sum(self.roots) == 1:
@@ -141,7 +141,9 @@ class PathTables:
         return self.made.size // (2 * self.made.lanes) + 1
 
     def tables(self) -> list[Table]:
-        """All of them, and that of lanes in partial rows: 1 for those of directions below the row, else 0."""
+        """Return all of them, and that of lanes in partial rows: 1 for those of directions below the row,
+        else 0.
+        """
         found = [
             Table(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
@@ -152,9 +154,9 @@ class PathTables:
         return [*found, Table("partial_lanes", tuple(lanes) or firsts[:1]), Table("first_lanes", firsts)]
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
-        """Blocks, the rows that are above some of their directions, and directions that are not above a block
-        nor below all of it: where each is on the path, its number, how many of the block are not below it,
-        how many above.
+        """Return blocks, the rows that are above some of their directions, and directions that are not above
+        a block nor below all of it: where each is on the path, its number, how many of the block are not
+        below it, how many above.
         """
         each = [block for own in self.blocks for block in own]
         own = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
@@ -180,8 +182,8 @@ class PathTables:
         return j, dof, min(begin + self.owners[dof].size, block.count), min(max(begin, 0), block.count)
 
     def _of_paths(self) -> dict[str, Sequence[int]]:
-        """Paths as entries of `up`: of each degree of freedom where its path begins below a free root, where
-        its joint begins and ends. related: all on the path to one, and that it is on the path to; tree:
+        """Return paths as entries of `up`: of each degree of freedom where its path begins below a free root,
+        where its joint begins and ends. related: all on the path to one, and that it is on the path to; tree:
         all of its tree.
         """
         start, owners, every = self.up.start, self.owners, range(self.made.size)
@@ -202,8 +204,9 @@ class PathTables:
         }
 
     def _of_joints(self) -> dict[str, Sequence[int]]:
-        """Joints by number, and lists of them: below another, with several degrees of freedom, of which two
-        directions stand apart in forward dynamics; degrees of freedom of roots, of a free one the first.
+        """Return joints by number, and lists of them: below another, with several degrees of freedom, of
+        which two directions stand apart in forward dynamics; degrees of freedom of roots, of a free one the
+        first.
 
         merge_of: 0 of a root, 1 of the last joint of those on another, 2 of others.
         """
@@ -230,7 +233,7 @@ class PathTables:
         }
 
     def _of_tiles(self) -> dict[str, Sequence[int]]:
-        """How many products tiles sum: of each degree of freedom by q, then by v; at last of those by
+        """Return how many products tiles sum: of each degree of freedom by q, then by v; at last of those by
         torques.
         """
         wide, root, depths = 2 * self.made.lanes, self.made.root, list[int]()
@@ -243,7 +246,7 @@ class PathTables:
 
 
 def starts(groups: Iterable[Sequence[object]]) -> list[int]:
-    """Where each group begins when all lie one after the other, and where the last ends."""
+    """Return where each group begins when all lie one after the other, and where the last ends."""
     found = [0]
     for group in groups:
         found.append(found[-1] + len(group))

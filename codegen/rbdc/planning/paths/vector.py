@@ -24,7 +24,7 @@ SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
 
 
 def arrays(made: Layout) -> dict[str, int]:
-    """The arrays of the loops below."""
+    """Return the arrays of the loops below."""
     columns = made.columns
     sizes = {
         "weights": columns,
@@ -36,7 +36,7 @@ def arrays(made: Layout) -> dict[str, int]:
 
 
 def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bool) -> Iterator[Statement]:
-    """The Hessian for weights of torques or, where dynamics are solved, of accelerations."""
+    """Yield the Hessian for weights of torques or, where dynamics are solved, of accelerations."""
     if solved:
         yield from accelerations(path, weight)
         yield from Hessian(path, [*outputs[:3], "by_a"], with_root=False).statements()
@@ -47,7 +47,7 @@ def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bo
 
 
 def torques(made: Layout, weight: str) -> list[Statement]:
-    """Weights as they are given."""
+    """Return weights as they are given."""
 
     def copy(m: PathStep) -> None:
         m.store(m.numbers(1, Place(weight, ((D, 1),))), Place("weights", ((D, 1),)))
@@ -59,7 +59,7 @@ def torques(made: Layout, weight: str) -> list[Statement]:
 
 
 def accelerations(path: PathTables, weight: str) -> list[Statement]:
-    """The weights -M^-1 w of torques."""
+    """Return the weights -M^-1 w of torques."""
     made, n, rows = path.made, path.made.size, ("y", 0, path.made.size)
 
     def negated(m: PathStep) -> None:
@@ -75,7 +75,7 @@ def accelerations(path: PathTables, weight: str) -> list[Statement]:
 
 
 def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
-    """Changes by accelerations, with the block K by q and a: K M^-1, K ddq_dq and its transpose, and K
+    """Return changes by accelerations, with the block K by q and a: K M^-1, K ddq_dq and its transpose, and K
     ddq_dv. By q of a free root and of another joint it is zero.
     """
     made, n, columns, (qq, _, qv, qx) = path.made, path.made.size, path.made.columns, outputs
@@ -113,7 +113,7 @@ class Hessian:
         self.outputs = self.qq, self.vv, self.qv, self.qa = tuple(outputs)
 
     def statements(self) -> Iterator[Statement]:
-        """All of them."""
+        """Yield all of them."""
         made = self.made
         yield from (Clear(name, self.n**2) for name in self.outputs)
         yield from self._sums()
@@ -177,11 +177,11 @@ class Hessian:
         )
 
     def _row_of(self, array: str, at: Index, count: Index) -> Place:
-        """Entries (d, k) from k = `at` on, as many as are counted."""
+        """Return entries (d, k) from k = `at` on, as many as are counted."""
         return Place(array, ((D, self.n), (at, 1)), count=count)
 
     def _column_of(self, array: str, at: Index, count: Index) -> Place:
-        """Entries (k, d) likewise."""
+        """Return entries (k, d) likewise."""
         return Place(array, ((at, self.n), (D, 1)), apart=self.n, count=count)
 
     def _block(self, m: PathStep) -> None:
@@ -208,8 +208,8 @@ class Hessian:
             m.put([column], self._column_of(array, FIRST, columns))
 
     def _root(self) -> Iterator[Statement]:
-        """Entries with a free root's directions k, whose motions are the unit vectors and psidot zero, so
-        that all by its q and another v or a is zero: for d of the root itself only by both q, for others
+        """Yield entries with a free root's directions k, whose motions are the unit vectors and psidot zero,
+        so that all by its q and another v or a is zero: for d of the root itself only by both q, for others
         all.
         """
 
@@ -238,7 +238,9 @@ class Hessian:
         yield Loop("d", self.made.root, self.n, (once(self.made, others),), "the free root and another joint")
 
     def _pairs(self) -> Statement:
-        """vv of two directions of a joint: (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1 s_x of sums."""
+        """Return vv of two directions of a joint: (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1 s_x of
+        sums.
+        """
         joint, count = Joint(Entry("several_of", E)), len(self.path.columns["several_of"])
 
         def pair(m: PathStep) -> None:

@@ -37,7 +37,7 @@ _NONE = "", "", ""
 
 
 def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
-    """The bodies of a kernel."""
+    """Yield the bodies of a kernel."""
     schedule = scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
     yield from _rows(constants, kernel).programs()
@@ -51,7 +51,7 @@ def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
 
 
 def _rows(constants: Constants, kernel: WindowsKernel) -> Rows:
-    """The loops of a kernel over rows."""
+    """Return the loops of a kernel over rows."""
     if kernel.solved:
         return _forward_dynamics_derivatives(constants)
     if kernel.moving:
@@ -65,7 +65,9 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> Rows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> Rows:
-    """Bodies move without accelerations of joints, until M^-1 gives these from the torques that are left."""
+    """Return bodies move without accelerations of joints, until M^-1 gives these from the torques that are
+    left.
+    """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = Rows(constants, *names)
     m.v, m.external = "rate", True
@@ -88,9 +90,9 @@ def _forward_dynamics_derivatives(constants: Constants) -> Rows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """The motion of row 0 as a free root in its own axes, its linear velocity taken as zero, with G = -R^T g
-    the acceleration of the world. solved: dv/dt is still to be found, taken as zero, and the force on the
-    root's own body is written for that.
+    """Return the motion of row 0 as a free root in its own axes, its linear velocity taken as zero, with G =
+    -R^T g the acceleration of the world. solved: dv/dt is still to be found, taken as zero, and the force on
+    the root's own body is written for that.
     """
     trace = LaneRecorder("root_motion", ("q", "v", "a", "g", "force"))
     trace.begin("G = -R^T g, a = G + dv/dt + w x v")
@@ -110,7 +112,7 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """A free root as six joints one after the other, s the unit vectors: their records in `own`, from
+    """Return a free root as six joints one after the other, s the unit vectors: their records in `own`, from
     `inertia`, that of all that it carries. solved: and `whole`, that with its own (6, 6).
     """
     trace = LaneRecorder("root_joints", ("inertia", "whole", "own"))
@@ -128,7 +130,7 @@ def _root_joints(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_columns(constants: Constants) -> Program:
-    """F_a and t of the six columns of a free root from `sum`, the bodies that it carries, and `w`, its
+    """Return F_a and t of the six columns of a free root from `sum`, the bodies that it carries, and `w`, its
     angular velocity.
     """
     trace = LaneRecorder("columns_of_root", ("sum", "w", "own"))
@@ -146,7 +148,7 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """The frame of the first node of a joint with several degrees of freedom, axes and origin."""
+    """Return the frame of the first node of a joint with several degrees of freedom, axes and origin."""
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

@@ -44,12 +44,12 @@ def _above(schedule: Schedule, column: int) -> Iterator[int]:
 
 
 def _blocks(start: int, lanes: int) -> list[int]:
-    """First columns of registers over those before a supernode."""
+    """Return first columns of registers over those before a supernode."""
     return [n if n + lanes <= start else max(start - lanes, 0) for n in range(0, start, lanes)]
 
 
 def invert(layout: Layout) -> Routine:
-    """All of M^-1, from the root to the leaves."""
+    """Return all of M^-1, from the root to the leaves."""
     made: dict[tuple[Shape, int], Routine] = {}
     mirror = _mirror(layout)
     statements: list[Statement] = []
@@ -64,7 +64,7 @@ def invert(layout: Layout) -> Routine:
 
 
 def _mirror(layout: Layout) -> Routine:
-    """The rows of a supernode from its register on as columns."""
+    """Return the rows of a supernode from its register on as columns."""
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
     m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
     inner = Loop("j", Entry("first_of", NODE), i, (m.step(),))
@@ -82,7 +82,7 @@ class _SupernodeLoops:
         self.pitch = -(-6 // layout.lanes) * layout.lanes
 
     def routine(self, name: str) -> Routine:
-        """Rows of M^-1, and what they are as columns."""
+        """Return rows of M^-1, and what they are as columns."""
         lanes, size, shape = self.lanes, self.size, self.shape
         statements: list[Statement] = [*(self._within() if shape.inner else ()), self._inner()]
         if not shape.top:
@@ -111,15 +111,15 @@ class _SupernodeLoops:
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
     def _vector(self, array: str, row: Row) -> Place:
-        """The register of a row in an array of them."""
+        """Return the register of a row in an array of them."""
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: Row, lane: Row) -> Scalar:
-        """One number of that register."""
+        """Return one number of that register."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
-        """L within: of each column its K . s of those above."""
+        """Return L within: of each column its K . s of those above."""
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
         places = {f"lane{row.lane}": self._own(row) for row in self.shape.rows} | {"vector": Place("s")}
@@ -130,7 +130,7 @@ class _SupernodeLoops:
         return [Step(program, places), m.step()]
 
     def _inner(self) -> Step:
-        """T^T: unit vectors less those of columns below."""
+        """Return T^T: unit vectors less those of columns below."""
         m, rows = PlaceRecorder(self.lanes), self.shape.rows
         made: dict[int, Scalar] = {}
         for row in reversed(rows):
@@ -142,7 +142,7 @@ class _SupernodeLoops:
         return m.step()
 
     def _outer(self) -> Loop:
-        """-T K."""
+        """Return -T K."""
         m, made = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             record = self._own(row, at.TRANSPOSED)
@@ -154,8 +154,8 @@ class _SupernodeLoops:
         return Loop("at", 0, 6, (m.step(),), "-T K", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
-        """How the joint above accelerates in columns of M^-1 from one on: the sum of s times the rows of it
-        and of what carries it, s of a root being unit vectors.
+        """Return how the joint above accelerates in columns of M^-1 from one on: the sum of s times the rows
+        of it and of what carries it, s of a root being unit vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
@@ -169,12 +169,12 @@ class _SupernodeLoops:
         return [root.step(), over("e", "ups_of", NODE, m.step())]
 
     def _carried(self, m: PlaceRecorder, row: Row) -> Scalar:
-        """-T K a of a row."""
+        """Return -T K a of a row."""
         factors = m.numbers(6, Place("outer", (), self.pitch * row.number))
         return dot(factors, m.vectors(6, Place("a")))
 
     def _rows(self, column: Index) -> Step:
-        """Rows of M^-1 in columns before the supernode, and the square in which these are."""
+        """Return rows of M^-1 in columns before the supernode, and the square in which these are."""
         m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
         rows = replace(self.layout.matrix("inverse", Entry("first_of", NODE), column), pitch=columns)
         square = m.vectors(shape.lane, rows)[:] if shape.lane else []
@@ -185,13 +185,13 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """The square as columns."""
+        """Return the square as columns."""
         to = self.layout.matrix("inverse", column, Entry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)
 
     def _itself(self) -> Step:
-        """T D^-1 T^T - T K a where the supernode meets itself."""
+        """Return T D^-1 T^T - T K a where the supernode meets itself."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             own = m.number(self._own(row, at.PIVOT)) * m.vector(self._vector("inner", row))

@@ -41,12 +41,12 @@ KERNELS = {
 
 
 def kernel_of(function: Function) -> WindowsKernel:
-    """The kernel of a function whose record names one."""
+    """Return the kernel of a function whose record names one."""
     return KERNELS[function.policy.windows]
 
 
 def has_windows(model: Problem, function: Function) -> bool:
-    """Whether the function can have the form `windows` for this model."""
+    """Return whether the function can have the form `windows` for this model."""
     if not function.policy.windows or not suits_windows(model):
         return False
     kernel, root = kernel_of(function), model.bodies[0]

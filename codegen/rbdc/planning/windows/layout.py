@@ -114,15 +114,15 @@ class Layout:
         return Place(array, ((Entry("slot_of", column), at.OWN_SIZE),), offset)
 
     def entries(self, begin: int, column: Index) -> Place:
-        """Entries of joints from one on, from a column on."""
+        """Return entries of joints from one on, from a column on."""
         return Place("by", ((column, 1),), begin * self.padded, pitch=self.padded)
 
     def matrix(self, array: str, row: Index, column: Index, offset: int = 0) -> Place:
-        """A row of a square matrix from a column on."""
+        """Return a row of a square matrix from a column on."""
         return Place(array, ((row, self.columns), (column, 1)), offset)
 
     def of_columns(self, array: str, column: Index) -> Place:
-        """Columns of a square matrix from one on, row by row."""
+        """Return columns of a square matrix from one on, row by row."""
         return Place(array, ((column, 1),), pitch=self.columns)
 
     @cached_property
@@ -137,7 +137,7 @@ class Layout:
         return root + [self.schedule.slots[node] for node in self.schedule.nodes]
 
     def body(self, node: Node | None) -> Body:
-        """The body of a node; any for a lane without one."""
+        """Return the body of a node; any for a lane without one."""
         return self.model.bodies[(node or self.schedule.nodes[0]).body]
 
     @cached_property
@@ -148,24 +148,24 @@ class Layout:
 
 
 def step_at(program: Program, places: Mapping[str, Place]) -> Step:
-    """A program at those of the places that are its arguments'."""
+    """Return a program at those of the places that are its arguments'."""
     arguments = {array.name for array in (*program.inputs, *program.outputs)}
     return Step(program, {name: place for name, place in places.items() if name in arguments})
 
 
 def integers(name: str, entries: Iterable[int], width: int = 1) -> Table:
-    """A table of indices, so many a row; of none one that no loop reads."""
+    """Return a table of indices, so many a row; of none one that no loop reads."""
     return replace(numbers(name, [*entries] or [0], width), integer=True)
 
 
 def numbers(name: str, entries: Iterable[float], width: int = 1) -> Table:
-    """A table of numbers, so many a row."""
+    """Return a table of numbers, so many a row."""
     found = [float(x) for x in entries]
     return Table(name, tuple(tuple(found[k : k + width]) for k in range(0, len(found), width)))
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:
-    """The sum of products, term by term."""
+    """Return the sum of products, term by term."""
     first, *others = [x * y for x, y in zip(a, b, strict=True)]
     for other in others:
         first = first + other
@@ -173,10 +173,10 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
 
 
 def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
-    """Where each of some lists begins when they follow each other, and where the last ends."""
+    """Return where each of some lists begins when they follow each other, and where the last ends."""
     return [0, *accumulate(map(len, lists))]
 
 
 def over(variable: str, ends: str, of: Index, *body: Statement, about: str = "") -> Loop:
-    """A loop over the entries of one of several lists."""
+    """Return a loop over the entries of one of several lists."""
     return Loop(variable, Entry(ends, of), Entry(ends, plus(of, 1)), body, about)

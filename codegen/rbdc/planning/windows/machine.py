@@ -86,7 +86,7 @@ class Rows(Machine):
         return self.bodies[-1].trace
 
     def programs(self) -> Iterator[Program]:
-        """The bodies of the loops, in their order."""
+        """Return the bodies of the loops, in their order."""
         return (body.trace.program() for body in self.bodies)
 
     def down(self, about: str = "") -> Iterator[RowBody]:
@@ -157,7 +157,7 @@ class RowBody(Body):
         trace.store("joint", at.AXIS, s.scalars())
 
     def constants(self, names: Iterable[str]) -> list[Scalar]:
-        """Constants by their names, zeros where they are so throughout."""
+        """Return constants by their names, zeros where they are so throughout."""
         places = {name: place for place, name in enumerate(self.m.constants.values)}
         return [self.trace.read("c", places[name]) if name in places else 0.0 for name in names]
 
@@ -267,6 +267,6 @@ class RowArray(Array[Quantity]):
 
 
 def frame(numbers: Sequence[Scalar]) -> Placement:
-    """A frame from its numbers (`rbdc.reduction.constants.pose`)."""
+    """Return a frame from its numbers (`rbdc.reduction.constants.pose`)."""
     x, y, z, origin = (Vector3.of(numbers[k : k + 3]) for k in range(0, 12, 3))
     return Placement(Rotation(x, y, z), origin)

@@ -24,7 +24,7 @@ from rbdc.spatial.scalars import sqrt
 
 
 def window_layout(model: Problem, function: Function) -> Layout:
-    """The kernel of a function for the longest registers."""
+    """Return the kernel of a function for the longest registers."""
     kernel, schedule = kernel_of(function), scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
     bodies = {body.name: body for body in window_bodies(model, kernel)}
@@ -33,13 +33,13 @@ def window_layout(model: Problem, function: Function) -> Layout:
 
 
 def narrower_nests(layout: Layout) -> tuple[LoopNest, ...]:
-    """The kernel for shorter registers."""
+    """Return the kernel for shorter registers."""
     _, *others = widths_of(layout.schedule, layout.scalar)
     return tuple(window_nest(replace(layout, width=width)) for width in others)
 
 
 def window_nest(layout: Layout) -> LoopNest:
-    """The kernel for registers of one width, with the tables and arrays that it names."""
+    """Return the kernel for registers of one width, with the tables and arrays that it names."""
     statements = _KERNELS[layout.function.policy.windows](layout)
     names = set(names_in(statements))
     tables = [*rows.row_tables(layout), *_tables(layout)]
@@ -72,7 +72,7 @@ def _columns(model: Problem) -> Iterator[int]:
 
 
 def _vectors(layout: Layout) -> dict[str, int]:
-    """The sizes of arrays of rows of limbs."""
+    """Return the sizes of arrays of rows of limbs."""
     count = layout.rows
     sizes = {
         "motions": (count + 1 + bool(layout.moved)) * at.MOTION_SIZE,
@@ -90,7 +90,7 @@ def _vectors(layout: Layout) -> dict[str, int]:
 
 
 def _numbers(layout: Layout) -> dict[str, int]:
-    """The sizes of arrays of numbers."""
+    """Return the sizes of arrays of numbers."""
     size, columns, first = len(layout.slots), layout.columns, layout.first
     by_slot = ("angles", "sines", "cosines", "slides", *(name for name, _ in layout.kernel.inputs))
     return {
@@ -115,7 +115,7 @@ _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
-    """A routine at the beginnings of arrays, of which those that it names otherwise are given."""
+    """Return a routine at the beginnings of arrays, of which those that it names otherwise are given."""
     return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
 
 
@@ -124,7 +124,7 @@ def _start(layout: Layout) -> list[Statement]:
 
 
 def _inverse_inertia(layout: Layout) -> list[Statement]:
-    """M^-1."""
+    """Return M^-1."""
     free = root.root_joints(layout) if layout.schedule.free else []
     down = rows.down(layout, "placed_row", "axes and inertias")
     (output,) = layout.outputs
@@ -138,7 +138,7 @@ def _inverse_inertia(layout: Layout) -> list[Statement]:
 
 
 def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
-    """Derivatives of inverse dynamics."""
+    """Return derivatives of inverse dynamics."""
     matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
     found = [
         *_start(layout),
@@ -156,7 +156,7 @@ def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
 
 
 def _followed(layout: Layout) -> list[Statement]:
-    """Entries of joints that follow others, added to those of these."""
+    """Return entries of joints that follow others, added to those of these."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
         to = Place(output, ((Entry("column_in_v", i), nv), (Entry("column_in_v", J), 1)))
@@ -167,7 +167,7 @@ def _followed(layout: Layout) -> list[Statement]:
 
 
 def _diagonal(layout: Layout) -> list[Statement]:
-    """Terms that springs, damping, motors and dry friction add."""
+    """Return terms that springs, damping, motors and dry friction add."""
     model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         along: dict[int, Scalar] = {k: float(x) for k, x in enumerate(values) if x != 0.0}
@@ -183,7 +183,7 @@ def _diagonal(layout: Layout) -> list[Statement]:
 
 
 def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
-    """Derivatives of dry friction by the entries of v."""
+    """Yield derivatives of dry friction by the entries of v."""
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
             v, given = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
@@ -193,7 +193,7 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """The width of dry friction, of the model or as it is given."""
+    """Return the width of dry friction, of the model or as it is given."""
     own, given = PlaceRecorder(), PlaceRecorder()
     own.store([known], Place("width"))
     given.store([given.number(Place(FRICTION_WIDTH))], Place("width"))
@@ -201,8 +201,8 @@ def _width(known: float) -> list[Statement]:
 
 
 def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
-    """Derivatives of inverse dynamics where the accelerations are those of the torques, and -M^-1 times
-    them.
+    """Return derivatives of inverse dynamics where the accelerations are those of the torques, and -M^-1
+    times them.
     """
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free

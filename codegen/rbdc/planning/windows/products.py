@@ -21,8 +21,8 @@ _COLUMN: Index = Entry("column_of", B)
 
 
 def product_tables(layout: Layout) -> Iterator[Table]:
-    """First columns of registers; by window the rows with entries, and groups of rows of a product: those
-    that hang on these, and those that do by a free root alone, if at all.
+    """Yield first columns of registers; by window the rows with entries, and groups of rows of a product:
+    those that hang on these, and those that do by a free root alone, if at all.
     """
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
@@ -42,7 +42,7 @@ def product_tables(layout: Layout) -> Iterator[Table]:
 
 
 def driving(layout: Layout) -> Loop:
-    """Torques less viscous damping."""
+    """Return torques less viscous damping."""
     m, damped = PlaceRecorder(), any(layout.model.damping)
     tau, *others = (m.number(Place(x, ((K, 1),))) for x in ("tau", *(("damping", "v") if damped else ())))
     m.store([tau - prod(others) if damped else tau], Place("driving", ((K, 1),)))
@@ -50,7 +50,7 @@ def driving(layout: Layout) -> Loop:
 
 
 def accelerated(layout: Layout) -> Routine:
-    """M^-1 times what is left of the torques."""
+    """Return M^-1 times what is left of the torques."""
     lanes, m = layout.lanes, PlaceRecorder(layout.lanes)
     rest = m.number(Place("rests", ((Entry("slot_of", J), 1),)))
     m.put([rest * m.vector(layout.matrix("inverse", J, _COLUMN))], Place("sum"), adds=True)
@@ -62,13 +62,13 @@ def accelerated(layout: Layout) -> Routine:
 
 
 def _over_blocks(layout: Layout, *body: Statement) -> Loop:
-    """A loop over all columns, as many at a time as there are lanes."""
+    """Return a loop over all columns, as many at a time as there are lanes."""
     return Loop("b", 0, len(layout.blocks), body)
 
 
 def root_response(layout: Layout) -> Routine:
-    """How joints accelerate with a free root while they have no torques: M^-1 of joints and root times what
-    the root carries, with the sign of the products.
+    """Return how joints accelerate with a free root while they have no torques: M^-1 of joints and root times
+    what the root carries, with the sign of the products.
     """
     first, held, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
     held.put(held.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
@@ -81,7 +81,7 @@ def root_response(layout: Layout) -> Routine:
 
 
 def operations_by_inverse(layout: Layout) -> int:
-    """Operations of the products of M^-1 and right-hand sides, where there are both."""
+    """Return operations of the products of M^-1 and right-hand sides, where there are both."""
     if not layout.kernel.solved:
         return 0
     products = _products(layout, *layout.outputs[:2])
@@ -111,7 +111,7 @@ def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
 
 
 def _products(layout: Layout, by_q: str, by_v: str) -> list[Statement]:
-    """-M^-1 times the right-hand sides of window w."""
+    """Return -M^-1 times the right-hand sides of window w."""
     lanes, first, to = layout.lanes, layout.first, (by_q, by_v)
     whole = _groups(layout, 0, "inverse", ("bq", "bv"), to)
     if not layout.schedule.free:
@@ -123,8 +123,9 @@ def _products(layout: Layout, by_q: str, by_v: str) -> list[Statement]:
 
 
 def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
-    """Rows of results: a matrix, of which -1 is taken, times right-hand sides by q and v with entries in some
-    rows alone; those of a root alone for rows that hang on these by it (kind 1), none for rows that do not.
+    """Return rows of results: a matrix, of which -1 is taken, times right-hand sides by q and v with entries
+    in some rows alone; those of a root alone for rows that hang on these by it (kind 1), none for rows that
+    do not.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = Entry("group", _GROUP)
@@ -146,8 +147,8 @@ def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Se
 
 
 def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
-    """The columns of a free root without what it does by itself, of its angular velocity -M^-1 B^T, and what
-    damping takes; what is written beyond them is overwritten.
+    """Return the columns of a free root without what it does by itself, of its angular velocity -M^-1 B^T,
+    and what damping takes; what is written beyond them is overwritten.
     """
     lanes, size, first = layout.lanes, layout.columns, layout.first
     zeros, both = PlaceRecorder(lanes), PlaceRecorder(lanes)

@@ -16,8 +16,8 @@ from rbdc.spatial.scalars import is_zero
 
 
 def carrying(layout: Layout) -> list[Statement]:
-    """The motion of what carries all: a free root, its linear velocity taken as zero, or the world, which
-    accelerates by -g; and nothing handed to it yet.
+    """Return the motion of what carries all: a free root, its linear velocity taken as zero, or the world,
+    which accelerates by -g; and nothing handed to it yet.
     """
     found: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
     if layout.kernel.moving:
@@ -38,7 +38,7 @@ def carrying(layout: Layout) -> list[Statement]:
 
 
 def root_forces(layout: Layout) -> list[Statement]:
-    """The root's own force for unit accelerations and B^T, in `owns`, from the composite of all."""
+    """Return the root's own force for unit accelerations and B^T, in `owns`, from the composite of all."""
     total = totals("total", LIMBS, layout.sum_size)
     own = Place("owns", (), layout.own_root)
     return [
@@ -48,8 +48,8 @@ def root_forces(layout: Layout) -> list[Statement]:
 
 
 def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
-    """Matrices (3, 6) of a root's columns: forces f give f x G by q, and f x w and v x f by v; moments n give
-    n x w by v.
+    """Return matrices (3, 6) of a root's columns: forces f give f x G by q, and f x w and v x f by v; moments
+    n give n x w by v.
     """
     g, v = Vector3.of(m.numbers(3, Place("g"))), m.numbers(6, Place("v"))
     none, turning, moving = ([[0.0] * 3] * 3, _skew(Vector3.of(v[3:])), _skew(-Vector3.of(v[:3])))
@@ -61,12 +61,14 @@ def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
 
 
 def _skew(v: Vector3) -> list[list[Scalar]]:
-    """The matrix of v x."""
+    """Return the matrix of v x."""
     return [[0.0, -v.z, v.y], [v.z, 0.0, -v.x], [-v.y, v.x, 0.0]]
 
 
 def root_columns(layout: Layout, by_q: str, by_v: str, by_a: str) -> Routine:
-    """The columns of a free root: its orientation, its linear and angular velocity, its acceleration."""
+    """Return the columns of a free root: its orientation, its linear and angular velocity, its
+    acceleration.
+    """
     lanes, row = layout.lanes, layout.root_row
     m, held = PlaceRecorder(), PlaceRecorder(lanes)
     rows = [[*own, *[0.0] * (row - 6)] for matrix in _matrices(m) for own in matrix]
@@ -81,7 +83,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str, by_a: str) -> Routine:
 
 
 def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
-    """Entries of row j in the columns b .. of a root."""
+    """Return entries of row j in the columns b .. of a root."""
     m, record = PlaceRecorder(layout.lanes), layout.own("owns", J)
     held, f = m.vectors(9, Place("held")), m.numbers(6, record)
     own, t = (
@@ -96,13 +98,13 @@ def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
 
 
 def root_tables(layout: Layout) -> list[Table]:
-    """The columns that turn a root, as a mask; what motors add to its inertia."""
+    """Return the columns that turn a root, as a mask; what motors add to its inertia."""
     turning = tuple(-float(3 <= k < 6) for k in range(layout.root_row))
     return [Table("turning", (turning,), integer=True, mask=True)]
 
 
 def root_joints(layout: Layout) -> list[Statement]:
-    """A root as six joints one after the other, s the unit vectors: their records in `factors`; and
+    """Return a root as six joints one after the other, s the unit vectors: their records in `factors`; and
     where derivatives are solved for `whole`, its inertia with all that it carries (6, 6).
     """
     own = Place("factors", (), layout.own_root)
@@ -114,7 +116,9 @@ def root_joints(layout: Layout) -> list[Statement]:
 
 
 def root_torques(layout: Layout) -> list[Statement]:
-    """Forces left to accelerate a root: the given ones less its own and those of all that it carries."""
+    """Return forces left to accelerate a root: the given ones less its own and those of all that it
+    carries.
+    """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
     m, pushed = PlaceRecorder(), PlaceRecorder()
@@ -129,8 +133,8 @@ def root_torques(layout: Layout) -> list[Statement]:
 
 
 def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
-    """The accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e, for
-    the rest is M times these.
+    """Return the accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e,
+    for the rest is M times these.
     """
     m = PlaceRecorder()
     turn, force, moment = _matrices(m)
@@ -141,7 +145,7 @@ def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
 
 
 def accelerating(layout: Layout) -> Statement:
-    """The acceleration of what carries all: of a free root as it is known now, of the world none."""
+    """Return the acceleration of what carries all: of a free root as it is known now, of the world none."""
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
     made = m.numbers(6, root) if layout.schedule.free else [0.0] * 6
     m.put(made, Place("motions", (), LIMBS * at.ACCELERATION))

@@ -16,7 +16,7 @@ from rbdc.reduction.schedules import LIMBS, Node
 
 
 def row_tables(layout: Layout) -> Iterator[Table]:
-    """The tables of these loops."""
+    """Yield the tables of these loops."""
     schedule, model = layout.schedule, layout.model
     names = (", ".join("-" if node is None else _name(layout, node) for node in row) for row in schedule.grid)
     rows = zip(*layout.constants.values.values(), strict=True)
@@ -45,13 +45,13 @@ def row_tables(layout: Layout) -> Iterator[Table]:
 
 
 def _name(layout: Layout, node: Node) -> str:
-    """The name of a node's body, with a number where its joint has several."""
+    """Return the name of a node's body, with a number where its joint has several."""
     name = layout.model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
 
 
 def _scaled(layout: Layout) -> dict[str, list[float]]:
-    """Factors of coordinates, as angles and as lengths, and offsets, by slot."""
+    """Return factors of coordinates, as angles and as lengths, and offsets, by slot."""
     rows = []
     for node in layout.slots:
         body = layout.model.bodies[node.body] if node is not None and node.alone else None
@@ -65,7 +65,7 @@ def _scaled(layout: Layout) -> dict[str, list[float]]:
 
 
 def coordinates(layout: Layout) -> list[Statement]:
-    """The entries of q, v and others by slots, and sines and cosines of all angles."""
+    """Return the entries of q, v and others by slots, and sines and cosines of all angles."""
     m, slides = PlaceRecorder(), layout.constants.slides
     q = m.number(Place("q", ((Entry("q_of", K), 1),)))
     scaled = layout.model.coupled or slides or layout.schedule.filled_in
@@ -79,7 +79,7 @@ def coordinates(layout: Layout) -> list[Statement]:
 
 
 def _place(layout: Layout, name: str) -> Place:
-    """The argument of a body of this name in row r."""
+    """Return the argument of a body of this name in row r."""
     rows = {
         "own": ("motions", at.MOTION_SIZE, 1),
         "joint": ("joints", at.JOINT_SIZE, 0),
@@ -98,14 +98,14 @@ def _place(layout: Layout, name: str) -> Place:
 
 
 def of_row(layout: Layout, name: str) -> Step:
-    """A body in row r."""
+    """Return a body in row r."""
     program = layout.bodies[name]
     arguments = dict.fromkeys(array.name for array in (*program.inputs, *program.outputs))
     return Step(program, {own: _place(layout, own) for own in arguments})
 
 
 def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
-    """Entry k of what carries each lane of row r."""
+    """Return entry k of what carries each lane of row r."""
     found = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
@@ -115,7 +115,9 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
 
 
 def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
-    """A loop from the root to the leaves; begin: the first entry of what carries a row that it reads."""
+    """Return a loop from the root to the leaves; begin: the first entry of what carries a row that it
+    reads.
+    """
     steps: list[Statement] = []
     if layout.moved:
         size = at.MOTION_SIZE
@@ -142,14 +144,14 @@ def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statemen
 
 
 def _moved(size: int, own: Place, to: Place, *, adds: bool = False) -> Step:
-    """Vectors from one place to another, or added there."""
+    """Return vectors from one place to another, or added there."""
     m = PlaceRecorder(LIMBS)
     m.put(m.vectors(size, own), to, adds=adds)
     return m.step()
 
 
 def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
-    """Entries of row r to the records of its lanes, from their beginnings on."""
+    """Return entries of row r to the records of its lanes, from their beginnings on."""
     program = records("records", LIMBS, entries)
     size = sum(entries.values())
     places = {name: Place(name) for name in entries} | {"joint": joint}
@@ -161,7 +163,7 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: Layout) -> Loop:
-    """Leaves to root: s, K = U / D and 1 / D of each joint in `factors`, inertias handed on."""
+    """Return leaves to root: s, K = U / D and 1 / D of each joint in `factors`, inertias handed on."""
     size = layout.inertia_size
     kept = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
     handed = _to_carrier(layout, "inertias", size, Place("left"))
@@ -171,7 +173,7 @@ def articulated(layout: Layout) -> Loop:
 
 
 def external(layout: Layout) -> WhereGiven:
-    """External forces off those of the bodies."""
+    """Return external forces off those of the bodies."""
     places = {
         f"lane{m}": Place("fext", ((Entry("body_of", plus(Multiple(LIMBS, R), m)), 6),)) for m in range(LIMBS)
     }
@@ -182,7 +184,7 @@ def external(layout: Layout) -> WhereGiven:
 
 
 def backward(layout: Layout) -> Loop:
-    """Leaves to root: the forces of joints by q, v and a, F_a and t in `owns`, subtrees handed on."""
+    """Return leaves to root: the forces of joints by q, v and a, F_a and t in `owns`, subtrees handed on."""
     kept = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
     body = (of_row(layout, "backward_row"), kept, *handed)
@@ -207,8 +209,8 @@ def turned(layout: Layout) -> list[Statement]:
 
 
 def _pieces(layout: Layout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
-    """Columns of consecutive entries of a lane, in rows from a first one on: the first column; the lane,
-    the first entry and how many.
+    """Yield columns of consecutive entries of a lane, in rows from a first one on: the first column; the
+    lane, the first entry and how many.
     """
     for lane in range(LIMBS):
         nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]
@@ -220,7 +222,7 @@ def _pieces(layout: Layout, first: int) -> Iterator[tuple[int, tuple[int, int, i
 
 
 def posed(layout: Layout) -> list[Statement]:
-    """Constants with the frames of joints that have several degrees of freedom."""
+    """Return constants with the frames of joints that have several degrees of freedom."""
     if not layout.schedule.filled_in:
         return []
     count = len(layout.constants.values)

@@ -35,12 +35,12 @@ class Matrices:
     column: tuple[tuple[Index, int], ...]
 
     def row(self, x: str, row: Index) -> Place:
-        """A row of a window in a matrix."""
+        """Return a row of a window in a matrix."""
         return Place(self.arrays[x], ((row, self.pitch), *self.column))
 
 
 def tile_tables(layout: Layout) -> Iterator[Table]:
-    """Windows, their tiles by kind (only in the subtree of the row, on both sides, only above it), rows
+    """Yield windows, their tiles by kind (only in the subtree of the row, on both sides, only above it), rows
     without entries, and masks.
     """
     masks: dict[int, int] = {}
@@ -76,12 +76,12 @@ ABOVE, BELOW = "held_above", "held_below"
 
 
 def held_arrays(layout: Layout) -> dict[str, int]:
-    """The sizes of what is held of a window."""
+    """Return the sizes of what is held of a window."""
     return {ABOVE: 18 * layout.lanes, BELOW: 18 * layout.lanes}
 
 
 def filled(layout: Layout, to: Matrices) -> list[Statement]:
-    """The rows of window w that have entries."""
+    """Return the rows of window w that have entries."""
     first, both, last, end = (Entry("kinds", plus(Multiple(3, W), k)) for k in range(4))
     root = [_root_rows(layout, to)] if layout.schedule.free else []
     return [
@@ -95,7 +95,7 @@ def filled(layout: Layout, to: Matrices) -> list[Statement]:
 
 
 def _hold(layout: Layout, array: str, begin: int, size: int) -> Step:
-    """Entries of the window's columns, once for all rows."""
+    """Return entries of the window's columns, once for all rows."""
     m = PlaceRecorder(layout.lanes)
     m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
     return m.step()
@@ -109,7 +109,7 @@ class _Half(Motion):
 
 
 def _above(layout: Layout, to: Matrices) -> Step:
-    """A row of entries strictly above it."""
+    """Return a row of entries strictly above it."""
     m = PlaceRecorder(layout.lanes)
     held, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
     s, rate, second = (Motion.of(held[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
@@ -128,7 +128,7 @@ def _store(m: PlaceRecorder, layout: Layout, masks: str, to: Matrices, found: En
 
 
 def _below(layout: Layout, to: Matrices, *, adds: bool) -> Step:
-    """A row of entries in its subtree."""
+    """Return a row of entries in its subtree."""
     m = PlaceRecorder(layout.lanes)
     s, held = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
     none, forces = Force.zero(), (Force.of(held[k : k + 6]) for k in range(0, len(held), 6))
@@ -138,7 +138,7 @@ def _below(layout: Layout, to: Matrices, *, adds: bool) -> Step:
 
 
 def _root_rows(layout: Layout, to: Matrices) -> Step:
-    """Rows of a free root, whose s are unit vectors."""
+    """Return rows of a free root, whose s are unit vectors."""
     m = PlaceRecorder(layout.lanes)
     held = m.vectors(6 * len(to.arrays), Place(BELOW))
     for k, x in enumerate(to.arrays):
@@ -147,7 +147,7 @@ def _root_rows(layout: Layout, to: Matrices) -> Step:
 
 
 def derivatives(layout: Layout, arrays: dict[str, str]) -> Routine:
-    """Derivatives of inverse dynamics by windows, zeros as well."""
+    """Return derivatives of inverse dynamics by windows, zeros as well."""
     to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
     m = PlaceRecorder(layout.lanes)
     for x in arrays:

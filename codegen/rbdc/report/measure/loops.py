@@ -59,7 +59,7 @@ class Method:
         self._places = cycle([pointers_to(outputs) for outputs in places])
 
     def next_place(self) -> Any:
-        """Pointers to the next of the places of the outputs, which hold zeros."""
+        """Return pointers to the next of the places of the outputs, which hold zeros."""
         self.clear()
         return next(self._places)
 
@@ -68,7 +68,7 @@ class Method:
         self._memory.fill(0)
 
     def results(self, pointers: Any) -> list[Array]:
-        """The outputs for one sample."""
+        """Return the outputs for one sample."""
         self.clear()
         self.call(self.context, pointers, self.out)
         if self.fetch is not None:
@@ -76,7 +76,9 @@ class Method:
         return [x.astype(np.float64) for x in self.outputs]
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Address and length in memory of code and constants: the library's and those of what it calls."""
+        """Return address and length in memory of code and constants: the library's and those of what it
+        calls.
+        """
         found = []
         for line in Path("/proc/self/maps").read_text().splitlines():
             words = line.split()
@@ -87,8 +89,8 @@ class Method:
 
 
 def places_of(sizes: Sequence[int], dtype: str) -> tuple[NDArray[np.uint8], list[list[Array]]]:
-    """Memory of zeros, and arrays of these sizes in a row in it, once for each of the `OFFSETS` within a page
-    that they begin at; each is aligned to a cache line.
+    """Return memory of zeros, and arrays of these sizes in a row in it, once for each of the `OFFSETS` within
+    a page that they begin at; each is aligned to a cache line.
     """
     item = np.dtype(dtype).itemsize
     *starts, length = np.cumsum([0, *(-(-size * item // LINE) * LINE for size in sizes)]).tolist()
@@ -101,12 +103,12 @@ def places_of(sizes: Sequence[int], dtype: str) -> tuple[NDArray[np.uint8], list
 
 
 def pointers_to(arrays: Sequence[Array]) -> Any:
-    """A C array of the addresses of the arrays."""
+    """Return a C array of the addresses of the arrays."""
     return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
 
 
 def table(rows: Sequence[Any]) -> Any:
-    """A C array of the addresses of C arrays."""
+    """Return a C array of the addresses of C arrays."""
     return (ctypes.c_void_p * len(rows))(*map(ctypes.addressof, rows))
 
 
@@ -131,12 +133,14 @@ class Timer:
         self._blocks: dict[tuple[int, int], Any] = {}
 
     def _addresses(self, arrays: Sequence[Array], n: int, blocks: int) -> Any:
-        """A C array with a row for each block: the addresses of what the arrays have of it."""
+        """Return a C array with a row for each block: the addresses of what the arrays have of it."""
         first, lengths = [x.ctypes.data for x in arrays], [n * x.strides[0] for x in arrays]
         return as_ctypes(np.arange(blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
 
     def hot(self, method: Method, calls: int, n: int = 1, blocks: int = 0) -> float:
-        """Nanoseconds of a call, averaged over `calls` calls, with some of the blocks, by default all."""
+        """Return nanoseconds of a call, averaged over `calls` calls, with some of the blocks, by default
+        all.
+        """
         key = n, blocks or self.count // n
         if key not in self._blocks:
             rows = [self._addresses(arrays, *key) for arrays in (self.inputs, self.outputs) if arrays]
@@ -145,7 +149,9 @@ class Timer:
         return self._time(method, given, into[0] if into else table([method.next_place()]), calls, n)
 
     def cold(self, method: Method) -> list[float]:
-        """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
+        """Return nanoseconds of single calls with code and data flushed; empty where caches cannot be
+        flushed.
+        """
         times = []
         method.clear()
         ranges = method.ranges() if sys.platform == "linux" else []
@@ -164,7 +170,7 @@ class Timer:
         return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, clock))
 
     def results(self, method: Method, checked: int) -> list[Array]:
-        """The outputs of the first `checked` samples, from one call with all samples."""
+        """Return the outputs of the first `checked` samples, from one call with all samples."""
         for x in self.outputs:
             x.fill(np.nan)
         self.hot(method, 1, self.count)

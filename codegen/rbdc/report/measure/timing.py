@@ -81,15 +81,15 @@ def run(
 
 
 def _together(runs: Sequence[Any]) -> Any:
-    """The times of one method by several processes; of batches at each size."""
+    """Return the times of one method by several processes; of batches at each size."""
     if isinstance(runs[0], Mapping):
         return together(runs)
     return [together(of_a_size) for of_a_size in zip(*runs, strict=True)]
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The times of one method by several processes as those of one, as reports have them: the median is the
-    median of theirs.
+    """Return the times of one method by several processes as those of one, as reports have them: the median
+    is the median of theirs.
     """
     cold = [time for run in runs for time in run.get("cold", ())]
     return {
@@ -103,7 +103,7 @@ def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _in_a_process(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], Limits]:
-    """The results of a job of the worker. Raises ToolchainError if it fails."""
+    """Return the results of a job of the worker. Raises ToolchainError if it fails."""
     try:
         with processes.Helper(worker.run, stderr=subprocess.DEVNULL) as work:
             return work(job)
@@ -132,7 +132,7 @@ class Comparison:
 
 
 def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
-    """The rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
+    """Return the rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
     if flops is None:
         return None
     rates = {of: peak[f"{of}_flops_per_second"] for of in ("vector", "scalar")}
@@ -140,7 +140,9 @@ def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[st
 
 
 def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> float:
-    """The rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve them."""
+    """Return the rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve
+    them.
+    """
     return round(100.0 * moved / (1e-9 * nanoseconds) / float(bandwidth["bytes_per_second"]), 3)
 
 
@@ -150,8 +152,8 @@ _FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vec
 
 
 def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
-    """The C library that measures, compiled or from the cache: the timing loops, which are the same whatever
-    the flags of what they time, and the kernels of the limits.
+    """Return the C library that measures, compiled or from the cache: the timing loops, which are the same
+    whatever the flags of what they time, and the kernels of the limits.
 
     Raises ToolchainError with the command and the compiler's output.
     """

@@ -34,13 +34,13 @@ LIMIT_INPUT = np.array([0.5, 0.5])
 
 
 def kernel(library: str, name: str, size: int = 0) -> Method:
-    """A function that measures a limit, with room for its results."""
+    """Return a function that measures a limit, with room for its results."""
     symbol = f"rbdc_{name}"
     return Method(Contender(symbol, "", "", Path(library), symbol), [size])
 
 
 def peak(library: str, seconds: float) -> dict[str, Any]:
-    """The most flop a second of the core, and the nanoseconds of a call that does nothing, from about
+    """Return the most flop a second of the core, and the nanoseconds of a call that does nothing, from about
     `seconds` at most.
     """
     symbols, timer = ctypes.CDLL(library), Timer(library, [LIMIT_INPUT[np.newaxis]])
@@ -59,8 +59,8 @@ def peak(library: str, seconds: float) -> dict[str, Any]:
 
 
 def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
-    """The most bytes a second that the core reads and writes, both counted, of a buffer that it goes through
-    `PASSES` times.
+    """Return the most bytes a second that the core reads and writes, both counted, of a buffer that it goes
+    through `PASSES` times.
     """
     timer = Timer(library, [LIMIT_INPUT[np.newaxis]], outputs=[buffer])
     passing = kernel(library, "bandwidth")
@@ -69,13 +69,13 @@ def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
 
 
 def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The highest rates and the shortest call of several measurements."""
+    """Return the highest rates and the shortest call of several measurements."""
     found = {key: max(limit[key] for limit in limits) for key in limits[0]} if limits else {}
     return found | ({CALL: min(limit[CALL] for limit in limits)} if CALL in found else {})
 
 
 def buffer_size() -> int:
-    """Size of a buffer that no cache holds, in bytes."""
+    """Return size of a buffer that no cache holds, in bytes."""
     try:
         cache = os.sysconf("SC_LEVEL3_CACHE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -97,7 +97,9 @@ Results = tuple[dict[str, Any], dict[str, list[Array]]]
 
 
 def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
-    """The methods of a function for one sample: passes for about the seconds of the job, then cold calls."""
+    """Return the methods of a function for one sample: passes for about the seconds of the job, then cold
+    calls.
+    """
     methods, inputs = [Method(one, function["outputs"]) for one in function["methods"]], function["inputs"]
     timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
@@ -114,8 +116,8 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
 
 
 def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
-    """The methods of a function in batches, of times those of a sample by size; all sizes together take about
-    the seconds of the job.
+    """Return the methods of a function in batches, of times those of a sample by size; all sizes together
+    take about the seconds of the job.
     """
     methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
     timers, most = dict[str, Timer](), max(sizes)
@@ -137,13 +139,15 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
 
 
 def batched(timer: Timer, method: Method, n: int, blocks: int) -> Callable[[int], float]:
-    """The function that times batches of n; of a peer, which takes one sample at a time, by n calls each."""
+    """Return the function that times batches of n; of a peer, which takes one sample at a time, by n calls
+    each.
+    """
     each = 1 if method.fetch is None else n
     return lambda calls: each * timer.hot(method, each * calls, n // each, each * blocks)
 
 
 def _summary(times: Sequence[float]) -> dict[str, Any]:
-    """The times of a method's passes in nanoseconds."""
+    """Return the times of a method's passes in nanoseconds."""
     return {"minimum": min(times), "median": float(np.median(times)), "rounds": len(times)}
 
 

@@ -156,8 +156,8 @@ def _with_library(method: Contender, files: Files, tools: Toolchain) -> Contende
 def _batched(
     model: Problem, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
 ) -> Iterator[tuple[Contender, Files]]:
-    """The methods of a function in batches, and their C, none for a peer's, whose library is there. Puts down
-    in `batches` the sizes that do not fit, lanes and flop.
+    """Yield the methods of a function in batches, and their C, none for a peer's, whose library is there.
+    Puts down in `batches` the sizes that do not fit, lanes and flop.
     """
     (files, source), there = generated(model, one.function), {c.method: c for c in one.contenders}
     declaration, own = one.function.declaration, there["generated"]
@@ -193,12 +193,12 @@ def _batched(
 
 
 def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
-    """A method of batches that calls a method for one sample, without its library."""
+    """Return a method of batches that calls a method for one sample, without its library."""
     return Contender(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
 
 
 def _lanes(source: FunctionSource) -> int | None:
-    """Samples that the generated batch function computes side by side, None where it is a loop."""
+    """Return samples that the generated batch function computes side by side, None where it is a loop."""
     loop = source.one_by_one or not source.declaration.lanes
     return None if loop else source.declaration.scalar.lanes
 
@@ -210,14 +210,16 @@ def _how(source: FunctionSource) -> str:
 
 
 def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
-    """The contender of the peers, among their builds and algorithms, with the least time of a single call."""
+    """Return the contender of the peers, among their builds and algorithms, with the least time of a single
+    call.
+    """
     theirs = [c for c in one.contenders if peer_of(c.method) in peers]
     return min(theirs, key=lambda c: float(one.times[c.method]["minimum"]), default=None)
 
 
 def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
-    """The reason why peers took no part in the comparison of single calls either; that of one that was asked
-    for first.
+    """Return the reason why peers took no part in the comparison of single calls either; that of one that was
+    asked for first.
     """
     reasons = [a.reason for a in one.absent if peer_of(a.method) in peers]
     reasons += [absent[peer] for peer in peers if peer in absent]
@@ -227,7 +229,7 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
 def generated(
     model: Problem, function: Function, scalar: ScalarType = DOUBLE, choice: Choice = UNTOLD
 ) -> tuple[Files, FunctionSource]:
-    """C of the generated batch function behind the common entry point, and what it was made of."""
+    """Return C of the generated batch function behind the common entry point, and what it was made of."""
     name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={name: choice})
     made = generate(model, ROBOT, [name], lambda _: None, options)
@@ -236,7 +238,7 @@ def generated(
 
 
 def casadi_map(model: Problem, function: Function, method: str, sizes: Sequence[int]) -> Files:
-    """C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
+    """Return C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
     whole, _ = of_casadi(model, function, method)
     maps = [whole.map(n) for n in sizes]
     cases = [

@@ -61,8 +61,8 @@ _COUNTED = {
 
 
 def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Function:
-    """A recursion as a CasADi function of expressions, before any of our passes; outputs are columns, row by
-    row.
+    """Return a recursion as a CasADi function of expressions, before any of our passes; outputs are columns,
+    row by row.
     """
     inputs = [(p.name, ca.SX.sym(p.name, p.size)) for p in function.declaration.required]
     with written_out():
@@ -71,7 +71,7 @@ def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Functio
 
 
 def _whole(inputs: Sequence[Any], outputs: Sequence[Any]) -> ca.Function:
-    """The CasADi function, with dense outputs."""
+    """Return the CasADi function, with dense outputs."""
     return ca.Function(ROBOT, inputs, [ca.densify(x) for x in outputs])
 
 
@@ -80,9 +80,9 @@ def _scalars(column: Any) -> list[Symbolic]:
 
 
 def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluate) -> ca.Function:
-    """A function that is first or second derivatives, from a recursion of what is differentiated, by CasADi
-    in one of the `MODES`; second ones of each output are the matrix by its first variable, differentiated by
-    its second one.
+    """Return a function that is first or second derivatives, from a recursion of what is differentiated, by
+    CasADi in one of the `MODES`; second ones of each output are the matrix by its first variable,
+    differentiated by its second one.
     """
     base, weight = _base(model, function), float(mode == "reverse")
     options = {} if mode == "auto" else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
@@ -108,15 +108,15 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
 
 
 def _tangents(model: Problem, q: Any) -> Any:
-    """dq/dt of each unit velocity, side by side."""
+    """Return dq/dt of each unit velocity, side by side."""
     units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
     rates = [configuration_rate(model, _scalars(q), unit) for unit in units]
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
 def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict[str, str]:
-    """CasADi's own C of functions with as many inputs and outputs, and statements in C that call them, with
-    arrays of arguments that have room for any of them.
+    """Return CasADi's own C of functions with as many inputs and outputs, and statements in C that call them,
+    with arrays of arguments that have room for any of them.
     """
     generator = ca.CodeGenerator("casadi_function.c")
     for function in functions:
@@ -138,8 +138,8 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """Modes in which CasADi differentiates towards a function, of `MODES`, by the method through our C;
-    second derivatives are forward ones of the first.
+    """Return modes in which CasADi differentiates towards a function, of `MODES`, by the method through our
+    C; second derivatives are forward ones of the first.
     """
     if function.second_order is not None:
         return {"ad": "forward"}
@@ -147,15 +147,15 @@ def modes_of(function: Function) -> dict[str, str]:
 
 
 def _base(model: Problem, function: Function) -> Function:
-    """The function that CasADi differentiates towards another."""
+    """Return the function that CasADi differentiates towards another."""
     second = function.second_order
     return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.of]
 
 
 def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Function, str]:
-    """The function behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or ad-casadi, and
-    in words by which recursion it is: of the papers' that with the fewest operations in the end, for a peer
-    gets the recursion that costs it least for the model at hand.
+    """Return the function behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or
+    ad-casadi, and in words by which recursion it is: of the papers' that with the fewest operations in the
+    end, for a peer gets the recursion that costs it least for the model at hand.
     """
     mode = modes_of(function).get(method.removesuffix("-casadi"))
     base, how = (function, "") if mode is None else (_base(model, function), f"{MODES[mode]} of ")
@@ -172,13 +172,13 @@ def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Funct
 
 
 def _cost(function: ca.Function) -> Cost:
-    """Counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
+    """Return counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
     codes = [function.instruction_id(k) for k in range(function.n_instructions())]
     return counted({one: sum(code in kinds for code in codes) for one, kinds in _COUNTED.items()})
 
 
 def ad_methods(model: Problem, function: Function) -> list[Method]:
-    """The methods of this module for one function."""
+    """Return the methods of this module for one function."""
     if function.declaration.framed:
         return []
     modes = modes_of(function)
@@ -190,7 +190,7 @@ def ad_methods(model: Problem, function: Function) -> list[Method]:
 
 
 def _through_casadi(model: Problem, function: Function, method: str) -> Implementation:
-    """CasADi's C of the papers' recursion that leaves it the fewest operations."""
+    """Return CasADi's C of the papers' recursion that leaves it the fewest operations."""
     refuse_large(model, function)
     whole, algorithm = of_casadi(model, function, method)
     instructions = whole.n_instructions()
@@ -201,7 +201,7 @@ def _through_casadi(model: Problem, function: Function, method: str) -> Implemen
 
 
 def _through_ours(model: Problem, function: Function, mode: str) -> Implementation:
-    """Our C, by our passes and emitter, of CasADi's derivatives of the recursion that is generated."""
+    """Return our C, by our passes and emitter, of CasADi's derivatives of the recursion that is generated."""
     refuse_large(model, function)
     base = _base(model, function)
     whole = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])

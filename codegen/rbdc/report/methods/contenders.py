@@ -57,9 +57,9 @@ BY_PARAMETERS = "generated-parameters"
 def methods_of(
     model: Problem, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
 ) -> list[Method]:
-    """Every method of a function that we compile, in the order of the report; with inertial parameters at run
-    time where there are rows of them and it depends on them. `every_form`: also the straight-line code of the
-    algorithm that is generated.
+    """Return every method of a function that we compile, in the order of the report; with inertial parameters
+    at run time where there are rows of them and it depends on them. `every_form`: also the straight-line code
+    of the algorithm that is generated.
     """
     own = partial(generated, model, function)
     made = [Method("generated", "generated", own), Method(SINGLE, "single", partial(own, scalar=FLOAT))]
@@ -80,7 +80,7 @@ def methods_of(
 
 
 def known_methods(model: Problem, function: Function) -> list[str]:
-    """The methods and families that --methods may name for a function, found without making any.
+    """Return the methods and families that --methods may name for a function, found without making any.
 
     All its algorithms are among them, also the one that `methods_of` has as generated alone.
     """
@@ -89,7 +89,9 @@ def known_methods(model: Problem, function: Function) -> list[str]:
 
 
 def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
-    """The methods of the catalogue that are not generated, or all, and the papers' recursions; none twice."""
+    """Return the methods of the catalogue that are not generated, or all, and the papers' recursions; none
+    twice.
+    """
     others = dict(function.methods)
     if others and not every_form and path_start(model, function) is None:
         del others[chosen(model, function)[0]]
@@ -102,7 +104,7 @@ def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str
 def compiled(
     method: str, family: str, made: Implementation, tools: Toolchain, seconds: float | None = None
 ) -> Contender:
-    """A method, compiled, each file in so many seconds at most.
+    """Return a method, compiled, each file in so many seconds at most.
 
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
@@ -121,7 +123,7 @@ def compiled(
 
 
 def library_of(files: Mapping[str, str], tools: Toolchain, seconds: float | None = None) -> SharedLibrary:
-    """The library of C files by name, compiled as `compiled` does."""
+    """Return the library of C files by name, compiled as `compiled` does."""
     units = units_of(files, (*STANDARD_FLAGS, *tools.flags), seconds)
     return shared_library("method.so", units, tools.compiler, 1)
 
@@ -135,8 +137,8 @@ def generated(
     scalar: ScalarType = DOUBLE,
     form: str = "",
 ) -> Implementation:
-    """The C that `rbdc build` makes of the function, of the model's inertial parameters too where it takes
-    them at run time; `form`: see `of_files`. words: what is said of it beside its algorithm.
+    """Return the C that `rbdc build` makes of the function, of the model's inertial parameters too where it
+    takes them at run time; `form`: see `of_files`. words: what is said of it beside its algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, lambda _: None, options)
@@ -145,7 +147,7 @@ def generated(
 
 
 def by_method(model: Problem, function: Function, method: str, evaluate: Evaluate) -> Implementation:
-    """The C of another algorithm through the same compiler."""
+    """Return the C of another algorithm through the same compiler."""
     refuse_large(model, function)
     entry = Function(function.declaration, {method: evaluate})
     made = programs(model, entry, method)
@@ -156,7 +158,7 @@ def by_method(model: Problem, function: Function, method: str, evaluate: Evaluat
 
 
 def alone(model: Problem, source: FunctionSource) -> Implementation:
-    """The C of one function as a library."""
+    """Return the C of one function as a library."""
     add_loop(ROBOT, source)
     return of_files(model, render_library(model, ROBOT, [source]), source)
 
@@ -172,7 +174,9 @@ class Toolchains(NamedTuple):
 
 
 def toolchains(options: CompareOptions) -> Toolchains:
-    """The compilers that the options request. Raises ToolchainError where there is no compiler at all."""
+    """Return the compilers that the options request. Raises ToolchainError where there is no compiler at
+    all.
+    """
     tools = Toolchains(toolchain(options.compiler, options.cflags), [], {})
     own = tools.first.compiler
     for name in options.also:

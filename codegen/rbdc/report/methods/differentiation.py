@@ -52,7 +52,7 @@ Called = tuple[dict[str, str], list[str]]
 
 
 def bases_of(function: Function) -> dict[str, str]:
-    """The schemes that a function can be had by, each with the name of what it differentiates."""
+    """Return the schemes that a function can be had by, each with the name of what it differentiates."""
     second, of = function.second_order, function.comparison.derivative_of
     if second is not None:
         of = str(second.function.comparison.derivative_of)
@@ -61,7 +61,9 @@ def bases_of(function: Function) -> dict[str, str]:
 
 
 def differentiating_methods(model: Problem, function: Function) -> list[Method]:
-    """The methods of this module for one function; of first derivatives for those of a single result."""
+    """Return the methods of this module for one function; of first derivatives for those of a single
+    result.
+    """
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
     return [
         Method(name, families.get(name, "numerical"), partial(_by_scheme, model, function, base, name))
@@ -136,7 +138,7 @@ SCHEMES = {
 
 
 def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Implementation:
-    """A method by the template of its C; `of` is what is differentiated."""
+    """Return a method by the template of its C; `of` is what is differentiated."""
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, results = SCHEMES[method], base.declaration.outputs
     called, prototypes = (
@@ -169,8 +171,8 @@ def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Impl
 
 
 def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
-    """The numbers of the inputs that are moved, and what comes of it: outputs, the numbers of the results
-    that change, and where entry i, c of their changes along directions j and k is put.
+    """Return the numbers of the inputs that are moved, and what comes of it: outputs, the numbers of the
+    results that change, and where entry i, c of their changes along directions j and k is put.
     """
     outputs, second = function.declaration.outputs, function.second_order
     if second is None:
@@ -189,14 +191,14 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
 
 
 def _generated(model: Problem, name: str) -> Called:
-    """A generated function and `integrate`."""
+    """Return a generated function and `integrate`."""
     made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
     declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
     return c_files(made.files), [one.prototype(ROBOT) for one in declarations]
 
 
 def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) -> Called:
-    """The C of a function over numbers of several parts, and of the rates of its inputs."""
+    """Return the C of a function over numbers of several parts, and of the rates of its inputs."""
     files, prototypes = dict[str, str](), list[str]()
     rates = _rates(model, twice=SCHEMES[method].twice)
     for program, kind in ((_parts(model, base, method), scalar), (rates, DOUBLE)):
@@ -210,9 +212,9 @@ def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) ->
 
 
 def _parts(model: Problem, base: Function, method: str) -> Program:
-    """The function over complex numbers, or the last part of it over numbers of several: inputs in a row for
-    each, of bicomplex numbers without and with i2, of the chain rule values, two slopes and the mixed one,
-    which q alone has.
+    """Return the function over complex numbers, or the last part of it over numbers of several: inputs in a
+    row for each, of bicomplex numbers without and with i2, of the chain rule values, two slopes and the mixed
+    one, which q alone has.
     """
     ends = (0, model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
     x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))
@@ -234,8 +236,8 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
 
 
 def _rates(model: Problem, *, twice: bool) -> Program:
-    """The rate of q along a tangent; of all inputs, with `twice`, along a first and a second one, and of q
-    along the second along the first.
+    """Return the rate of q along a tangent; of all inputs, with `twice`, along a first and a second one, and
+    of q along the second along the first.
     """
     q, nv = symbols("x", model.nq), model.nv
     if not twice:
@@ -272,7 +274,7 @@ class Bicomplex(Tangent):
 
     @classmethod
     def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
-        """Sine or cosine. TypeError for others."""
+        """Return sine or cosine. TypeError for others."""
         if name not in ("sin", "cos"):
             raise TypeError(f"no {name} of a bicomplex number")
         return super().elementary(name, *arguments)

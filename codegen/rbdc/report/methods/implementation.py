@@ -61,8 +61,8 @@ def refuse_large(model: Problem, function: Function) -> None:
 
 
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
-    """The papers' recursions for a function, on the model with the links' frames of the description, and,
-    where its record names that, the deciding one on the joint-space model.
+    """Return the papers' recursions for a function, on the model with the links' frames of the description,
+    and, where its record names that, the deciding one on the joint-space model.
 
     The generated methods where these are the textbook's too: references check their results and are not
     timed.
@@ -114,8 +114,8 @@ class Method(NamedTuple):
 def of_files(
     model: Problem, files: Mapping[str, str], source: FunctionSource, form: str = ""
 ) -> Implementation:
-    """An implementation from the C of a function with its public signature, and all its files; `form`: of one
-    of its forms, `INTO_ZEROED`, `BATCH` or `BLOCKS`. Its inertial parameters are those of the model.
+    """Return an implementation from the C of a function with its public signature, and all its files; `form`:
+    of one of its forms, `INTO_ZEROED`, `BATCH` or `BLOCKS`. Its inertial parameters are those of the model.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     numbers = ", ".join(scalar.literal(float(x)) for row in nominal(model) for x in row)
@@ -127,34 +127,36 @@ def of_files(
 
 
 def statements_of(text: str) -> int:
-    """Number of statements in C of others, which have one a line."""
+    """Return number of statements in C of others, which have one a line."""
     return sum(line.rstrip().endswith(";") for line in text.splitlines())
 
 
 def c_files(files: Mapping[str, str]) -> dict[str, str]:
-    """The C among some files."""
+    """Return the C among some files."""
     return {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
 
 
 def recorded(
     name: str, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Sequence[Scalar]]]
 ) -> Program:
-    """The program of outputs that were traced over symbols."""
+    """Return the program of outputs that were traced over symbols."""
     return verify(optimise(verify(from_casadi(name, list(inputs), list(outputs)))))
 
 
 def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """The declaration of the same function without external forces, on which all methods are measured."""
+    """Return the declaration of the same function without external forces, on which all methods are
+    measured.
+    """
     return replace(declaration, inputs=tuple(declaration.required), lanes=False, zeroed=False)
 
 
 def header(prototypes: Sequence[str]) -> str:
-    """The text of a header with C declarations."""
+    """Return the text of a header with C declarations."""
     return render("prototypes.h.jinja", prototypes=prototypes)
 
 
 def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", index: str = "") -> str:
-    """The C call of a form of a function with our own signature, its arguments out of `in` and `out`.
+    """Return the C call of a form of a function with our own signature, its arguments out of `in` and `out`.
 
     They point at the first sample, or at sample `index` where that is given.
     """
@@ -173,5 +175,5 @@ def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", in
 
 
 def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:
-    """The C of `ENTRY` by the statements of its body."""
+    """Return the C of `ENTRY` by the statements of its body."""
     return render("adapter.c.jinja", robot=ROBOT, entry=ENTRY, lines=lines, **scalar.words)

@@ -35,7 +35,7 @@ class Text(NamedTuple):
 
 
 def reference_loops(problem: Problem, function: Function, reference: str) -> LoopNest:
-    """A function as loops by one of the references that its record names.
+    """Return a function as loops by one of the references that its record names.
 
     Raises UnsupportedError for a reference without loops, for a model that its loops do not know, or that is
     too large for them.
@@ -58,7 +58,7 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
 
 
 def _unknown(problem: Problem, function: Function, text: Text) -> str:
-    """The first property of a model that loops do not know; "" where there is none."""
+    """Return the first property of a model that loops do not know; "" where there is none."""
     loaded = any(p.name == EXTERNAL_FORCES for p in function.declaration.inputs)
     properties = {
         "springs and no dry friction": not problem.only_damped,

@@ -71,7 +71,7 @@ class Verdict:
 
 
 def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:
-    """Figures that got worse and better since the baseline, robot by robot."""
+    """Return figures that got worse and better since the baseline, robot by robot."""
     verdict = Verdict()
     for label, old in baseline["robots"].items() if baseline else ():
         if label not in report["robots"]:
@@ -85,8 +85,8 @@ def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | 
 
 
 def judge(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:
-    """Figures that got worse and better since the baseline, if there is one. gate_time: the factor beyond
-    which a time is worse, None where times decide nothing.
+    """Return figures that got worse and better since the baseline, if there is one. gate_time: the factor
+    beyond which a time is worse, None where times decide nothing.
     """
     verdict = Verdict()
     if baseline is None:
@@ -122,7 +122,7 @@ def judge(report: Report, baseline: Report | None, gate_time: float | None = Non
 
 
 def _methods(report: Report) -> dict[tuple[str, str], Report]:
-    """The methods of a report by the name of the function and their own."""
+    """Return the methods of a report by the name of the function and their own."""
     return {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
 
 
@@ -143,7 +143,7 @@ def _judge_figures(
 
 
 def _figures(method: Report) -> dict[str, float | None]:
-    """The figures of a method as they are compared; an error of None is an infinite one."""
+    """Return the figures of a method as they are compared; an error of None is an infinite one."""
     errors = (method["errors"] or {}).items()
     found = {f"error {metric}": inf if x is None else max(x, ERROR_FLOOR) for metric, x in errors}
     return {**found, **{words: method[words.replace(" ", "_")] for words in (*GATED, *COMPILED)}}
@@ -181,13 +181,13 @@ class Change:
         return None if self.yardstick is None else self.now / self.then / self.yardstick
 
     def words(self) -> str:
-        """The change of a time that has a yardstick as a sentence."""
+        """Return the change of a time that has a yardstick as a sentence."""
         times = f"{self.function}, {self.method}: {nanoseconds(self.then)} -> {nanoseconds(self.now)}"
         return f"{times}, {self.factor:.2f} times as long; {self.beside} {self.yardstick:.2f}"
 
 
 def changes(report: Report, baseline: Report) -> Iterator[Change]:
-    """The times of our own methods that both reports have, function by function."""
+    """Yield the times of our own methods that both reports have, function by function."""
     now, then = _methods(report), _methods(baseline)
     both = {
         place: (least_time(then[place]), least_time(method)) for place, method in now.items() if place in then
@@ -230,7 +230,7 @@ def _yardstick(
 def read_baseline(
     path: Path | None, gate_time: float | None, made_by: str = "compare"
 ) -> dict[str, Any] | None:
-    """An earlier report, made by the command `made_by`; None without a path.
+    """Return an earlier report, made by the command `made_by`; None without a path.
 
     Raises OptionError where it is no such report, and for a factor of times that makes no sense or has
     nothing to be judged by.

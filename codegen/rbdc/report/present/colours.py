@@ -30,8 +30,8 @@ GOLDEN = 137.5
 
 
 def _shade(hue: float, k: int = 0, chroma: float = 0.12) -> str:
-    """The k-th of twelve shades around a hue (degrees of Ottosson's OKLab), each light enough for a dark page
-    and dark enough for a white one.
+    """Return the k-th of twelve shades around a hue (degrees of Ottosson's OKLab), each light enough for a
+    dark page and dark enough for a white one.
     """
     lightness, angle = (0.56, 0.73, 0.47, 0.65)[k % 4], radians(hue + (0.0, 24.0, -24.0)[k // 4 % 3])
     a, b = chroma * cos(angle), chroma * sin(angle)
@@ -59,8 +59,8 @@ FAMILY_COLOURS = {family: _shade(hue, 0, _CHROMA.get(family, 0.12)) for family, 
 
 
 def colour_of(method: str) -> str | None:
-    """The colour of a method, in batches that of the method for single samples, of a peer's build the peer's;
-    None for what is no method.
+    """Return the colour of a method, in batches that of the method for single samples, of a peer's build the
+    peer's; None for what is no method.
     """
     method, colours = method.removesuffix("-batch").removesuffix("-loop"), _colours()
     some = _shade(_HUES["analytical"], LAST) if method.startswith(UNROLLED) else None
@@ -68,19 +68,19 @@ def colour_of(method: str) -> str | None:
 
 
 def of_method(method: Mapping[str, Any]) -> str:
-    """The colour of a method of a report; of one that this version does not know its family's."""
+    """Return the colour of a method of a report; of one that this version does not know its family's."""
     return colour_of(method["method"]) or FAMILY_COLOURS[method["family"]]
 
 
 def line_colours(names: Iterable[str]) -> dict[str, str]:
-    """Colours of curves by their names: of methods their own, of others in their order."""
+    """Return colours of curves by their names: of methods their own, of others in their order."""
     found = {name: colour_of(name) for name in names}
     others = [name for name, colour in found.items() if colour is None]
     return {name: colour or _shade(25.0 + GOLDEN * others.index(name)) for name, colour in found.items()}
 
 
 def _methods(function: Function) -> dict[str, list[str]]:
-    """The methods that a function may have, by family, those of most functions first."""
+    """Return the methods that a function may have, by family, those of most functions first."""
     algorithms = {*function.methods, *references_of(function), function.comparison.through_passes} - {""}
     modes = modes_of(function)
     return {

@@ -31,7 +31,7 @@ SETTINGS = ("samples", "checked", "seconds", "at_rest", "batch")
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """The report, ready for JSON. Figures that do not exist for a method are null."""
+    """Return the report, ready for JSON. Figures that do not exist for a method are null."""
     model, options, tools = comparison.model, comparison.options, comparison.tools
     return {
         "schema": REPORT_SCHEMA,
@@ -96,7 +96,9 @@ def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str
 
 
 def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float) -> dict[str, Any]:
-    """The errors of a method, None for infinite ones, and whether they are within a bound, where known."""
+    """Return the errors of a method, None for infinite ones, and whether they are within a bound, where
+    known.
+    """
     if errors is None:
         return {"errors": None, "right": None}
     finite = {name: x if np.isfinite(x) else None for name, x in errors.items()}
@@ -104,14 +106,14 @@ def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float)
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """The minimum time of every other method over that of the generated one, in this run."""
+    """Return the minimum time of every other method over that of the generated one, in this run."""
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
     own = times["generated"]
     return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
 
 
 def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The fastest method of every peer that took part, its algorithm and its ratio."""
+    """Return the fastest method of every peer that took part, its algorithm and its ratio."""
     ratios, algorithms = _ratios(methods), {m["method"]: m["algorithm"] for m in methods}
     ranked = sorted(ratios, key=lambda method: -ratios[method])  # the fastest comes last, and stays
     best = {peer: method for method in ranked if (peer := peer_of(method)) is not None}
@@ -123,7 +125,7 @@ def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
-    """The derivative matrices of the first sample by each of `PATTERNS`, output by output."""
+    """Return the derivative matrices of the first sample by each of `PATTERNS`, output by output."""
     kept = [method for method in PATTERNS if method in one.outputs]
     return [
         {"output": p.name, **{method: one.outputs[method][k][0].reshape(p.shape).tolist() for method in kept}}
@@ -132,7 +134,7 @@ def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
 
 
 def _batches(batches: Batches | None, peak: Limits, bandwidth: Limits | None) -> dict[str, Any] | None:
-    """One function in batches; None where they were not measured."""
+    """Return one function in batches; None where they were not measured."""
     if batches is None or bandwidth is None:
         return None
     return {
@@ -170,7 +172,9 @@ def _batch_method(batches: Batches, method: Contender, peak: Limits, bandwidth: 
 
 
 def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMILIES)) -> list[str]:
-    """Messages about the methods of these families, batches included, that disagree with the reference."""
+    """Return messages about the methods of these families, batches included, that disagree with the
+    reference.
+    """
     return [
         f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
         + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
@@ -193,7 +197,7 @@ _COPIED = (
 
 
 def summary(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row for each function, in the order of the report.
+    """Return one row for each function, in the order of the report.
 
     entries: figures by label, labels being generated, generated-<compiler> and the peers. absent: reasons by
     label.

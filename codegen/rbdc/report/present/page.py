@@ -43,7 +43,7 @@ FIGURES = (
 
 
 def page(report: dict[str, Any]) -> str:
-    """The HTML of a report."""
+    """Return the HTML of a report."""
     robot, functions, peak = report["robot"], report["functions"], peak_words(report["peak"])
     tiles = {name for name, function in known().items() if function.comparison.headline}
     order = sorted(enumerate(functions), key=lambda item: (item[1]["name"] not in tiles, item[0]))
@@ -98,8 +98,8 @@ def _conditions(report: Mapping[str, Any]) -> str:
 
 
 def _setting(report: Mapping[str, Any]) -> list[str]:
-    """The machine, the compilers with their flags, of generated code and of the peers' builds, and absent
-    peers.
+    """Return the machine, the compilers with their flags, of generated code and of the peers' builds, and
+    absent peers.
     """
     machine, tools = report["machine"], [("generated", report["compiler"])]
     instructions = ", ".join(machine["vector_instructions"]) or "no vector instructions known"
@@ -116,7 +116,7 @@ def _setting(report: Mapping[str, Any]) -> list[str]:
 
 
 def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
-    """How methods, and batches where there are some, were measured."""
+    """Return how methods, and batches where there are some, were measured."""
     words = (
         "Every method has one C signature and is called from one C loop; passes of all methods of a function "
         "alternate, so that a busy neighbour slows all of them. A cold call has its code, constants, inputs "
@@ -138,7 +138,7 @@ def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
 
 
 def _function(index: int, function: Mapping[str, Any]) -> Part:
-    """A function's part of the page; its figures are those of `functions[index]` in report.json."""
+    """Return a function's part of the page; its figures are those of `functions[index]` in report.json."""
     place = f"functions[{index}]"
     peers = [
         f"{x['method']} takes {x['ratio']:.3g} times as long as generated: {x['algorithm']}"
@@ -170,7 +170,7 @@ def _batch(place: str, function: Mapping[str, Any]) -> Part:
 
 
 def benchmark_page(report: dict[str, Any]) -> str:
-    """The HTML of a benchmark."""
+    """Return the HTML of a benchmark."""
     rows, robots = report["rows"], report["robots"]
     labels = [label for label in BENCHMARKED if any(label in row["entries"] for row in rows)]
     names = list(dict.fromkeys(row["function"] for row in rows))
@@ -203,7 +203,7 @@ def benchmark_page(report: dict[str, Any]) -> str:
 
 
 def of_benchmark(report: Mapping[str, Any]) -> str:
-    """How many times as long as generated code each peer takes, over all robots and functions."""
+    """Return how many times as long as generated code each peer takes, over all robots and functions."""
     rows = [
         {label: e["ratio"] for label, e in row["entries"].items() if label in PEERS} for row in report["rows"]
     ]
@@ -212,7 +212,7 @@ def of_benchmark(report: Mapping[str, Any]) -> str:
 
 
 def _peers(rows: Sequence[Mapping[str, float]]) -> str:
-    """The range of the ratio of each peer."""
+    """Return the range of the ratio of each peer."""
     found = {peer: [row[peer] for row in rows if peer in row] for peer in PEERS}
     said = [f" {entry_heading(peer)} takes {_range(of)} times as long." for peer, of in found.items() if of]
     return "".join(said)
@@ -224,7 +224,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
-    """A function's part: a plot, both tables, the algorithms of the peers, and what is absent."""
+    """Return a function's part: a plot, both tables, the algorithms of the peers, and what is absent."""
     algorithms = [
         f"{row['robot']}, {entry_heading(label)}: {entry['method']}, {entry['algorithm']}"
         for row in rows
@@ -244,7 +244,9 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
 
 
 def comparison_lines(report: dict[str, Any]) -> Lines:
-    """A report on the terminal: for each function its methods, fastest first, then its peers and batches."""
+    """Return a report on the terminal: for each function its methods, fastest first, then its peers and
+    batches.
+    """
     robot = report["robot"]
     lines: Lines = [f"{robot['name']}, {robot['root_joint']} base, nv = {robot['nv']}"]
     for function in report["functions"]:
@@ -263,7 +265,7 @@ def comparison_lines(report: dict[str, Any]) -> Lines:
 
 
 def benchmark_lines(report: dict[str, Any]) -> Lines:
-    """A benchmark on the terminal: a table for each robot, and the absent robots."""
+    """Return a benchmark on the terminal: a table for each robot, and the absent robots."""
     lines: Lines = []
     for label, one in report["robots"].items():
         robot = one["robot"]
@@ -274,7 +276,7 @@ def benchmark_lines(report: dict[str, Any]) -> Lines:
 
 
 def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]) -> Table:
-    """Generated code and its peers with their ratios: one row for each function of a robot."""
+    """Return generated code and its peers with their ratios: one row for each function of a robot."""
     labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
     table = times_table(title, "function", rows, labels)
     kept = (name for name in table.head if name not in ("operations", "code, bytes"))

@@ -45,14 +45,14 @@ _STYLE: dict[Any, Any] = {
 
 
 def logarithmic(values: Iterable[float]) -> bool:
-    """Whether these values need a logarithmic axis, for the small ones to be told apart."""
+    """Return whether these values need a logarithmic axis, for the small ones to be told apart."""
     found = [value for value in values if value > 0.0]
     return bool(found) and max(found) > WIDE * min(found)
 
 
 def time_bars(function: Mapping[str, Any]) -> str:
-    """Bars of the minimum time, or dots where a logarithmic axis is needed, each with its time and its ratio
-    to the generated code.
+    """Return bars of the minimum time, or dots where a logarithmic axis is needed, each with its time and its
+    ratio to the generated code.
     """
     methods = shown_methods(function)
     times, colours = {m["method"]: least_time(m) for m in methods}, [of_method(m) for m in methods]
@@ -78,8 +78,8 @@ def time_bars(function: Mapping[str, Any]) -> str:
 
 
 def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> str:
-    """The minimum times of rows of a benchmark by their names, on a logarithmic axis. labels: entries of the
-    rows that are shown.
+    """Return the minimum times of rows of a benchmark by their names, on a logarithmic axis. labels: entries
+    of the rows that are shown.
     """
     colours, words = line_colours(labels), "minimum, on a logarithmic axis"
     with _panel(_height(len(rows) + 3), "time of a call", words) as (figure, axes):
@@ -99,15 +99,15 @@ def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> s
 
 
 def _steps(low: float, high: float) -> tuple[float, ...]:
-    """The marks within a decade of a logarithmic axis: more of them on a short one."""
+    """Return the marks within a decade of a logarithmic axis: more of them on a short one."""
     if high > 1e3 * low:
         return (1.0,)
     return (1.0, 3.0) if high > WIDE * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
 def speed(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The minimum times of all functions of a benchmark as one picture, without those of generated code by
-    further compilers.
+    """Return the minimum times of all functions of a benchmark as one picture, without those of generated
+    code by further compilers.
     """
     measured = {label for row in rows for label in row["entries"] if not label.startswith("generated-")}
     named = {f"{row['robot']} {row['function']}": row for row in rows}
@@ -130,7 +130,9 @@ def _show_powers(*axes: Axis) -> None:
 
 
 def batch_curves(batch: Mapping[str, Any]) -> str:
-    """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
+    """Return the time of a sample over the size of the batch, both on logarithmic axes: a curve for each
+    method.
+    """
     points = {
         method["method"]: {point["samples"]: point["nanoseconds"] for point in method["points"]}
         for method in batch["methods"]
@@ -141,7 +143,9 @@ def batch_curves(batch: Mapping[str, Any]) -> str:
 
 
 def error_dots(function: Mapping[str, Any]) -> str | None:
-    """RMS and maximum relative error (equations 43 and 42) on a logarithmic axis; None if not checked."""
+    """Return RMS and maximum relative error (equations 43 and 42) on a logarithmic axis; None if not
+    checked.
+    """
     methods = [m for m in shown_methods(function) if m["errors"] and m["errors"]["max_rel"] is not None]
     if not methods:
         return None
@@ -162,7 +166,9 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
 
 
 def pattern(entry: Mapping[str, Any]) -> str:
-    """One derivative matrix by each method: zero is white, the rest coloured by its order of magnitude."""
+    """Return one derivative matrix by each method: zero is white, the rest coloured by its order of
+    magnitude.
+    """
     methods = [key for key in entry if key != "output"]
     sizes = mpl.colormaps["viridis"].with_extremes(bad="white")  # of 0 there is no logarithm
     with mpl.rc_context({**_STYLE, "axes.spines.top": True, "axes.spines.right": True}):
@@ -180,7 +186,7 @@ def pattern(entry: Mapping[str, Any]) -> str:
 
 
 def curve(x: Sequence[float], values: Sequence[float | None], title: str, label: str) -> str:
-    """A curve, with gaps where there is no value."""
+    """Return a curve, with gaps where there is no value."""
     with _panel(2.4, title, label) as (figure, axes):
         known = np.array(values, dtype=float)  # None is not a number
         axes.plot(x, known, color=FAMILY_COLOURS["generated"], linewidth=1.2)
@@ -195,8 +201,8 @@ def grown(
     shown: Callable[[float], str] | None = None,
     dashed: Collection[str] = (),
 ) -> str:
-    """Curves over sizes by their labels, which begin with the names of methods, both on logarithmic axes; 0
-    stands at 1e-17. shown: the words of an ordinate. dashed: labels of dashed ones.
+    """Return curves over sizes by their labels, which begin with the names of methods, both on logarithmic
+    axes; 0 stands at 1e-17. shown: the words of an ordinate. dashed: labels of dashed ones.
     """
     methods = {label: label.partition(", ")[0] for label in curves}
     colours = line_colours(methods.values())
@@ -224,7 +230,9 @@ def contours(
     x: str,
     y: str,
 ) -> str:
-    """Filled contours of logarithms of errors, a row for each of the second steps; the least is marked."""
+    """Return filled contours of logarithms of errors, a row for each of the second steps; the least is
+    marked.
+    """
     with _panel(3.6, title, x, y) as (figure, axes):
         values = np.array(errors, dtype=float)
         filled = axes.contourf(*steps, values, levels=12, cmap="viridis")
@@ -244,7 +252,7 @@ def grouped_bars(
     title: str,
     y: str,
 ) -> str:
-    """Bars side by side for each group, or dots where a logarithmic axis is needed."""
+    """Return bars side by side for each group, or dots where a logarithmic axis is needed."""
     wide = logarithmic(value for values in series.values() for value in values)
     with _panel(3.4, title, y=y) as (figure, axes):
         width = 0.8 / len(series)
@@ -274,7 +282,7 @@ def _columns(labels: Iterable[str]) -> int:
 
 
 def _height(rows: int) -> float:
-    """Inches of a figure of rows."""
+    """Return inches of a figure of rows."""
     return 0.75 + 0.27 * rows
 
 
@@ -300,7 +308,7 @@ def _label(axes: Any, names: Sequence[str]) -> None:
 
 
 def _svg(figure: Figure) -> str:
-    """The SVG element alone, without metadata that differ between runs."""
+    """Return the SVG element alone, without metadata that differ between runs."""
     text = StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return text.getvalue()[text.getvalue().index("<svg") :]

@@ -26,8 +26,8 @@ def study_page(
     figures: Sequence[Part],
     file: str = "study.json",
 ) -> str:
-    """The text of a page that says where it was measured, and shows tables and then figures. Of the report
-    the claims are shown, first how many of them hold, and whether it is `quick`, where it has them.
+    """Return the text of a page that says where it was measured, and shows tables and then figures. Of the
+    report the claims are shown, first how many of them hold, and whether it is `quick`, where it has them.
     """
     where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
     compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
@@ -44,14 +44,14 @@ def study_page(
 
 
 def of_claims(claims: Sequence[Mapping[str, str]]) -> str:
-    """How many claims of an article are reproduced, are not, and cannot be compared."""
+    """Return how many claims of an article are reproduced, are not, and cannot be compared."""
     count = Counter(claim["verdict"].partition(":")[0] for claim in claims)
     told = ", ".join(f"{count[verdict]} {verdict}" for verdict in _VERDICTS if count[verdict])
     return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {told}."
 
 
 def family_page(report: Mapping[str, Any]) -> str:
-    """The page of `rbdc compare` over families."""
+    """Return the page of `rbdc compare` over families."""
     names = [function["name"] for function in report["functions"]]
     lead = (
         f"{', '.join(names)} over the number of bodies of serial chains and trees of revolute joints, as "
@@ -65,7 +65,9 @@ def family_page(report: Mapping[str, Any]) -> str:
 
 
 def of_families(report: Mapping[str, Any]) -> str:
-    """The fastest methods in double precision at the largest size, each with its functions and families."""
+    """Return the fastest methods in double precision at the largest size, each with its functions and
+    families.
+    """
     fastest: dict[str, list[str]] = {}
     for function in report["functions"]:
         for family in function["families"]:
@@ -79,7 +81,7 @@ def of_families(report: Mapping[str, Any]) -> str:
 
 
 def times_over_sizes(report: Mapping[str, Any]) -> Table:
-    """Times by function, method and family over the sizes, with their exponents."""
+    """Return times by function, method and family over the sizes, with their exponents."""
     sizes = sorted({entry["size"] for entry in report["entries"]})
     rows = []
     for function in report["functions"]:
@@ -95,8 +97,8 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
 
 
 def family_figure(report: Mapping[str, Any], function: str, title: str = "", over: str | None = None) -> Part:
-    """A function's times, code and errors over the size, and its times over those of a method `over`: first
-    family in full lines, the others dashed.
+    """Return a function's times, code and errors over the size, and its times over those of a method `over`:
+    first family in full lines, the others dashed.
     """
     entries, names = report["entries"], [family["name"] for family in report["families"]]
     shown = [
@@ -118,8 +120,8 @@ def family_figure(report: Mapping[str, Any], function: str, title: str = "", ove
 def growth_table(
     function: Mapping[str, Any], published: Mapping[str, Sequence[float]] | None = None
 ) -> Table:
-    """The exponents of times and of code, as Table III of Singh, Russell and Wensing. published: by method an
-    article's A and B, those of one family after the other.
+    """Return the exponents of times and of code, as Table III of Singh, Russell and Wensing. published: by
+    method an article's A and B, those of one family after the other.
     """
     families, theirs, rows = function["families"], published or {}, []
     words = ("A of the article", "B of the article") if theirs else ()
@@ -155,7 +157,7 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
 
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
-    """The page; `wrong`: sentences about chosen forms that are not the fastest."""
+    """Return the page; `wrong`: sentences about chosen forms that are not the fastest."""
     lead = "Least time of a call in every form that a function has, and the form that is chosen."
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
@@ -166,13 +168,13 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
 
 
 def of_forms(rows: Sequence[Mapping[str, Any]], wrong: Sequence[str]) -> str:
-    """Whether chosen forms are the fastest."""
+    """Return whether chosen forms are the fastest."""
     chosen = sum(row["chosen"] for row in rows)
     return f"Of {chosen} chosen forms {len(wrong) or 'none'} {'is' if len(wrong) == 1 else 'are'} too slow."
 
 
 def forms_tables(report: Mapping[str, Any]) -> list[Table]:
-    """The times of every robot, the chosen form of each function marked."""
+    """Return the times of every robot, the chosen form of each function marked."""
     robots: dict[str, dict[str, list[str]]] = {}
     for row in report["rows"]:
         name = f"{row['function']}, {row['form']}" + (" (chosen)" if row["chosen"] else "")

@@ -21,42 +21,48 @@ PEER_WORDS = {
 
 
 def best_pinocchio(entries: Mapping[str, Any]) -> Any:
-    """The entry of Pinocchio in a summary: of native builds where there is one; None without either."""
+    """Return the entry of Pinocchio in a summary: of native builds where there is one; None without
+    either.
+    """
     return next((entries[peer] for peer in PINOCCHIOS if peer in entries), None)
 
 
 def shown_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The methods of the plots, fastest first; of the builds and algorithms of a peer only the fastest."""
+    """Return the methods of the plots, fastest first; of the builds and algorithms of a peer only the
+    fastest.
+    """
     methods = sorted(function["methods"], key=lambda m: m["nanoseconds"]["minimum"])
     slower = [method for method in methods if method["family"] == "peer"][1:]
     return [method for method in methods if method not in slower]
 
 
 def nanoseconds(ns: float) -> str:
-    """A time with three significant digits in a suitable unit."""
+    """Return a time with three significant digits in a suitable unit."""
     return (
         f"{ns:.3g} ns" if ns < 1000.0 else f"{ns / 1000.0:.3g} \u00b5s" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
     )
 
 
 def count(value: float | None) -> str:
-    """A number with its thousands set apart."""
+    """Return a number with its thousands set apart."""
     return figure(value, ",").replace(",", "\u202f")
 
 
 def ratio_words(ratio: float) -> str:
-    """A ratio of times with three significant digits, all of a thousand and more."""
+    """Return a ratio of times with three significant digits, all of a thousand and more."""
     return f"{ratio:.3g}\u00d7" if ratio < 999.5 else f"{ratio:.0f}\u00d7"
 
 
 def peak_shares(figures: Mapping[str, Any]) -> list[str]:
-    """The shares of the vector and of the scalar peak, of a method, a point or an entry of a summary."""
+    """Return the shares of the vector and of the scalar peak, of a method, a point or an entry of a
+    summary.
+    """
     share = figures["peak_percent"]
     return [DASH if share is None else f"{share[of]:.3g} %" for of in ("vector", "scalar")]
 
 
 def peak_words(peak: Mapping[str, Any]) -> str:
-    """A sentence about the peaks of one core and the least time of a call."""
+    """Return a sentence about the peaks of one core and the least time of a call."""
     rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
     how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, for the flags fuse none"
     vectors = f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}"
@@ -66,13 +72,13 @@ def peak_words(peak: Mapping[str, Any]) -> str:
 
 
 def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
-    """A sentence about the memory bandwidth of one core."""
+    """Return a sentence about the memory bandwidth of one core."""
     rate, size = 1e-9 * bandwidth["bytes_per_second"], bandwidth["buffer_bytes"] // 2**20
     return f"one core moves {rate:.3g} GB/s, reading and writing a buffer of {size} MiB"
 
 
 def batch_notes(batch: Mapping[str, Any]) -> list[str]:
-    """Remarks on a function's batches: how they are computed, absent methods, and sizes left out."""
+    """Return remarks on a function's batches: how they are computed, absent methods, and sizes left out."""
     lanes = batch["lanes"]
     work = "is a loop over samples" if lanes is None else f"computes {lanes} samples at a time"
     notes = [f"the generated batch {work}"]
@@ -84,7 +90,7 @@ def batch_notes(batch: Mapping[str, Any]) -> list[str]:
 
 
 def error_words(method: Mapping[str, Any] | None, metric: str) -> str:
-    """An error of a method; a dash for one that was not measured or not checked."""
+    """Return an error of a method; a dash for one that was not measured or not checked."""
     if method is None or method["errors"] is None:
         return DASH
     value = method["errors"][metric]
@@ -92,7 +98,9 @@ def error_words(method: Mapping[str, Any] | None, metric: str) -> str:
 
 
 def entry_heading(label: str) -> str:
-    """The heading of an entry of a benchmark: generated code by the first compiler or another, or a peer."""
+    """Return the heading of an entry of a benchmark: generated code by the first compiler or another, or a
+    peer.
+    """
     return PEER_WORDS.get(label, label.replace("generated-", "generated, "))
 
 
@@ -121,12 +129,12 @@ PEAKS = ("of vector peak", "of scalar peak")
 
 
 def least_time(method: Mapping[str, Any]) -> float:
-    """The least time of a call of a method of a report (ns)."""
+    """Return the least time of a call of a method of a report (ns)."""
     return float(method["nanoseconds"]["minimum"])
 
 
 def methods_table(function: Mapping[str, Any]) -> Table:
-    """All figures of the methods of a function, fastest first."""
+    """Return all figures of the methods of a function, fastest first."""
     methods = sorted(function["methods"], key=least_time)
     head = ["method", "times generated", *TIMES.values(), *COUNTS.values(), *PEAKS, "compile s", *ERRORS]
     rows = [
@@ -147,7 +155,7 @@ def methods_table(function: Mapping[str, Any]) -> Table:
 
 
 def batch_table(function: Mapping[str, Any]) -> Table:
-    """Times of a sample by method and size of the batch."""
+    """Return times of a sample by method and size of the batch."""
     rows = [
         [
             Cell(method["method"], colour=of_method(method)),
@@ -165,8 +173,8 @@ def batch_table(function: Mapping[str, Any]) -> Table:
 
 
 def headline_table(functions: Sequence[Mapping[str, Any]]) -> Table:
-    """The generated time of each function with its shares of the peaks, and the fastest method of each other
-    family.
+    """Return the generated time of each function with its shares of the peaks, and the fastest method of each
+    other family.
     """
     families = ("peer", "analytical", "ad", "numerical", "single")
     rows = []
@@ -178,7 +186,7 @@ def headline_table(functions: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _fastest(function: Mapping[str, Any], family: str, own: float) -> Cell:
-    """The ratio of the fastest method of a family, and its name."""
+    """Return the ratio of the fastest method of a family, and its name."""
     methods = [m for m in function["methods"] if m["family"] == family]
     best = min(methods, key=least_time, default=None)
     if best is None:
@@ -187,8 +195,8 @@ def _fastest(function: Mapping[str, Any], family: str, own: float) -> Cell:
 
 
 def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
-    """Times of generated code and of peers with their ratios, and figures of the generated code, of rows of
-    a benchmark. by: "robot" or "function", which names the rows.
+    """Return times of generated code and of peers with their ratios, and figures of the generated code, of
+    rows of a benchmark. by: "robot" or "function", which names the rows.
     """
     lines = []
     for row in rows:
@@ -208,7 +216,7 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
 
 
 def _time(entry: Mapping[str, Any] | None) -> str | Cell:
-    """The time, and its ratio unless it is that of the generated code."""
+    """Return the time, and its ratio unless it is that of the generated code."""
     if entry is None:
         return DASH
     ratio = "" if entry["method"] == "generated" else ratio_words(entry["ratio"])
@@ -216,7 +224,7 @@ def _time(entry: Mapping[str, Any] | None) -> str | Cell:
 
 
 def accuracy_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Errors of generated code and of Pinocchio, robot by robot."""
+    """Return errors of generated code and of Pinocchio, robot by robot."""
     metrics = [metric.replace("_", " ") for metric in METRICS]
     lines = []
     for row in rows:
@@ -226,7 +234,7 @@ def accuracy_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def seconds_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
-    """Seconds of compilation, robot by robot."""
+    """Return seconds of compilation, robot by robot."""
     lines = []
     for row in rows:
         entries = [row["entries"].get(label) for label in labels]

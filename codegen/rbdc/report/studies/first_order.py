@@ -72,8 +72,8 @@ ALIKE = 1.5
 def first_order(
     options: CompareOptions, quick: bool, progress: Progress
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The study, ready for JSON, and the full reports behind Table I. `quick`: one small robot, and code that
-    is not optimised.
+    """Return the study, ready for JSON, and the full reports behind Table I. `quick`: one small robot, and
+    code that is not optimised.
     """
     started, robots, rest = time.monotonic(), ROBOTS, RESIDUES
     if quick:
@@ -106,8 +106,8 @@ def first_order(
 
 
 def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:
-    """One row for one robot, times in nanoseconds; of loops and of Pinocchio None where they do not compute
-    what the row says.
+    """Return one row for one robot, times in nanoseconds; of loops and of Pinocchio None where they do not
+    compute what the row says.
     """
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in measured["methods"]}
@@ -128,7 +128,9 @@ def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> 
 
 
 def first_order_page(report: Mapping[str, Any]) -> str:
-    """The page of the study: Table I, Figs. 2 and 3 from our own data, beside the published figures."""
+    """Return the page of the study: Table I, Figs. 2 and 3 from our own data, beside the published
+    figures.
+    """
     return study_page(
         "First derivatives of dynamics",
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
@@ -141,7 +143,7 @@ def first_order_page(report: Mapping[str, Any]) -> str:
 
 
 def table_one_table(report: Mapping[str, Any]) -> Table:
-    """The times of all rows, robot by robot."""
+    """Return the times of all rows, robot by robot."""
     names = ("generated", "rolled", "pinocchio", "paper")
     rows = [
         [f"{row['robot']}: {row['row']}", *(DASH if row[x] is None else nanoseconds(row[x]) for x in names)]
@@ -185,14 +187,16 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
 
 
 def _colours() -> dict[str, str]:
-    """Colours of the rows of Table I: those of their methods; of dynamics beside derivatives the ink."""
+    """Return colours of the rows of Table I: those of their methods; of dynamics beside derivatives the
+    ink.
+    """
     methods = {row.label: (*row.methods, "generated")[0] for row in ROWS}
     found = line_colours(methods.values())
     return {label: INK if label in (ID, FD) else found[method] for label, method in methods.items()}
 
 
 def _times(report: Mapping[str, Any], column: str = "generated") -> dict[str, dict[str, float]]:
-    """Nanoseconds of generated code, or of another column, by robot and row."""
+    """Return nanoseconds of generated code, or of another column, by robot and row."""
     found: dict[str, dict[str, float]] = {}
     for row in report["rows"]:
         found.setdefault(row["robot"], {})[row["row"]] = row[column]
@@ -245,7 +249,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 def _alike(
     claim: str, found: Sequence[float], expected: Sequence[float], words: str = "beside the article's"
 ) -> dict[str, str]:
-    """Whether ratios of times are within `ALIKE` of those that are expected, robot by robot."""
+    """Return whether ratios of times are within `ALIKE` of those that are expected, robot by robot."""
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=True))
     reproduced = f"reproduced means within a factor of {ALIKE}"
     return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")

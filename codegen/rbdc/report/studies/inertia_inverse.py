@@ -68,7 +68,7 @@ EXACT = 1e-9
 
 
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
+    """Return the study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
     started, sizes = time.monotonic(), QUICK_SIZES if quick else SIZES
     families = [Family(SERIAL, sizes), Family(BINARY, sizes)]
     report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
@@ -78,7 +78,7 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
 
 
 def page(report: Mapping[str, Any]) -> str:
-    """The page of the study."""
+    """Return the page of the study."""
     lead = (
         'J. Carpentier, "Analytical inverse of the joint space inertia matrix" (2018), and J. Carpentier and '
         'N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), section V-A, '
@@ -96,7 +96,9 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
-    """|M^-1 M - 1| of Algorithm 1 by its form: as printed, with all corrections but one, and with all."""
+    """Return |M^-1 M - 1| of Algorithm 1 by its form: as printed, with all corrections but one, and with
+    all.
+    """
     model = tree(size, family.branching)
     q = np.random.default_rng(0).normal(size=model.nv).tolist()
     m = np.array(crba(model, q), dtype=float)
@@ -139,7 +141,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
-    """The article's claims on times, by one pair: for many joints, at most, and for few."""
+    """Return the article's claims on times, by one pair: for many joints, at most, and for few."""
     found = {family: _compared(report["entries"], family, pair) for family in ("serial", "binary")}
     every = [ratio for one in found.values() for ratio in one.ratios.values()]
     few = [ratio for one in found.values() for n, ratio in one.ratios.items() if n <= FEW]
@@ -162,7 +164,7 @@ def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
 
 
 def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
-    """The claim for many joints: by the largest size that is compared."""
+    """Return the claim for many joints: by the largest size that is compared."""
     claim = (
         f"The direct algorithm outperforms Cholesky's factorisation for many joints: {family}, {pair.name}."
     )
@@ -175,7 +177,7 @@ def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
 
 
 def _decided(claim: str, ratio: float | None, bound: float, found: str) -> dict[str, str]:
-    """A claim that holds where a ratio is above a bound; not comparable where there is no ratio."""
+    """Return a claim that holds where a ratio is above a bound; not comparable where there is no ratio."""
     if ratio is None:
         return not_comparable(claim, "no size can be compared", found)
     return judged(claim, ratio > bound, found)
@@ -191,7 +193,7 @@ class Compared(NamedTuple):
     left_out: dict[int, int]
 
     def words(self) -> str:
-        """The ratios, and what is left out."""
+        """Return the ratios, and what is left out."""
         words = [f"{x:.3g} (N = {n})" for n, x in self.ratios.items()]
         words += [f"N = {n} left out: {size:,} bytes of code" for n, size in self.left_out.items()]
         between = f"times of {' over '.join(self.methods)}: " if self.ratios else ""
@@ -199,7 +201,7 @@ class Compared(NamedTuple):
 
 
 def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> Compared:
-    """The fastest method of each side of a pair over the sizes of a family."""
+    """Return the fastest method of each side of a pair over the sizes of a family."""
     ratios, left_out, methods = {}, {}, ("", "")
     for entry in (one for one in entries if one["family"] == family):
         measured = entry["functions"][INVERSE]["methods"]
@@ -216,13 +218,13 @@ def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> 
 
 
 def _fastest(measured: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The fastest of the methods that begin with one of some names; "" where none was measured."""
+    """Return the fastest of the methods that begin with one of some names; "" where none was measured."""
     own = [name for name in measured if name.startswith(tuple(names)) and name != SINGLE]
     return min(own, key=lambda name: float(measured[name]["nanoseconds"]), default="")
 
 
 def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Whether the article's lines give the inverse, and what their corrections leave."""
+    """Return whether the article's lines give the inverse, and what their corrections leave."""
     worst, corrected = (max(e["errors"][form] for e in printed) for form in (AS_PRINTED, CORRECTED))
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",
@@ -265,8 +267,8 @@ couples branches that hang on a moving body.
 
 
 def inverse(model: Problem, q: Sequence[float], corrections: Collection[str] = ()) -> Array:
-    """Minv (nv, nv), its lower triangle the mirror image of the upper one, of a model whose joints have one
-    degree of freedom each; M^-1 with all `CORRECTIONS`.
+    """Return minv (nv, nv), its lower triangle the mirror image of the upper one, of a model whose joints
+    have one degree of freedom each; M^-1 with all `CORRECTIONS`.
     """
     minv = np.zeros((model.nv, model.nv))
     # iX_lambda for motions, whose transpose carries forces to the parent
@@ -304,6 +306,6 @@ def inverse(model: Problem, q: Sequence[float], corrections: Collection[str] = (
 
 
 def _matrix(of: Callable[[Motion], Motion | Force]) -> Array:
-    """The matrix (6, 6) of a linear map of motions."""
+    """Return the matrix (6, 6) of a linear map of motions."""
     units = [Motion(Vector3(*row[:3]), Vector3(*row[3:])) for row in np.eye(6).tolist()]
     return np.array([of(unit).scalars() for unit in units], dtype=float).T

@@ -38,7 +38,7 @@ TRUNCATED = 1e-3
 def measured(
     robot: str, options: CompareOptions, progress: Progress
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The study of one robot, ready for JSON, and the full report behind it."""
+    """Return the study of one robot, ready for JSON, and the full report behind it."""
     started = time.monotonic()
     residues, behind = precision(robot, options, progress)
     report = {
@@ -53,7 +53,7 @@ def measured(
 
 
 def page(report: Mapping[str, Any]) -> str:
-    """The page of the study."""
+    """Return the page of the study."""
     robot = report["robot"]
     lead = (
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
@@ -69,12 +69,12 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def vanishing(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The matrices of a report at rest that should vanish, by the methods that it keeps them of."""
+    """Return the matrices of a report at rest that should vanish, by the methods that it keeps them of."""
     return [p for function in report["functions"] for p in function["patterns"][:2]]
 
 
 def residues_table(residues: Sequence[Mapping[str, Any]]) -> Table:
-    """The residues of derivatives that should vanish, by every method."""
+    """Return the residues of derivatives that should vanish, by every method."""
     rows = []
     for x in residues:
         figures = map(_shown, (x["largest"], x["truncation"]))
@@ -85,7 +85,7 @@ def residues_table(residues: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Whether entries that should vanish do, and where those of differences come from."""
+    """Return whether entries that should vanish do, and where those of differences come from."""
     largest = {name: _most(residues, name, "largest") for name in ("generated", DIFFERENCE, CENTRAL)}
     truncated, left = _most(residues, DIFFERENCE, "truncation"), largest[DIFFERENCE]
     return [
@@ -110,19 +110,19 @@ def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def _shown(residue: float | None) -> str:
-    """A residue in words; a dash for one that does not exist."""
+    """Return a residue in words; a dash for one that does not exist."""
     return "0" if residue == 0.0 else figure(residue, ".1e")
 
 
 def _most(residues: Sequence[Mapping[str, Any]], method: str, key: str) -> float:
-    """The largest of a method's residues, or of their truncation."""
+    """Return the largest of a method's residues, or of their truncation."""
     return max(float(residue[key]) for residue in residues if residue["method"] == method)
 
 
 def precision(
     robot: str, options: CompareOptions, progress: Progress
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The residues of section V-B by every method, and the full report (patterns: the paper's Fig. 3).
+    """Return the residues of section V-B by every method, and the full report (patterns: the paper's Fig. 3).
 
     Without gravity, velocity, acceleration and torque the derivatives by q and v vanish.
     """
@@ -133,8 +133,8 @@ def precision(
 
 
 def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """The largest entry of every derivative that should vanish, how many of its entries are exactly 0, and
-    what truncation alone leaves, of differences; None for methods that do not truncate.
+    """Return the largest entry of every derivative that should vanish, how many of its entries are exactly 0,
+    and what truncation alone leaves, of differences; None for methods that do not truncate.
     """
     found = []
     for one in comparison.functions:
@@ -157,7 +157,7 @@ def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[
 
 
 def _truncated(comparison: Comparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
-    """The largest truncation error of one-sided differences by v at rest, in exact arithmetic.
+    """Return the largest truncation error of one-sided differences by v at rest, in exact arithmetic.
 
     What is differentiated is quadratic in v there, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the
     quotient is h f(q, e_k). By q every difference is zero, for f is; central ones are zero by both, for f is

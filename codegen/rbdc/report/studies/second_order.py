@@ -71,7 +71,7 @@ ROUGHLY = replace(
 
 
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
+    """Return the study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
     started, options = time.monotonic(), ROUGHLY if quick else MEASURED
     sizes, grid = (QUICK_SIZES, 3) if quick else (SIZES, 11)
     families = [Family(branching, sizes[-1:] if quick else sizes) for branching in (SERIAL, BINARY)]
@@ -88,15 +88,17 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
 
 
 def _robot(robot: str, progress: Progress) -> dict[str, float]:
-    """How many times as long as the generated code CasADi's derivatives through our C take, by function."""
+    """Return how many times as long as the generated code CasADi's derivatives through our C take, by
+    function.
+    """
     options = replace(MEASURED, functions=(SECOND, FORWARD), methods=("ad",))
     report = labelled_report(robot, robot, options, progress)
     return {f["name"]: f["ratios"]["ad"] for f in report["functions"] if "ad" in f["ratios"]}
 
 
 def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Progress) -> dict[str, Any]:
-    """The decimal logarithms of the errors of both differences over their steps, by family and size: of
-    Finite-Diff-1 a row for each k, a column for each h.
+    """Return the decimal logarithms of the errors of both differences over their steps, by family and size:
+    of Finite-Diff-1 a row for each k, a column for each h.
     """
     found, first = [], np.logspace(-6.0, -1.0, grid).tolist()
     second = np.logspace(-8.0, -2.0, grid + 2).tolist()
@@ -144,7 +146,7 @@ class Steps:
         self.truth = np.stack([x.reshape(self.n, self.n, self.n) for x in second(self.state)])
 
     def of_function(self, h: float, k: float) -> float:
-        """The error of Finite-Diff-1 (56): steps h along the first variable and k along the second."""
+        """Return the error of Finite-Diff-1 (56): steps h along the first variable and k along the second."""
         found = np.empty_like(self.truth)
         for tensor, (one, other) in zip(found, BY, strict=True):
             for i in range(self.n):
@@ -154,7 +156,7 @@ class Steps:
         return self._error(found)
 
     def of_derivatives(self, h: float) -> float:
-        """The error of Finite-Diff-2 (57): steps h of first derivatives."""
+        """Return the error of Finite-Diff-2 (57): steps h of first derivatives."""
         found = np.empty_like(self.truth)
         for j in range(self.n):
             by = [_slopes(self.first, self.state, which, j, h) for which in (0, 1)]
@@ -168,7 +170,7 @@ class Steps:
 
 
 def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float) -> list[Array]:
-    """How results change with an entry of an input, by central differences."""
+    """Return how results change with an entry of an input, by central differences."""
     ends = []
     for step in (h, -h):
         moved = [x.copy() for x in state]
@@ -178,7 +180,7 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
 
 
 def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
-    """A generated function over inputs."""
+    """Return a generated function over inputs."""
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools)
     sizes = [p.size for p in function.declaration.outputs]
@@ -187,7 +189,7 @@ def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
 
 
 def page(report: Report) -> str:
-    """The page of the study: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
+    """Return the page of the study: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
     lead = (
         'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
         'theory & implementation" (2023), sections V and VII and appendix A, repeated on serial chains and '

@@ -79,7 +79,7 @@ UNTRIED = {
 
 
 def claims(report: Report) -> list[Claim]:
-    """Every claim with its verdict."""
+    """Return every claim with its verdict."""
     return [
         *_exponents(report),
         *(_lead(report, claim, *of) for claim, of in LEADS.items()),
@@ -92,7 +92,7 @@ def claims(report: Report) -> list[Claim]:
 
 
 def _exponents(report: Report) -> list[Claim]:
-    """A claim for each method and family."""
+    """Return a claim for each method and family."""
     made, grown = [], {function["name"]: function["families"] for function in report["functions"]}
     for (function, method), published in TABLE_3.items():
         for family, theirs in zip(FAMILIES, published[::2], strict=True):
@@ -144,7 +144,7 @@ def _errors(
 
 
 def _accuracy(report: Report) -> list[Claim]:
-    """The errors of generated code over the sizes."""
+    """Return the errors of generated code over the sizes."""
     chains, binary = (curves(report["entries"], SECOND, x, ERROR)[OWN] for x in FAMILIES)
     shared = sorted(chains.keys() & binary.keys())
     below, above = [binary[n] for n in shared], [chains[n] for n in shared]
@@ -165,7 +165,7 @@ def _accuracy(report: Report) -> list[Claim]:
 
 
 def _rising(errors: Mapping[int, float]) -> Claim:
-    """Whether errors grow with the size: the exponent that fits them is positive."""
+    """Return whether errors grow with the size: the exponent that fits them is positive."""
     claim, fit = "Fig. 11: errors of IDSVA-SO grow with N.", growth(errors)
     words = f"{listed(list(errors.values()))} for N = {listed(list(errors))}"
     if fit is None:

@@ -64,8 +64,8 @@ ACROSS = 42, 18
 
 
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """The study, ready for JSON; the robot's package is built in `folder`. `quick`: fewer samples, and code
-    that is not optimised, so that times say little.
+    """Return the study, ready for JSON; the robot's package is built in `folder`. `quick`: fewer samples, and
+    code that is not optimised, so that times say little.
     """
     started, samples = time.monotonic(), QUICK_SAMPLES if quick else SAMPLES
     progress("1 of 5: building without optimisation" if quick else "1 of 5: building, about a minute")
@@ -120,7 +120,7 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
 
 
 def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
-    """q = sin 2 pi t of every joint, with its rates, (samples, joints) each."""
+    """Return q = sin 2 pi t of every joint, with its rates, (samples, joints) each."""
     w = 2.0 * np.pi
     one = (np.sin(w * instants), w * np.cos(w * instants), -w * w * np.sin(w * instants))
     q, v, a = (np.ascontiguousarray(np.tile(x[:, None], (1, joints))) for x in one)
@@ -128,15 +128,15 @@ def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
 
 
 def by_the_paper(model: Problem, states: Sequence[Array]) -> Array:
-    """Algorithms 1-3 with all samples in each scalar."""
+    """Return algorithms 1-3 with all samples in each scalar."""
     matrices, samples = sensitivities(model, *(list(x.T) for x in states)), len(states[0])
     rows = [[[np.broadcast_to(np.asarray(x, float), samples) for x in row] for row in m] for m in matrices]
     return np.moveaxis(np.array(rows), -1, 1)
 
 
 def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: Sequence[Array]) -> Array:
-    """Central differences of inverse dynamics, a step for each sample and coordinate. A step that vanishes
-    gives what a division by zero gives.
+    """Return central differences of inverse dynamics, a step for each sample and coordinate. A step that
+    vanishes gives what a division by zero gives.
     """
     samples, joints = states[0].shape
     found = np.empty((len(steps), samples, joints, joints))
@@ -160,7 +160,7 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, Modu
 
 
 def _compiled(model: Problem, states: Sequence[Array], exact: Array) -> dict[str, Any]:
-    """The article's recursion as straight-line C through all passes, called sample by sample."""
+    """Return the article's recursion as straight-line C through all passes, called sample by sample."""
     function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions()).first
     made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))
     library = library_of(made.files, tools)
@@ -177,7 +177,7 @@ def _compiled(model: Problem, states: Sequence[Array], exact: Array) -> dict[str
 
 
 def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
-    """The least time of a call (s), and its result."""
+    """Return the least time of a call (s), and its result."""
     best, result = np.inf, None
     for _ in range(repetitions):
         started = time.perf_counter()
@@ -187,10 +187,10 @@ def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
 
 
 def _method(key: str, name: str, timed: tuple[float, Array], exact: Array) -> dict[str, Any]:
-    """One way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the generated
-    code's largest entry, as root mean square and at most. Of differences whose step vanishes there is none:
-    the errors are those of the other entries, and `undefined` is how many have none. operations: of a sample,
-    where they are counted.
+    """Return one way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the
+    generated code's largest entry, as root mean square and at most. Of differences whose step vanishes there
+    is none: the errors are those of the other entries, and `undefined` is how many have none. operations: of
+    a sample, where they are counted.
     """
     seconds, found = timed
     errors = np.abs(found - exact) / np.abs(exact).max(axis=(1, 2, 3), keepdims=True)
@@ -214,7 +214,9 @@ def _curve(exact: Array, other: Array, i: int, m: int, by: int) -> dict[str, Any
 def _spikes(
     instants: Array, states: Sequence[Array], torques: Array, exact: Array, differences: tuple[Array, Array]
 ) -> dict[str, Any]:
-    """Errors of constant and of relative steps in the entry of Fig. 5, with its coordinate and its torque."""
+    """Return errors of constant and of relative steps in the entry of Fig. 5, with its coordinate and its
+    torque.
+    """
     row, column, _ = FIGURE_5[0]
     constant, relative = (errors_of(found, exact, row, column) for found in differences)
     return {
@@ -235,7 +237,7 @@ def _figure_6(states: Sequence[Array], torques: Array) -> dict[str, list[float]]
 
 
 def page(report: dict[str, Any]) -> str:
-    """The page of the study, with the article's Figs. 4-6 from our own data."""
+    """Return the page of the study, with the article's Figs. 4-6 from our own data."""
     published = report["published"]
     methods = [
         (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"]), str(m["undefined"]))

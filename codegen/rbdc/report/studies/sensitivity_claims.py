@@ -31,7 +31,9 @@ INSTANTS = (0.5, 1.0)
 
 
 def claims(report: Report) -> list[dict[str, str]]:
-    """Every claim with its verdict; those of time are not comparable after a quick run of few samples."""
+    """Return every claim with its verdict; those of time are not comparable after a quick run of few
+    samples.
+    """
     methods = {method["key"]: method for method in report["methods"]}
     interpreted, central = methods[INTERPRETED], methods[CENTRAL]
     return [
@@ -65,17 +67,17 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 
 def errors_of(found: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
-    """Absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
+    """Return absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
     return [finite(x) for x in np.abs(found - exact)[:, :, row - 1, column - 1]]
 
 
 def finite(values: Array) -> list[float | None]:
-    """Numbers for JSON, None for those that are not finite."""
+    """Return numbers for JSON, None for those that are not finite."""
     return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def spikes(data: Report) -> dict[str, str]:
-    """Fig. 5 by steps that shrink with the coordinate."""
+    """Return Fig. 5 by steps that shrink with the coordinate."""
     ratios = {by: _over_median(errors)[_at(data)] for by, errors in data["relative"].items()}
     words = "; ".join(f"by {by} {listed(values)}" for by, values in ratios.items())
     return not_comparable(
@@ -87,7 +89,7 @@ def spikes(data: Report) -> dict[str, str]:
 
 
 def both_vanish(data: Report) -> dict[str, str]:
-    """Whether differences by q err where coordinate and torque vanish both, and only there."""
+    """Return whether differences by q err where coordinate and torque vanish both, and only there."""
     bad = _over_median(data["relative"]["q"]) > HIGH
     q, torque = (np.abs(np.array(data[name])) for name in ("coordinate", "torque"))
     both = (q < VANISHES * q.max()) & (torque < VANISHES * torque.max())
@@ -104,7 +106,9 @@ def both_vanish(data: Report) -> dict[str, str]:
 
 
 def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
-    """The article's time beside that of its own recursion in an interpreted language, as the article's is."""
+    """Return the article's time beside that of its own recursion in an interpreted language, as the article's
+    is.
+    """
     claim = f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms in MATLAB."
     seconds = {key: method["seconds"] for key, method in methods.items()}
     found = (
@@ -122,12 +126,12 @@ def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
 
 
 def _at(data: Report) -> list[int]:
-    """The samples of `INSTANTS`."""
+    """Return the samples of `INSTANTS`."""
     times = np.asarray(data["time"])
     return [int(np.argmin(np.abs(times - t))) for t in INSTANTS]
 
 
 def _over_median(errors: Sequence[float | None]) -> Array:
-    """Errors over their median; those that are not defined are infinite."""
+    """Return errors over their median; those that are not defined are infinite."""
     found = np.array([np.inf if x is None else x for x in errors])
     return np.asarray(found / np.median(found[np.isfinite(found)]))

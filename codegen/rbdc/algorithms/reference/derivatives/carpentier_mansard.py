@@ -28,7 +28,7 @@ from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 def rnea_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
+    """Return dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
     The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`,
     `idsva`.
@@ -47,13 +47,13 @@ class Slopes(NamedTuple):
 
     @staticmethod
     def by(m: Machine, u: str) -> Slopes:
-        """Empty ones, by u."""
+        """Return empty ones, by u."""
         sets = m.array(f"dv_d{u}", Motion), m.array(f"da_d{u}", Motion), m.array(f"df_d{u}", Force)
         return Slopes(*sets, m.matrix(f"dtau_d{u}"))
 
 
 def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar]]:
-    """dtau/dq and dtau/dqdot over all degrees of freedom."""
+    """Return dtau/dq and dtau/dqdot over all degrees of freedom."""
     v, a = forward_pass(m)
     f, moving, h = body_forces(m, v, a), m.array("VJ", Motion), m.array("h", Force)
     by_q, by_v = Slopes.by(m, "q"), Slopes.by(m, "v")
@@ -91,7 +91,7 @@ def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar]]:
 def aba_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
+    """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 
     Test: M times them gives minus the derivatives of inverse dynamics; complex-step of `aba`; Pinocchio.
     """

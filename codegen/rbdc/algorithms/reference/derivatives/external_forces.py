@@ -22,15 +22,15 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
-    """S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries. Test:
-    differences of `rnea`.
+    """Return S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries.
+    Test: differences of `rnea`.
     """
     m, totals = _in_world(model, q, fext)
     return reduce_vector(model, [k.s.dot(totals[k.body]) for k in m.columns()])
 
 
 def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Numbers, Array[Force]]:
-    """The tree in the world, and the force on what each joint carries."""
+    """Return the tree in the world, and the force on what each joint carries."""
     m = OneFrame(model, q)
     totals = m.array("F", Force)
     for b, force in zip(m.down(), fext, strict=True):
@@ -43,8 +43,8 @@ def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Number
 def whole(
     model: Problem, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
 ) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv (nv, nv) from the papers' over all degrees of freedom, with what these lack. Test:
-    complex-step of `rnea`.
+    """Return dtau_dq and dtau_dv (nv, nv) from the papers' over all degrees of freedom, with what these lack.
+    Test: complex-step of `rnea`.
     """
     by_q, by_v = reduce_matrix(model, by_q), reduce_matrix(model, by_v)
     if fext is not None:
@@ -56,8 +56,8 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """d2tau_dqdq (nv, nv, nv) of forces of the world: by dual numbers from -(S_k x S_i) . F_i for k at or
-    above the joint of i. Test: complex-step of the first derivatives.
+    """Return d2tau_dqdq (nv, nv, nv) of forces of the world: by dual numbers from -(S_k x S_i) . F_i for k at
+    or above the joint of i. Test: complex-step of the first derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

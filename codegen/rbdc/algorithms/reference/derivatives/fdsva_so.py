@@ -32,8 +32,8 @@ from rbdc.spatial import Forces, Scalars
 def _with_products(
     *, outer_by_dynamics: bool = False, inner_by_derivatives: bool = False
 ) -> Callable[..., tuple[Matrix, Matrix, Matrix, Matrix]]:
-    """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k), with
-    the products of equation (46) in one of the ways.
+    """Return d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k),
+    with the products of equation (46) in one of the ways.
 
     Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of
     `aba_derivatives`; the other ways.
@@ -48,7 +48,7 @@ def _with_products(
         weightless, rest, size = model.of_inertia(), [0.0] * model.nv, range(model.nv)
 
         def solved(tensor: Tensor) -> Matrix:
-            """-M^-1 A."""
+            """Return -M^-1 A."""
             if not outer_by_dynamics:
                 return flat(matrix_times([[-x for x in row] for row in inverse], tensor))
             forces = [[[-tensor[i][j][k] for i in size] for k in size] for j in size]
@@ -56,7 +56,7 @@ def _with_products(
             return [[columns[j][k][i] for k in size] for i in size for j in size]
 
         def inner(matrix: Matrix) -> Tensor:
-            """dM/dq B, equation (18)."""
+            """Return dM/dq B, equation (18)."""
             if not inner_by_derivatives:
                 return times_columns(mq, matrix)
             pages = [rnea_derivatives(weightless, q, rest, column)[0] for column in transposed(matrix)]

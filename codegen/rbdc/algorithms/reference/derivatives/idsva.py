@@ -50,7 +50,7 @@ class BodyCoriolis:
 
     @staticmethod
     def of_body(inertia: RigidInertia, v: Motion) -> BodyCoriolis:
-        """B(I, v) in the frame of both."""
+        """Return B(I, v) in the frame of both."""
         h, j, u, w = inertia.first_moment, inertia.about_origin, v.linear, v.angular
         spin, level = j @ w, h.dot(u)
         turning = (w.cross(j @ e) - j @ w.cross(e) + e.cross(spin) for e in AXES)
@@ -62,18 +62,18 @@ class BodyCoriolis:
         return BodyCoriolis(self.momentum + other.momentum, self.turning + other.turning)
 
     def moved(self, placement: Placement) -> BodyCoriolis:
-        """X* B X^-1, in the parent frame: p' = R p, T' = R T R^T + (r.p') 1 - p' r^T."""
+        """Return X* B X^-1, in the parent frame: p' = R p, T' = R T R^T + (r.p') 1 - p' r^T."""
         p, r = placement.rotation.apply(self.momentum), placement.translation
         level = r.dot(p)
         shift = Matrix3(*(e.scaled(level) - p.scaled(r.dot(e)) for e in AXES))
         return BodyCoriolis(p, placement.rotation.rotate_matrix(self.turning) + shift)
 
     def apply(self, x: Motion) -> Force:
-        """B x."""
+        """Return B x."""
         return Force(x.angular.cross(self.momentum), self.turning.apply(x.angular))
 
     def apply_transposed(self, y: Motion) -> Force:
-        """B^T y, whose linear part vanishes."""
+        """Return B^T y, whose linear part vanishes."""
         turned = self.turning.apply_transposed(y.angular)
         return Force(Vector3.zero(), self.momentum.cross(y.linear) + turned)
 
@@ -103,7 +103,7 @@ class Subtree:
     force: Force
 
     def columns(self, d: Rates) -> tuple[Force, Force, Force, Force]:
-        """The forces c_q, c_v, r_b and r of a direction of its joint."""
+        """Return the forces c_q, c_v, r_b and r of a direction of its joint."""
         factor, inertia = self.factor, self.inertia
         c_q = factor.apply(d.psi_rate) + inertia @ d.psi_second
         c_v = factor.apply(d.s) + inertia @ d.both_rates
@@ -120,8 +120,8 @@ class Subtree:
 def rnea_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+)
-    dq.
+    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation
+    q (+) dq.
 
     External forces are constant in their bodies' frames, or in the world if the model has `world_forces`.
     Tests: complex-step of the tangent recursion, Pinocchio.
@@ -133,7 +133,7 @@ def rnea_derivatives(
 
 
 def in_motion(m: Machine) -> tuple[Array[Rates], Array[Subtree]]:
-    """The directions of the joints, and the subtrees of the bodies."""
+    """Return the directions of the joints, and the subtrees of the bodies."""
     v, a = forward_pass(m)
     f, rates, subtrees = body_forces(m, v, a), m.array("rates", Rates), m.array("subtree", Subtree)
     for b in m.down():
@@ -147,7 +147,7 @@ def in_motion(m: Machine) -> tuple[Array[Rates], Array[Subtree]]:
 
 
 def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """dtau/dq, dtau/dqdot and M over all degrees of freedom."""
+    """Return dtau/dq, dtau/dqdot and M over all degrees of freedom."""
     rates, subtrees = in_motion(m)
     dq, dv, inertia = map(m.matrix, ("dtau_dq", "dtau_dv", "dtau_da"))
     for k in m.columns():

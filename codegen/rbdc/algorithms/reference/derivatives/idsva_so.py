@@ -27,7 +27,7 @@ from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalar, Scalars
 def rnea_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
     Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
     bodies' frames, or in the world if the model has `world_forces`. Tests: complex-step of
@@ -40,7 +40,7 @@ def rnea_second_derivatives(
 def second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The tensors (nv, nv, nv each)."""
+    """Return the tensors (nv, nv, nv each)."""
     turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
     m = SideBySide(model, q, v, a, turning)
     qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in tensors(m))
@@ -50,7 +50,7 @@ def second_derivatives(
 
 
 def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
-    """Algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees of freedom."""
+    """Return algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees of freedom."""
     rates, subtrees = in_motion(m)
     found = [m.tensor(name) for name in ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")]
     for i in m.columns():
@@ -86,12 +86,12 @@ class Operators:
         return Operators(subtree.inertia, subtree.factor, d, inertial, transposed, turned, by_v)
 
     def b(self, v: Motion, x: Motion) -> Force:
-        """B(I, v) x = v x* I x - I (v x x) + x x* I v (lines 9, 15, 16)."""
+        """Return B(I, v) x = v x* I x - I (v x x) + x x* I v (lines 9, 15, 16)."""
         return self._symmetric(v, x) + x.cross_force(self.inertia @ v)
 
     def b_transposed(self, v: Motion, x: Motion) -> Force:
-        """B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for the one
-        of f and the linear part.
+        """Return B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for
+        the one of f and the linear part.
         """
         momentum = self.inertia @ v
         f, n = momentum.linear, momentum.angular
@@ -102,31 +102,31 @@ class Operators:
         return v.cross_force(self.inertia @ x) - self.inertia @ v.cross(x)
 
     def a1(self, x: Motion) -> Force:
-        """A1 x = s x* I x - I (s x x); A1 is symmetric (line 18)."""
+        """Return A1 x = s x* I x - I (s x x); A1 is symmetric (line 18)."""
         return self._symmetric(self.d.s, x)
 
     def a2(self, x: Motion) -> Force:
-        """A2 x = 2 A0 x - B(I, s) x (line 19)."""
+        """Return A2 x = 2 A0 x - B(I, s) x (line 19)."""
         return x.cross_force(self.a0).scaled(2.0) - self.b(self.d.s, x)
 
     def a3(self, x: Motion) -> Force:
-        """A3 x = B(I, psidot) x + s x* B x - B (s x x) (line 20)."""
+        """Return A3 x = B(I, psidot) x + s x* B x - B (s x x) (line 20)."""
         s, factor = self.d.s, self.factor
         return self.b(self.d.psi_rate, x) + s.cross_force(factor.apply(x)) - factor.apply(s.cross(x))
 
     def a3_transposed(self, x: Motion) -> Force:
-        """A3^T x, with (s x*)^T = -(s x)."""
+        """Return A3^T x, with (s x*)^T = -(s x)."""
         s, factor = self.d.s, self.factor
         own = self.b_transposed(self.d.psi_rate, x) - factor.apply_transposed(s.cross(x))
         return own + s.cross_force(factor.apply_transposed(x))
 
     def a6(self, x: Motion) -> Force:
-        """A6 x = s x* I x + A0 x (line 23)."""
+        """Return A6 x = s x* I x + A0 x (line 23)."""
         return self.d.s.cross_force(self.inertia @ x) + x.cross_force(self.a0)
 
 
 def _vectors(i: Operators, t: Rates) -> tuple[Force, ...]:
-    """u1 .. u11 (lines 29-36) for the operators of i and a direction t of j; u12 is u2."""
+    """Return u1 .. u11 (lines 29-36) for the operators of i and a direction t of j; u12 is u2."""
     a4 = t.s.cross_force(i.a4)
     return (
         i.a3_transposed(t.s),
@@ -144,8 +144,8 @@ def _vectors(i: Operators, t: Rates) -> tuple[Force, ...]:
 
 
 def _products(vectors: tuple[Force, ...], k: Rates) -> tuple[Scalar, ...]:
-    """Products of the vectors of i and j with directions of k (lines 40-67), in the order of the vectors;
-    then those of u1 and u2, and of u11, with the direction itself.
+    """Return products of the vectors of i and j with directions of k (lines 40-67), in the order of the
+    vectors; then those of u1 and u2, and of u11, with the direction itself.
     """
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = vectors
     return (

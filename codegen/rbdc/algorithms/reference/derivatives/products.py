@@ -22,7 +22,9 @@ Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 def rnea_vjp(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: `rnea_adjoint` of generated code."""
+    """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: `rnea_adjoint` of generated
+    code.
+    """
     matrices = rnea_derivatives(model, q, v, a, fext)
     by_q, by_v, by_a = ([dot(w, column) for column in transposed(matrix)] for matrix in matrices)
     return by_q, by_v, by_a
@@ -31,8 +33,8 @@ def rnea_vjp(
 def aba_vjp(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each): those of inverse dynamics by -M^-1 w. Test:
-    `aba_adjoint` of generated code.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each): those of inverse dynamics by -M^-1
+    w. Test: `aba_adjoint` of generated code.
     """
     solved = [dot(row, w) for row in minverse(model, q)]
     a = aba(model, q, v, tau, fext)
@@ -43,13 +45,13 @@ def aba_vjp(
 def rnea_hessian_vector(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
-    """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
+    """Return the blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
     qq, vv, qv, mq = (_contracted(tensor, w) for tensor in second_derivatives(model, q, v, a, fext))
     return qq, vv, qv, transposed(mq)
 
 
 def _contracted(tensor: Tensor, w: Scalars) -> Matrix:
-    """sum_i w_i T_ijk."""
+    """Return sum_i w_i T_ijk."""
     (entries,) = matrix_product([list(w)], [flat(slab) for slab in tensor])
     return [entries[k * len(w) : (k + 1) * len(w)] for k in range(len(w))]
 
@@ -57,8 +59,8 @@ def _contracted(tensor: Tensor, w: Scalars) -> Matrix:
 def aba_hessian_vector(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
-    """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) of Singh, Russell
-    and Wensing with M^-1 w as weights. Test: the tensors.
+    """Return the blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) of Singh,
+    Russell and Wensing with M^-1 w as weights. Test: the tensors.
     """
     a = aba(model, q, v, tau, fext)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)

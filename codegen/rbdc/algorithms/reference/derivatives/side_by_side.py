@@ -56,7 +56,7 @@ class SideBySide(RootFrame):
         return [[known.get((j, k), 0.0) for k in size] for j in size]
 
     def slabs(self, tensor: Array[Scalar]) -> list[Matrix]:
-        """A tensor over all degrees of freedom, by matrices."""
+        """Return a tensor over all degrees of freedom, by matrices."""
         known, size = cast(LaneEntries[Scalar], tensor).known, range(len(self.each))
         return [[[known.get((i, j, k), 0.0) for k in size] for j in size] for i in size]
 
@@ -84,7 +84,7 @@ class Lanes(Column):
     def _inner(
         self, carried: Quantity, of: Callable[[NumberColumn], Sequence[NumberColumn]]
     ) -> Iterator[tuple[Lanes, Quantity]]:
-        """The columns that each of these has, side by side."""
+        """Yield the columns that each of these has, side by side."""
         pairs = [(lane, j.at) for lane, k in enumerate(self.numbers[self]) for j in of(self.m.each[k])]
         if pairs:
             places, numbers = map(list, zip(*pairs, strict=True))

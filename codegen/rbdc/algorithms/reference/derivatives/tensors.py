@@ -11,7 +11,7 @@ Tensor = list[Matrix]
 
 
 def matrix_sum(a: Matrix, b: Matrix) -> Matrix:
-    """A + B."""
+    """Return a + B."""
     size = len(a)
     one, other = (side_by_side(flat(matrix)) for matrix in (a, b))
     total = apart(one + other, size * size)
@@ -19,12 +19,12 @@ def matrix_sum(a: Matrix, b: Matrix) -> Matrix:
 
 
 def pages_exchanged(tensor: Tensor) -> Tensor:
-    """The paper's transpose of the second and third dimension."""
+    """Return the paper's transpose of the second and third dimension."""
     return [transposed(slab) for slab in tensor]
 
 
 def sum_of(*tensors: Tensor) -> Tensor:
-    """The sum, entry by entry."""
+    """Return the sum, entry by entry."""
     result = tensors[0]
     for other in tensors[1:]:
         result = [matrix_sum(a, b) for a, b in zip(result, other, strict=True)]
@@ -32,18 +32,18 @@ def sum_of(*tensors: Tensor) -> Tensor:
 
 
 def times_columns(tensor: Tensor, matrix: Matrix) -> Tensor:
-    """Z_ijk = sum_l A_ilk B_lj, equation (18)."""
+    """Return Z_ijk = sum_l A_ilk B_lj, equation (18)."""
     return transposed(matrix_times(transposed(matrix), transposed(tensor)))
 
 
 def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
-    """Y_ijk = sum_l B_il A_ljk, equation (20)."""
+    """Return Y_ijk = sum_l B_il A_ljk, equation (20)."""
     size, rows = len(tensor), matrix_product(matrix, [flat(slab) for slab in tensor])
     return [[row[k * size : (k + 1) * size] for k in range(size)] for row in rows]
 
 
 def matrix_product(a: Matrix, b: Matrix) -> Matrix:
-    """A B: by one product where scalars have it (`rbdc.verification`), else entry by entry, zeros left
+    """Return a B: by one product where scalars have it (`rbdc.verification`), else entry by entry, zeros left
     out.
     """
     scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)

@@ -20,7 +20,7 @@ RESULTS = "results"
 
 
 def widened(program: Program, width: int) -> Program:
-    """Samples side by side with the outputs as they are.
+    """Return samples side by side with the outputs as they are.
 
     Each entry of an output is a vector, of as many equal lanes where it is a constant.
     """
@@ -42,8 +42,8 @@ def widened(program: Program, width: int) -> Program:
 
 
 def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
-    """Programs with the same outputs, as programs with the output `RESULTS`; and for each of their outputs
-    the places of its entries there. Where no value is there twice they keep their outputs.
+    """Return programs with the same outputs, as programs with the output `RESULTS`; and for each of their
+    outputs the places of its entries there. Where no value is there twice they keep their outputs.
     """
     wide = [widened(program, width) for program in programs]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))

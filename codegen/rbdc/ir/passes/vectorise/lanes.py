@@ -70,7 +70,7 @@ class _Packer:
         self.scalar: dict[int, int] = {}
 
     def packed(self) -> Program:
-        """The program with lanes; constants not folded, dead code not removed yet."""
+        """Return the program with lanes; constants not folded, dead code not removed yet."""
         program = self.program
         for index, value in enumerate(program.values):
             self.builder.section = value.section
@@ -91,7 +91,7 @@ class _Packer:
         return Program(program.name, tuple(inputs), program.outputs, values, results, sections, symbols)
 
     def _sections(self) -> list[Section]:
-        """The sections, those of counterparts by the titles of all."""
+        """Return the sections, those of counterparts by the titles of all."""
         titles = [dict.fromkeys([section.title]) for section in self.program.sections]
         for index in self.wide:
             together = sorted({self.program.values[k].section for k in self.orbit[index] or ()})
@@ -102,7 +102,7 @@ class _Packer:
         return [Section(", ".join(title), section.formula) for title, section in pairs]
 
     def _orbit(self, index: int) -> tuple[int, ...] | None:
-        """The counterparts of a value beginning with the first made, if there are any.
+        """Return the counterparts of a value beginning with the first made, if there are any.
 
         They are the lanes of the value that stands for them all.
         """
@@ -119,7 +119,9 @@ class _Packer:
         return tuple((orbit[start:] + orbit[:start])[:width])
 
     def _place(self, index: int) -> int:
-        """Where a value stands among its counterparts: inputs as they lie, so that limbs have one order."""
+        """Return where a value stands among its counterparts: inputs as they lie, so that limbs have one
+        order.
+        """
         source = self.program.values[index].source
         return index if source is None else source[1]
 
@@ -135,7 +137,7 @@ class _Packer:
                     self.orbit[member] = None
 
     def _adds_up(self, orbit: Sequence[int]) -> bool:
-        """Whether counterparts are sums over limbs.
+        """Return whether counterparts are sums over limbs.
 
         They are where an operand has more lanes than they have, or is a partial sum without lanes.
         """
@@ -152,12 +154,12 @@ class _Packer:
         return terms_of(self.program, index, self._has_lanes)
 
     def _has_lanes(self, index: int) -> bool:
-        """Whether a value can be an operand in lanes: of limbs, or the same for all."""
+        """Return whether a value can be an operand in lanes: of limbs, or the same for all."""
         return self.orbit[index] is not None or self.image[index] == index
 
     def _lane(self, index: int) -> tuple[int, int]:
-        """The value that stands for the counterparts of one, and its lane; made when it is needed first, by
-        scalars that others gather perhaps.
+        """Return the value that stands for the counterparts of one, and its lane; made when it is needed
+        first, by scalars that others gather perhaps.
         """
         first, section = min(self.orbit[index] or ()), self.builder.section
         if first not in self.wide:
@@ -183,8 +185,8 @@ class _Packer:
         )
 
     def _aligned(self, index: int, orbit: tuple[int, ...]) -> tuple[int, ...]:
-        """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation: the first
-        that is computed, for inputs stand in any lane for nothing.
+        """Return the orbit with lane 0 chosen so that the first operand with lanes needs no rotation: the
+        first that is computed, for inputs stand in any lane for nothing.
         """
         values = self.program.values
         for argument in sorted(values[index].arguments, key=lambda k: values[k].source is not None):
@@ -198,14 +200,16 @@ class _Packer:
         return orbit
 
     def _as_lanes(self, index: int, width: int) -> int:
-        """A value as an operand of lane 0: rotated if it is another limb's, scalar if it is the trunk's."""
+        """Return a value as an operand of lane 0: rotated if it is another limb's, scalar if it is the
+        trunk's.
+        """
         orbit = self.orbit[index]
         if orbit is None or width == 1:
             return self._as_scalar(index)
         return self.builder.rotate(*self._lane(index), width)
 
     def _as_scalar(self, index: int) -> int:
-        """A value as a scalar: a lane of what it is packed into, or computed on its own."""
+        """Return a value as a scalar: a lane of what it is packed into, or computed on its own."""
         if index in self.scalar:
             return self.scalar[index]
         orbit, value = self.orbit[index], self.program.values[index]
@@ -223,7 +227,7 @@ class _Packer:
         return made
 
     def _sum(self, terms: Terms, width: int) -> int:
-        """A sum in `width` lanes.
+        """Return a sum in `width` lanes.
 
         Terms with no more lanes are added one by one; those of limbs are added in their lanes, then over all
         limbs by one reduction.
@@ -246,7 +250,7 @@ class _Packer:
         return self._total(sorted(signed, key=lambda term: -term[1]))
 
     def _total(self, signed: Sequence[tuple[int, int]]) -> int:
-        """The sum of values with signs."""
+        """Return the sum of values with signs."""
         first, sign = signed[0]
         total = first if sign > 0 else self.builder.apply(NEG, (first,))
         for term, sign in signed[1:]:
@@ -254,14 +258,16 @@ class _Packer:
         return total
 
     def _exchanged(self, leaf: int, width: int) -> tuple[int, ...]:
-        """The counterparts of a term that belong to the same lane of `width`: each `width`-th of them."""
+        """Return the counterparts of a term that belong to the same lane of `width`: each `width`-th of
+        them.
+        """
         orbit = self.orbit[leaf]
         if orbit is None or len(orbit) <= width:
             return (leaf,)
         return orbit[orbit.index(leaf) % width :: width]
 
     def _reduced(self, total: int, over: _Reduction, width: int) -> int:
-        """The sum over counterparts of a value in lanes, in `width` lanes."""
+        """Return the sum over counterparts of a value in lanes, in `width` lanes."""
         made = self.builder.fold(total, over.lanes, width)
         repeated = over.lanes // (width * over.different)
         if repeated > 1:

@@ -27,7 +27,7 @@ def join_neighbours(program: Program) -> Program:
 
 
 def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
-    """Neighbours among the entries of an output, by fours, then by twos."""
+    """Return neighbours among the entries of an output, by fours, then by twos."""
     runs, start = list[tuple[int, ...]](), 0
     while start < len(result):
         widest = (tuple(result[start : start + width]) for width in LANES if start + width <= len(result))
@@ -38,7 +38,7 @@ def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _are_alike(program: Program, run: Sequence[int]) -> bool:
-    """Whether each is one sum of inputs, and that of the next entry is of the next ones."""
+    """Return whether each is one sum of inputs, and that of the next entry is of the next ones."""
     values = [program.values[index] for index in run]
     if not values[0].operation.is_sum or any(value.operation is not values[0].operation for value in values):
         return False
@@ -49,7 +49,7 @@ def _are_alike(program: Program, run: Sequence[int]) -> bool:
 
 
 def _joined(program: Program, builder: Builder, run: Sequence[int]) -> int:
-    """The vector of a run."""
+    """Return the vector of a run."""
     columns = zip(*(program.values[index].arguments for index in run), strict=True)
     operands = [
         builder.gather(tuple(builder.again(program.values[k], ()) for k in column)) for column in columns

@@ -68,7 +68,7 @@ def add_peers(
 
 
 def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
-    """The algorithms of a library for a function."""
+    """Return the algorithms of a library for a function."""
     return one.function.comparison.peers.get(library, ())
 
 
@@ -127,12 +127,12 @@ def _reason(algorithms: Sequence[str]) -> str:
 
 
 def _method(name: str, build: str, algorithm: str) -> str:
-    """The name of the method that is an algorithm of a build, for a function."""
+    """Return the name of the method that is an algorithm of a build, for a function."""
     return f"{build}{algorithm.removeprefix(name).replace('_', '-')}"
 
 
 def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archive: Path) -> Contender:
-    """A function of one build by one of Pinocchio's algorithms."""
+    """Return a function of one build by one of Pinocchio's algorithms."""
     symbol = f"rbdc_peer_{algorithm}"
     return Contender(
         _method(name, build.name, algorithm),
@@ -178,8 +178,8 @@ def save_model(model: Problem, path: Path) -> str | None:
 
 
 def _contacts(model: Problem) -> str:
-    """A line for each contact: its rows, and of both frames the joint, the rotation by rows and the place.
-    Nothing where Pinocchio does not have one of them.
+    """Return a line for each contact: its rows, and of both frames the joint, the rotation by rows and the
+    place. Nothing where Pinocchio does not have one of them.
     """
     if any(contact.rows not in (3, 6) or not contact.whole for contact in model.contacts):
         return ""
@@ -193,7 +193,7 @@ def _contacts(model: Problem) -> str:
 
 
 def _joint(pin: Any, joint: JointType) -> Any:
-    """Pinocchio's joint, the fast one for a coordinate axis; None where Pinocchio has no such type."""
+    """Return Pinocchio's joint, the fast one for a coordinate axis; None where Pinocchio has no such type."""
     own = joint.pinocchio()
     if own is None:
         return None
@@ -202,7 +202,7 @@ def _joint(pin: Any, joint: JointType) -> Any:
 
 
 def _inertia(pin: Any, inertia: RigidInertia) -> Any:
-    """Pinocchio's inertia from the dynamic parameters m, m c and the inertia about the origin."""
+    """Return Pinocchio's inertia from the dynamic parameters m, m c and the inertia about the origin."""
     scalars = (inertia.mass, *inertia.first_moment.scalars(), *inertia.about_origin.scalars())
     parameters = np.array([float(x) for x in scalars])
     if parameters[0] != 0.0:

@@ -45,8 +45,8 @@ _CALLED = "struct LangCAtomicFun { void *model; int (*forward)(void); int (*reve
 
 
 def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Path]]:
-    """The programs of Pinocchio's wrappers of these names, all of them done; two are compiled at a time. The
-    result of one that does not compile is a ToolchainError.
+    """Return the programs of Pinocchio's wrappers of these names, all of them done; two are compiled at a
+    time. The result of one that does not compile is a ToolchainError.
 
     Raises ToolchainError with a prerequisite that is missing and how to install it.
     """
@@ -77,7 +77,7 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
 def contender(
     function: Function, algorithm: str, program: Future[Path], archive: Path, tools: Toolchain
 ) -> Contender:
-    """The C that a program makes of the archived model, compiled with our compiler and flags. Raises
+    """Return the C that a program makes of the archived model, compiled with our compiler and flags. Raises
     ToolchainError where that takes longer than `SECONDS`, or fails.
     """
     files, bare = _generated(program.result(), archive), without_optional(function.declaration)
@@ -92,7 +92,7 @@ def contender(
 
 
 def _generated(program: Path, archive: Path) -> dict[str, str]:
-    """The C files that a program writes for a model."""
+    """Return the C files that a program writes for a model."""
     text = archive.read_text(encoding="utf-8")
 
     def make(folder: Path) -> None:
@@ -108,8 +108,8 @@ def _generated(program: Path, archive: Path) -> dict[str, str]:
 
 
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
-    """C around the call: its inputs are one row of numbers and so are its results, of a single matrix the
-    upper triangle, row by row.
+    """Return C around the call: its inputs are one row of numbers and so are its results, of a single matrix
+    the upper triangle, row by row.
     """
     starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
     after = [
@@ -134,7 +134,7 @@ def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str
 
 
 def _compiler() -> tuple[Compiler, tuple[str, ...]]:
-    """g++ and its flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which have
+    """Return g++ and its flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which have
     none. Raises ToolchainError without g++.
     """
     for name, compiler, extra in compilers():
@@ -144,5 +144,5 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
 
 
 def _folder(header: str) -> Path | None:
-    """The include folder that has a header."""
+    """Return the include folder that has a header."""
     return next((folder for folder in include_folders() if (folder / header).is_file()), None)

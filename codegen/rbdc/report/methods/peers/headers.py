@@ -60,15 +60,15 @@ class Headers:
         return (f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization")
 
     def identity(self, compiler: Compiler) -> str:
-        """Text that differs where what a compiler makes of them may differ."""
+        """Return text that differs where what a compiler makes of them may differ."""
         files = [f / name for name in _VERSIONS for f in (self.prefix / "include", self.eigen)]
         versions = [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
         return "\n".join([compiler.path, compiler.version, *versions, cache.interpreter_tag()])
 
 
 def headers() -> Headers:
-    """The headers, where Pinocchio's C++ can be compiled. Raises ToolchainError with the prerequisite that is
-    missing and how to install it.
+    """Return the headers, where Pinocchio's C++ can be compiled. Raises ToolchainError with the prerequisite
+    that is missing and how to install it.
     """
     found, folder = prefix(), eigen()
     if found is None:
@@ -85,14 +85,16 @@ def headers() -> Headers:
 
 
 def library(name: str, *endings: str) -> Path | None:
-    """A library beside Pinocchio's headers, shared or with one of these endings; None where there is none."""
+    """Return a library beside Pinocchio's headers, shared or with one of these endings; None where there is
+    none.
+    """
     found = prefix()
     paths = [found / "lib" / f"lib{name}.{x}" for x in ("so", "dylib", *endings)] if found is not None else []
     return next((path for path in paths if path.is_file()), None)
 
 
 def compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
-    """Name, compiler and additional flags of every build: gcc, clang, clang without AVX-512."""
+    """Return name, compiler and additional flags of every build: gcc, clang, clang without AVX-512."""
     found: list[tuple[str, Compiler, tuple[str, ...]]] = []
     if shutil.which("g++"):
         found.append(("gcc", find_compiler("g++"), GCC))
@@ -106,15 +108,15 @@ def compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
 
 
 def prefix() -> Path | None:
-    """The folder with `include` and `lib` of the pip package; None where it is not installed."""
+    """Return the folder with `include` and `lib` of the pip package; None where it is not installed."""
     found = find_spec("pinocchio")
     above = Path(found.origin).parents if found is not None and found.origin is not None else ()
     return next((p for p in above if (p / "include" / _ARCHIVES).is_file()), None)
 
 
 def eigen() -> Path | None:
-    """The folder of Eigen's headers, among those of headers in general or in the usual ones; None where there
-    is none.
+    """Return the folder of Eigen's headers, among those of headers in general or in the usual ones; None
+    where there is none.
     """
     own = (place for folder in include_folders() for place in (folder, folder / "eigen3"))
     usual = (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
@@ -122,7 +124,9 @@ def eigen() -> Path | None:
 
 
 def include_folders() -> Iterator[Path]:
-    """Folders of headers: those of the compilers' variables, beside Pinocchio, and of cmeel's packages."""
+    """Yield folders of headers: those of the compilers' variables, beside Pinocchio, and of cmeel's
+    packages.
+    """
     for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
         yield from (Path(folder) for folder in os.environ.get(name, "").split(os.pathsep) if folder)
     found = prefix()
@@ -153,8 +157,8 @@ def side_by_side(
 
 
 def _has_avx512(compiler: Compiler) -> bool:
-    """Whether code for this processor would use AVX-512; elsewhere the build without it is superfluous. A
-    compiler that does not work is left to say so when it compiles.
+    """Return whether code for this processor would use AVX-512; elsewhere the build without it is
+    superfluous. A compiler that does not work is left to say so when it compiles.
     """
     try:
         defined = run([*compiler.command, "-march=native", "-dM", "-E", "-x", "c++", os.devnull])

@@ -79,7 +79,7 @@ class PinocchioBuild:
     library: Path = Path()
 
     def data(self) -> dict[str, Any]:
-        """The build for the report, without the places of its files."""
+        """Return the build for the report, without the places of its files."""
         return {name: value for name, value in asdict(self).items() if name not in ("shipped", "library")}
 
 
@@ -103,12 +103,12 @@ class _Piece:
 
 
 def harness() -> str:
-    """The text of the harness, all parts."""
+    """Return the text of the harness, all parts."""
     return "\n".join(map(render, _HARNESS))
 
 
 def offered(source: str) -> dict[str, tuple[str, ...]]:
-    """The algorithms of every part of the harness, as its text has them."""
+    """Return the algorithms of every part of the harness, as its text has them."""
     part, found = MODEL, {MODEL: list[str]()}
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
@@ -119,10 +119,10 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
 
 
 def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> list[PinocchioBuild]:
-    """The builds of a peer that have wanted algorithms, two processes at a time: the library that pip install
-    pin brings, of which only the calls are compiled, and beside it wanted `TEMPLATE_PARTS`; or the headers
-    compiled for this processor by all available compilers, gcc, clang, clang without AVX-512, only the wanted
-    parts. What does not compile does not stop the others.
+    """Return the builds of a peer that have wanted algorithms, two processes at a time: the library that pip
+    install pin brings, of which only the calls are compiled, and beside it wanted `TEMPLATE_PARTS`; or the
+    headers compiled for this processor by all available compilers, gcc, clang, clang without AVX-512, only
+    the wanted parts. What does not compile does not stop the others.
 
     Raises ToolchainError where a prerequisite is missing.
     """
@@ -146,7 +146,7 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
 
 def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Piece]:
-    """The pieces of the library of the pip package, with the parts beside it that are wanted."""
+    """Return the pieces of the library of the pip package, with the parts beside it that are wanted."""
     _, compiler, extra = min(compilers())  # by name: clang, which takes least time, where there is one
     beside = [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
@@ -162,7 +162,7 @@ def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> li
 
 
 def _native(parts: Sequence[str]) -> list[_Piece]:
-    """The pieces of a build by each compiler."""
+    """Return the pieces of a build by each compiler."""
     found, what = [], f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
@@ -172,8 +172,8 @@ def _native(parts: Sequence[str]) -> list[_Piece]:
 
 
 def shipped_library() -> Path:
-    """Pinocchio's library with the algorithms in double precision. Raises ToolchainError where it is not
-    beside its headers.
+    """Return Pinocchio's library with the algorithms in double precision. Raises ToolchainError where it is
+    not beside its headers.
     """
     found = library(_LIBRARY)
     if found is None:
@@ -183,7 +183,7 @@ def shipped_library() -> Path:
 
 
 def _version() -> str:
-    """Pinocchio's version."""
+    """Return Pinocchio's version."""
     import pinocchio
 
     return str(pinocchio.__version__)
@@ -194,7 +194,7 @@ def _linked(
     offers: Mapping[str, Sequence[str]],
     there: Headers,
 ) -> PinocchioBuild:
-    """The build of the files that compiled, linked, and the reasons of those that did not."""
+    """Return the build of the files that compiled, linked, and the reasons of those that did not."""
     (first, begun), failed = files[0], dict[str, str]()
     algorithms, objects = list[str](), list[tuple[Path, Compiled]]()
     for piece, one in files:
@@ -215,8 +215,8 @@ def _linked(
 
 
 def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, there: Headers) -> Path:
-    """The library of compiled files, linked or from the cache; it finds others, the shipped one too if it is
-    to, by a path that is part of the key.
+    """Return the library of compiled files, linked or from the cache; it finds others, the shipped one too if
+    it is to, by a path that is part of the key.
     """
     others, files = list[str](), [str(path) for path in objects]
     if shipped is not None:
