@@ -5,6 +5,7 @@ over tables.
 from __future__ import annotations
 
 import ctypes
+import json
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from rbdc.algorithms.reference.manifold import integrate
+from rbdc.cli.commands import commands
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.library import render_library
 from rbdc.errors import UnsupportedError
@@ -21,10 +24,12 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import EXTERNAL_FORCES, Kind
 from rbdc.functions.references import references_of
 from rbdc.model import DriveTerm, Problem
+from rbdc.model.options import RootJoint
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.report.methods import reference_loops as methods
+from rbdc.report.methods import contenders
 from rbdc.report.methods.reference_loops import TEXTS, reference_loops
+from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.laws.test_drives import driven
 from tests.support import Array, assert_close
@@ -77,23 +82,83 @@ def test_loops_give_what_numbers_give(name: str, reference: str, which: str) -> 
         assert_close(one, expected.ravel(), 1e-12)
 
 
-@pytest.mark.parametrize(("name", "reference"), list(CASES))
-def test_loops_in_c_give_what_numbers_give(name: str, reference: str, tmp_path: Path) -> None:
-    model = replace(driven(random_tree(3)), drive_terms=(DriveTerm.DAMPING,))
-    function = functions_of(model)[name]
-    declaration = replace(function.declaration, zeroed=False)
-    source = loops_source("robot", declaration, reference_loops(model, function, reference), reference)
-    for file, content in render_library(model, "robot", [source]).items():
-        (tmp_path / file).write_text(content)
-    library = tmp_path / "robot.so"
+def compiled(model: Problem, folder: Path) -> ctypes.CDLL:
+    """Every reference that is a text, as C in one library: `<number>_<function>`, in the order of `CASES`."""
+    for number, (name, reference) in enumerate(CASES):
+        function = functions_of(model)[name]
+        declaration, loops = (
+            replace(function.declaration, zeroed=False),
+            reference_loops(model, function, reference),
+        )
+        loops = replace(loops, static=number % 2 == 0)
+        source = loops_source(f"r{number}", declaration, loops, reference)
+        for file, content in render_library(model, f"r{number}", [source]).items():
+            (folder / file).write_text(content)
+    library = folder / "robot.so"
     flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, "-o", str(library), *map(str, tmp_path.glob("*.c")), "-lm"], check=True)
-    inputs = inputs_of(name, model)
-    outputs = [np.full(p.shape, np.nan) for p in declaration.outputs]
-    arguments = [x.ctypes.data_as(ctypes.c_void_p) for x in (*inputs.values(), *outputs)]
-    getattr(ctypes.CDLL(str(library)), f"robot_{name}")(*arguments)
-    for one, expected in zip(outputs, by_the_oracle(name, reference, model, inputs), strict=True):
-        assert_close(one, expected.reshape(one.shape), 1e-12)
+    subprocess.run(["gcc", *flags, "-o", str(library), *map(str, folder.glob("*.c")), "-lm"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def check_in_c(model: Problem, folder: Path) -> None:
+    """Every text as C gives what it gives over numbers."""
+    library = compiled(model, folder)
+    for number, (name, reference) in enumerate(CASES):
+        inputs = inputs_of(name, model)
+        outputs = [np.full(p.shape, np.nan) for p in functions_of(model)[name].declaration.outputs]
+        arguments = [x.ctypes.data_as(ctypes.c_void_p) for x in (*inputs.values(), *outputs)]
+        getattr(library, f"r{number}_{name}")(*arguments)
+        for one, expected in zip(outputs, by_the_oracle(name, reference, model, inputs), strict=True):
+            assert_close(one, expected.reshape(one.shape), 1e-12)
+
+
+def test_loops_in_c_give_what_numbers_give(tmp_path: Path) -> None:
+    check_in_c(replace(driven(random_tree(3)), drive_terms=(DriveTerm.DAMPING,)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("robot", "root"),
+    [
+        ("kuka_iiwa", "fixed"),
+        ("ur5", "fixed"),
+        ("panda", "fixed"),
+        ("hyq", "free-flyer"),
+        ("solo12", "free-flyer"),
+        ("g1_29dof", "free-flyer"),
+    ],
+)
+def test_loops_of_robots_give_what_numbers_give(robot: str, root: RootJoint, tmp_path: Path) -> None:
+    check_in_c(read(resolve(robot), BuildOptions(root_joint=root)), tmp_path)
+
+
+def test_comparisons_have_loops(tmp_path: Path) -> None:
+    """Those of each text, also by the word that stands for all; what loops do not know is absent by name."""
+    words = "compare double_pendulum --functions minverse,rnea_derivatives --methods loops --peers casadi"
+    quick = ["--seconds", "0.01", "--samples", "2", "--checked", "2", "--cflags=-O0", "--out", str(tmp_path)]
+    for options in ((), ("--springs", "include")):
+        result = CliRunner().invoke(commands, [*words.split(), *quick, *options])
+        assert result.exit_code == 0, result.output
+        report = json.loads((tmp_path / "report.json").read_text())
+        found = {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
+        wanted = {(name, f"loops-{own}") for name, own in CASES if name in ("minverse", "rnea_derivatives")}
+        assert found.keys() >= wanted
+        for name, method in wanted:
+            own = found[name, method]
+            assert own["right"], method
+            assert own["errors"]["scaled"] < 1e-12
+            assert own["operations"] > found[name, "generated"]["operations"]
+
+
+def test_large_loops_keep_off_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tree("tree0")
+    function = functions_of(model)["rnea_derivatives"]
+    text = TEXTS[function.references["carpentier-mansard"]]
+    small = contenders.as_loops(model, function, "carpentier-mansard", text)
+    monkeypatch.setattr(contenders, "MOST_ON_STACK", 2000)
+    large = contenders.as_loops(model, function, "carpentier-mansard", text)
+    (name,) = (file for file in small.files if file.endswith(f"{function.name}.c"))
+    assert "static double df_dq[" not in small.files[name]
+    assert "static double df_dq[" in large.files[name]
 
 
 IN_WORLD = read(tree("tree0"), BuildOptions(fext_frame="world"))
@@ -123,11 +188,3 @@ def test_what_loops_do_not_know_is_refused_by_name(
 ) -> None:
     with pytest.raises(UnsupportedError, match=words):
         reference_loops(model, functions_of(model)[name], reference)
-
-
-def test_arrays_that_no_stack_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, name = tree("tree0"), "rnea_derivatives"
-    monkeypatch.setattr(methods, "MOST_ON_STACK", 2000)
-    with pytest.raises(UnsupportedError, match="on the stack, which has room for 2000"):
-        reference_loops(model, functions_of(model)[name], "carpentier-mansard")
-    assert reference_loops(model, functions_of(model)[name], "idsva").arrays

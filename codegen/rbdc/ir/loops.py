@@ -235,7 +235,8 @@ class LoopNest:
     """A function as loops: its tables, its own arrays with their sizes, its statements in order.
 
     arguments: variables that are known at run time alone, and the values at which operations are counted.
-    widths: lanes of the arrays that are arrays of vectors, by name.
+    widths: lanes of the arrays that are arrays of vectors, by name. static: its arrays are not on the stack,
+    which may be too small for them, so that one thread at a time may call it.
     """
 
     tables: tuple[Table, ...]
@@ -243,6 +244,7 @@ class LoopNest:
     statements: tuple[Statement, ...]
     arguments: Mapping[str, int] = field(default_factory=dict)
     widths: Mapping[str, int] = field(default_factory=dict)
+    static: bool = False
 
     @property
     def columns(self) -> Columns:

@@ -20,6 +20,8 @@ NOT_ASKED = "not asked for"
 """Reason of the absence of a peer that the options leave out."""
 PEER = "peer"
 """Word of --methods for every method of the peers."""
+LOOPS = "loops"
+"""Word of --methods for every paper's recursion as loops, and what the names of these methods begin with."""
 USUAL_PEERS = (PINOCCHIO, CASADI)
 """Peers of `rbdc compare`: no minutes of compiling before a first comparison."""
 BEST_PEERS = (NATIVE, CASADI)
@@ -31,6 +33,11 @@ PINOCCHIOS = (NATIVE, PINOCCHIO)
 def peer_of(method: str) -> str | None:
     """Return the peer whose code a method is; None for our own."""
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
+
+
+def as_loops(method: str) -> bool:
+    """Return whether a method is a paper's recursion as loops."""
+    return method.startswith(f"{LOOPS}-")
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class CompareOptions(BuildOptions):
         names("NAME,..."),
         None,
         "Comma-separated methods or families (single, analytical, ad, numerical; peer: all methods of the "
-        "--peers); by default all.",
+        "--peers; loops: the papers' recursions as loops); by default all.",
     )
     peers: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
@@ -72,14 +79,15 @@ class CompareOptions(BuildOptions):
 
     def wants(self, method: str, family: str) -> bool:
         """Return whether a method is to be measured; the generated one always is. The word peer stands for
-        every method of the peers.
+        every method of the peers, the word loops for every paper's recursion as loops.
         """
         peer = peer_of(method)
         if peer is not None and peer not in self.peers:
             return False
         if self.methods is None or family == "generated":
             return True
-        return bool({method, family, *(() if peer is None else (PEER,))} & {*self.methods})
+        words = {method, family, *([] if peer is None else [PEER]), *([LOOPS] if as_loops(method) else [])}
+        return bool(words & {*self.methods})
 
     def missed(self, peer: str) -> str | None:
         """Why no method of a peer is to be measured; None where there is one."""

@@ -181,7 +181,9 @@ def nest_parts(
     given = (*(() if straight else declaration.inputs), *declaration.outputs)
     unread = [f"{_INDENT}(void){p.name};" for p in given if p.name not in writer.read]
     opening = [declaration.prototype(robot, ending)]
-    return [*parts, _function_part(opening, declared(nest.arrays, arrays), [*unread, *lines])]
+    storage = "static " if nest.static else ""
+    mine = [f"{storage}{array}" for array in declared(nest.arrays, arrays)]
+    return [*parts, _function_part(opening, mine, [*unread, *lines])]
 
 
 def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> Part:

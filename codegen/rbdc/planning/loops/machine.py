@@ -89,6 +89,7 @@ class Loops(Arrays, Machine):
         self.statements.append(Loop(at.at.row, 0, count, body, about, backward))
 
     def vector(self, name: str) -> LoopResult:
+        name = self.names.get(name, name)
         self.sizes[name] = self.size
         if self.tree.coupled:
             self.statements.append(Clear(name, self.size))

@@ -46,7 +46,7 @@ from rbdc.report.methods.records import (
     FunctionRecord,
     Measured,
 )
-from rbdc.report.options import CASADI, CPPADCODEGEN, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
+from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
 from rbdc.runtime._suggestions import suggestion
 
 Files = dict[str, str]
@@ -117,7 +117,7 @@ def compile_all(
 
 
 def _refuse_unknown(model: Problem, measured: Sequence[FunctionRecord], options: CompareOptions) -> None:
-    known = [*PINOCCHIOS, CPPADCODEGEN]
+    known = [*PINOCCHIOS, CPPADCODEGEN, LOOPS]
     known += [name for one in measured for name in known_methods(model, one.function)]
     for name in options.methods or ():
         if name not in known:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import add_loop, function_source
+from rbdc.emit.c.loops import loops_source
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
-from rbdc.errors import ToolchainError
+from rbdc.errors import ToolchainError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Kind
 from rbdc.functions.evaluation import Evaluate
@@ -44,7 +45,8 @@ from rbdc.report.methods.implementation import (
     refuse_large,
 )
 from rbdc.report.methods.records import COUNTS, Contender
-from rbdc.report.options import CompareOptions
+from rbdc.report.methods.reference_loops import Text, loops_of, texts_of
+from rbdc.report.options import LOOPS, CompareOptions
 
 SINGLE = "generated-float32"
 """Name of the method in single precision."""
@@ -52,6 +54,10 @@ ZEROED = "generated-zeroed"
 """Name of the method for outputs that hold zeros."""
 BY_PARAMETERS = "generated-parameters"
 """Name of the method with inertial parameters at run time."""
+MOST_ON_STACK = 2**19
+"""Numbers in arrays of loops, by pairs of bodies and columns for instance, of half a usual stack: of more the
+arrays are static.
+"""
 
 
 def methods_of(
@@ -76,6 +82,10 @@ def methods_of(
     for method, evaluate in _others(model, function, every_form=every_form).items():
         make = partial(by_method, model, function, method, evaluate)
         made.append(Method(f"unrolled-{method}", "analytical", make))
+    for reference, text in texts_of(function).items():
+        made.append(
+            Method(f"{LOOPS}-{reference}", "analytical", partial(as_loops, model, function, reference, text))
+        )
     return [*made, *ad_methods(model, function), *differentiating_methods(model, function)]
 
 
@@ -155,6 +165,17 @@ def by_method(model: Problem, function: Function, method: str, evaluate: Evaluat
     if function.preset == SECOND and operations > LIMIT:
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
     return alone(model, function_source(ROBOT, entry.declaration, made, method))
+
+
+def as_loops(model: Problem, function: Function, reference: str, text: Text) -> Implementation:
+    """Return the C of a paper's text over a machine as loops, for models of any size."""
+    try:
+        nest = loops_of(model, function, reference, text)
+    except UnsupportedError as error:
+        raise NotTried(str(error).removeprefix(f"{model.place}: ")) from None
+    declaration = replace(function.declaration, zeroed=False)
+    nest = replace(nest, static=sum(nest.arrays.values()) > MOST_ON_STACK)
+    return alone(model, loops_source(ROBOT, declaration, nest, f"{reference}, as loops"))
 
 
 def alone(model: Problem, source: FunctionSource) -> Implementation:

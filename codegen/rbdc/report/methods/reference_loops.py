@@ -4,57 +4,96 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rbdc.algorithms.reference.aba import forward_dynamics, inverse_inertia
 from rbdc.algorithms.reference.crba import inertia_matrix
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva, idsva_so
 from rbdc.algorithms.reference.rnea import inverse_dynamics
+from rbdc.algorithms.tools.machine import Array
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import EXTERNAL_FORCES
+from rbdc.functions.declarations import EXTERNAL_FORCES, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.record import Function
 from rbdc.ir.loops import Loop, LoopNest
 from rbdc.model import Problem
 from rbdc.planning.loops import drives
+from rbdc.planning.loops.arrays import LoopResult
 from rbdc.planning.loops.factors import LoopRow, LoopRows
 from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
+from rbdc.spatial import Scalar
 
-MOST_ON_STACK = 2**19
-"""Numbers in arrays of loops, by pairs of bodies and columns for instance: half of a usual stack."""
+Results = Array[Scalar] | tuple[Array[Scalar], ...]
+
+
+def _as_they_are(m: Loops, *arrays: Any) -> Any:
+    return arrays
 
 
 class Text(NamedTuple):
-    """A reference on a machine of loops, called with that and the names of the function's outputs. following:
-    it knows joints that follow others.
+    """A recursion as loops.
+
+    text: called with a machine and, by columns, the inputs beside q, v and a; returns the outputs in their
+    order. before: gives the inputs as motors and damping leave them. after: adds motors and damping to the
+    outputs, by their names. following: it knows joints that follow others. one_frame: as in `Loops`.
     """
 
-    run: Callable[..., None]
+    text: Callable[..., Results]
+    before: Callable[..., Any] = _as_they_are
+    after: Callable[..., Any] = _as_they_are
     following: bool = True
+    one_frame: bool = True
+
+
+def texts_of(function: Function) -> dict[str, Text]:
+    """Return the references of a function that are texts over a machine, by their names."""
+    return {name: TEXTS[place] for name, place in function.references.items() if place in TEXTS}
 
 
 def reference_loops(problem: Problem, function: Function, reference: str) -> LoopNest:
-    """Return a function as loops by one of the references that its record names.
+    """Return a function as loops by one of the references that its record names, for a model of any size.
 
-    Raises UnsupportedError for a reference without loops, for a model that its loops do not know, or that is
-    too large for them.
+    Raises UnsupportedError for a reference without loops, and for a model that its loops do not know.
     """
-    known = {name: TEXTS[place] for name, place in function.references.items() if place in TEXTS}
+    known = texts_of(function)
     if reference not in known:
         there_are = f"; those of {', '.join(known)} are" if known else ""
         raise UnsupportedError(f"{function.name}: {reference} is not written as loops{there_are}")
-    text = known[reference]
+    return loops_of(problem, function, reference, known[reference])
+
+
+def loops_of(problem: Problem, function: Function, name: str, text: Text) -> LoopNest:
+    """Return a function as loops by a text, which messages call by its name.
+
+    Raises UnsupportedError for a model that its loops do not know.
+    """
     if unknown := _unknown(problem, function, text):
-        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {reference} have no {unknown}")
-    loops = nest(Tree(problem), text.run, function.declaration)
-    numbers = sum(loops.arrays.values())
-    if numbers > MOST_ON_STACK:
-        raise UnsupportedError(
-            f"{problem.place}: loops of {function.name} by {reference} would keep {numbers} numbers on the "
-            f"stack, which has room for {MOST_ON_STACK}"
-        )
-    return loops
+        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {unknown}")
+    names = dict[str, str]()
+    return nest(Tree(problem), partial(_run, text, function.declaration, names), function.declaration)
+
+
+def by_columns(declaration: FunctionDeclaration) -> list[Parameter]:
+    """Return the inputs that a text is given as arguments: those that are required, beside q, v and a."""
+    moving = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION)
+    return [p for p in declaration.required if p.kind not in moving]
+
+
+def _run(
+    text: Text, declaration: FunctionDeclaration, names: dict[str, str], m: Loops, *outputs: str
+) -> None:
+    """Run a text on a machine. names: those of the outputs by the text's own, which the first run finds."""
+    kinds = {p.kind: p.name for p in declaration.inputs}
+    m.v, m.a = kinds.get(Kind.VELOCITY, ""), kinds.get(Kind.ACCELERATION, "")
+    m.external, m.one_frame = EXTERNAL_FORCES in kinds.values(), text.one_frame
+    m.names |= names
+    found = text.text(m, *text.before(m, *(m.result(p.name) for p in by_columns(declaration))))
+    results = found if isinstance(found, tuple) else (found,)
+    if not names:
+        own = [x.name if isinstance(x, LoopResult) else "" for x in results]
+        names |= dict(zip(own, outputs, strict=True))
+    text.after(m, *outputs)
 
 
 def _unknown(problem: Problem, function: Function, text: Text) -> str:
@@ -70,81 +109,74 @@ def _unknown(problem: Problem, function: Function, text: Text) -> str:
     return next((name for name, there in properties.items() if there), "")
 
 
-def _inverse_dynamics(m: Loops, tau: str, *, v: str = "", a: str = "", external: bool = False) -> None:
-    m.one_frame, m.v, m.a, m.external = False, v, a, external
-    inverse_dynamics(m)
-    if v:
-        drives.drives(m, tau, accelerating=bool(a))
+def _on_torques(m: Loops, tau: str) -> None:
+    if m.v:
+        drives.drives(m, tau, accelerating=bool(m.a))
 
 
-def _inertia_matrix(m: Loops, inertia: str) -> None:
-    m.names["M"] = inertia
-    inertia_matrix(m)
+def _on_inertia(m: Loops, inertia: str) -> None:
     drives.diagonal(m, inertia, "armature")
 
 
-def _inverse_inertia(m: Loops, inverse: str) -> None:
-    m.names["Minv"] = inverse
-    inverse_inertia(m)
-    found = m.result(inverse)
-    for k in LoopRows(m).rows("the lower triangle"):
-        for j in k.before():
-            found[k, j] = found[j, k]
+def _on_derivatives(m: Loops, by_q: str, by_v: str, by_a: str) -> None:
+    drives.diagonal(m, by_v, "damping")
+    drives.diagonal(m, by_a, "armature")
 
 
-def _forward_dynamics(m: Loops, ddq: str) -> None:
-    m.v, m.external, m.sizes["moving"], damped = "v", True, m.tree.nv, any(m.tree.model.damping)
-    tau, v, damping, moving = map(m.result, ("tau", "v", "damping", "moving"))
+def _damped(m: Loops, tau: LoopResult) -> tuple[LoopResult]:
+    m.sizes["moving"], damped = m.tree.nv, any(m.tree.model.damping)
+    v, damping, moving = map(m.result, (m.v, "damping", "moving"))
     for at in m.over(m.tree.nv, drives.ENTRY, "torques less damping"):
         moving[at] = tau[at] - (damping[at] * v[at] if damped else 0.0)
-    forward_dynamics(m, moving)
+    return (moving,)
 
 
-def _idsva(m: Loops, by_q: str, by_v: str, by_a: str, *, a: str = "a") -> None:
-    m.v, m.a, m.external = "v", a, True
-    m.names |= {"dtau_dq": by_q, "dtau_dv": by_v, "dtau_da": by_a}
-    idsva.derivatives(m)
-    drives.diagonal(m, by_v, "damping")
-    if by_a:
-        drives.diagonal(m, by_a, "armature")
+def _inverse_inertia(m: Loops) -> Array[Scalar]:
+    inverse = inverse_inertia(m)
+    for k in LoopRows(m).rows("the lower triangle"):
+        for j in k.before():
+            inverse[k, j] = inverse[j, k]
+    return inverse
 
 
-def _carpentier_mansard(m: Loops, by_q: str, by_v: str, by_a: str) -> None:
-    m.v, m.a, m.external = "v", "a", True
-    carpentier_mansard.derivatives(m)
-    drives.diagonal(m, by_v, "damping")
-    _inertia_matrix(m, by_a)
+def _carpentier_mansard(m: Loops) -> Results:
+    return *carpentier_mansard.derivatives(m), inertia_matrix(m)
 
 
-def _forward_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) -> None:
+def _forward_derivatives(m: Loops, tau: LoopResult) -> Results:
     """Equation (24): -M^-1 times the derivatives of inverse dynamics."""
-    _forward_dynamics(m, "ddq")
-    _inverse_inertia(m, inverse)
-    _idsva(m, "dtau_dq", "dtau_dv", "", a="ddq")
-    h, size = m.result(inverse), m.tree.nv
-    for name, factor in ((by_q, "dtau_dq"), (by_v, "dtau_dv")):
-        product, right = m.matrix(name), m.result(factor)
-        for k in m.over(size, LoopRow(m, "k"), f"-M^-1 {factor}"):
-            for i, _ in m.inner(Loop("i", 0, size, ()), LoopRow(m, "i"), 0.0):
-                for j, entry in m.inner(Loop("j", 0, size, ()), LoopRow(m, "j"), h[k, i]):
-                    product.add((k, j), -(entry * right[i, j]))
+    m.sizes["ddq"] = m.tree.nv
+    forward_dynamics(m, tau)
+    inverse, m.a = _inverse_inertia(m), "ddq"
+    m.names["dtau_da"] = ""
+    by_q, by_v, _ = idsva.derivatives(m)
+    drives.diagonal(m, "dtau_dv", "damping")
+    product_q, product_v = m.matrix("ddq_dq"), m.matrix("ddq_dv")
+    for product, right in ((product_q, by_q), (product_v, by_v)):
+        _minus_product(m, product, inverse, right)
+    return product_q, product_v, inverse
 
 
-def _idsva_so(m: Loops, *_: str) -> None:
-    m.v, m.a, m.external = "v", "a", True
-    idsva_so.tensors(m)
+def _minus_product(m: Loops, product: Array[Scalar], left: Array[Scalar], right: Array[Scalar]) -> None:
+    size = m.tree.nv
+    for k in m.over(size, LoopRow(m, "k"), "minus a product"):
+        for i, _ in m.inner(Loop("i", 0, size, ()), LoopRow(m, "i"), 0.0):
+            for j, entry in m.inner(Loop("j", 0, size, ()), LoopRow(m, "j"), left[k, i]):
+                product.add((k, j), -(entry * right[i, j]))
 
 
 TEXTS: Mapping[str, Text] = {
-    "rnea:rnea": Text(partial(_inverse_dynamics, v="v", a="a", external=True)),
-    "rnea:nonlinear_effects": Text(partial(_inverse_dynamics, v="v")),
-    "rnea:gravity_torque": Text(_inverse_dynamics),
-    "crba:crba": Text(_inertia_matrix),
+    "rnea:rnea": Text(inverse_dynamics, after=_on_torques, one_frame=False),
+    "rnea:nonlinear_effects": Text(inverse_dynamics, after=_on_torques, one_frame=False),
+    "rnea:gravity_torque": Text(inverse_dynamics, after=_on_torques, one_frame=False),
+    "crba:crba": Text(inertia_matrix, after=_on_inertia),
     "aba:minverse": Text(_inverse_inertia, following=False),
-    "aba:aba": Text(_forward_dynamics, following=False),
-    ".derivatives.idsva:rnea_derivatives": Text(_idsva),
-    ".derivatives.carpentier_mansard:rnea_derivatives": Text(_carpentier_mansard),
-    ".derivatives.carpentier_mansard:aba_derivatives": Text(_forward_derivatives, following=False),
-    ".derivatives.idsva_so:rnea_second_derivatives": Text(_idsva_so),
+    "aba:aba": Text(forward_dynamics, before=_damped, following=False),
+    ".derivatives.idsva:rnea_derivatives": Text(idsva.derivatives, after=_on_derivatives),
+    ".derivatives.carpentier_mansard:rnea_derivatives": Text(_carpentier_mansard, after=_on_derivatives),
+    ".derivatives.carpentier_mansard:aba_derivatives": Text(
+        _forward_derivatives, before=_damped, following=False
+    ),
+    ".derivatives.idsva_so:rnea_second_derivatives": Text(idsva_so.tensors),
 }
 """By the places that records name. Regressors depend on frames, which loops choose."""

@@ -17,7 +17,8 @@ from rbdc.functions.references import references_of
 from rbdc.report.methods.casadi_methods import modes_of
 from rbdc.report.methods.contenders import BY_PARAMETERS, SINGLE, ZEROED
 from rbdc.report.methods.differentiation import CHAIN_RULE, bases_of
-from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, peer_of
+from rbdc.report.methods.reference_loops import texts_of
+from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NATIVE, PINOCCHIO, as_loops, peer_of
 
 UNROLLED = "unrolled-"
 """Prefix of straight-line code by an algorithm."""
@@ -63,7 +64,8 @@ def colour_of(method: str) -> str | None:
     peer's; None for what is no method.
     """
     method, colours = method.removesuffix("-batch").removesuffix("-loop"), _colours()
-    some = _shade(_HUES["analytical"], LAST) if method.startswith(UNROLLED) else None
+    analytical = method.startswith(UNROLLED) or as_loops(method)
+    some = _shade(_HUES["analytical"], LAST) if analytical else None
     return colours.get(method) or colours.get(peer_of(method) or "", some)
 
 
@@ -89,6 +91,7 @@ def _methods(function: Function) -> dict[str, list[str]]:
         "analytical": [
             *("rolled", CHAIN_RULE, ZEROED, BY_PARAMETERS),
             *sorted(f"{UNROLLED}{name}" for name in algorithms),
+            *sorted(f"{LOOPS}-{name}" for name in texts_of(function)),
         ],
         "ad": [CASADI, CPPADCODEGEN, *modes, *(f"{mode}-casadi" for mode in modes)],
         "numerical": [name for name in bases_of(function) if name != CHAIN_RULE],
