@@ -142,7 +142,7 @@ def test_a_portable_build_and_an_addition_follow_it(tmp_path: Path) -> None:
     folder = built(tmp_path, made, march="portable", functions=("minverse",), targets=("c",))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["functions"]["minverse"]["form"] == "columns" and rbdc.load(folder).variant
-    assert zipfile.is_zipfile(make_wheel(folder, tmp_path / "wheels", []))
+    assert zipfile.is_zipfile(make_wheel(folder, tmp_path / "wheels", {}))
     options: dict[str, Any] = {"march": "portable", "targets": ("c",), "add": True, "functions": ("crba",)}
     with pytest.raises(OptionError, match="another value of `tuning`"):
         built(tmp_path, None, **options)

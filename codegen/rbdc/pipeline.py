@@ -24,6 +24,7 @@ from rbdc.native.install import (
     EXTENSION_SOURCE,
     MANIFEST,
     SEAL,
+    archive_name,
     install,
     manifest_of,
     recorded,
@@ -261,8 +262,8 @@ def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> 
 
 
 def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]]:
-    """Return the extension of the package, and the shared libraries beside it by name."""
-    from rbdc.native.build import compile_library, compile_package
+    """Return the extension of the package, and the libraries beside it by name."""
+    from rbdc.native.build import compile_archive, compile_library, compile_package
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
     count, tools = sum(name.endswith(".c") for name in files), _tools_of(job, generated)
@@ -275,6 +276,8 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
         job.progress(f"compiling {name}")
         path = compile_library(name, {**files, file: generated.files[file]}, job.robot, *how)
         libraries[name] = path.read_bytes()
+    if job.options.march == "portable":
+        libraries[archive_name(job.robot)] = compile_archive(files, job.robot, *how).read_bytes()
     return native, libraries
 
 

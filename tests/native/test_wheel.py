@@ -1,13 +1,17 @@
-"""Wheels of generated packages: they run without rbdc, on a processor that has only the least."""
+"""Wheels of generated packages: they run without rbdc, on a processor that has only the least; C finds its
+library in them.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import venv
 import zipfile
+from email import message_from_bytes
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,9 +20,9 @@ import pytest
 from click.testing import CliRunner
 
 from rbdc.cli.commands import commands
-from rbdc.native.wheel import licences_beside
-from rbdc.resources import resolve
-from tests.support import build_module
+from rbdc.cli.licences import OF_ROBOTS, licences_of
+from rbdc.resources import resolve, robot_names
+from tests.support import UNOPTIMISED, build_module
 
 FUNCTIONS = ("rnea", "frame_velocity")
 CALL = """
@@ -26,6 +30,25 @@ import sys
 import double_pendulum as m
 assert "rbdc" not in sys.modules
 print(m.variant, m.rnea([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]).tolist())
+"""
+PROJECT = """
+cmake_minimum_required(VERSION 3.10)
+project(elsewhere C)
+{find}
+add_executable(program main.c)
+target_link_libraries(program PRIVATE {target})
+"""
+IN_C = """
+#include <stdio.h>
+#include "double_pendulum.h"
+int main(void)
+{
+    const double q[] = {0.1, 0.2}, v[] = {0.3, 0.4}, a[] = {0.5, 0.6};
+    double tau[2];
+    double_pendulum_rnea(q, v, a, NULL, tau);
+    printf("%.17g,%.17g\\n", tau[0], tau[1]);
+    return 0;
+}
 """
 
 
@@ -41,6 +64,59 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made,) = (folder / "out").iterdir()
     assert str(made) in done.output
     return made
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a fresh environment with what a wheel needs."""
+    python = tmp_path_factory.mktemp("fresh") / "environment" / "bin" / "python"
+    venv.create(python.parents[1], with_pip=False)
+    pip_installed(python, "numpy", "cffi")
+    return python
+
+
+def pip_installed(python: Path, *what: str) -> None:
+    """Install into the environment of a Python."""
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, *what], check=True)
+
+
+def module_in(python: Path, wheel: Path) -> str:
+    """What `CALL` prints with the wheel installed in the environment of a Python."""
+    pip_installed(python, "--no-deps", "--force-reinstall", str(wheel))
+    own = os.environ | {"RBDC_VARIANT": "baseline"}
+    return subprocess.run(
+        [str(python), "-c", CALL], env=own, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def folders(python: str | Path, **environment: str) -> list[Path]:
+    """The folders that a package tells: that for CMake, that of its headers."""
+    made = os.environ | environment
+    command = [str(python), "-m", "double_pendulum"]
+    texts = (
+        subprocess.run([*command, option], env=made, capture_output=True, text=True, check=True).stdout
+        for option in ("--cmake-dir", "--include")
+    )
+    return [Path(text.strip()) for text in texts]
+
+
+def numbers(text: str) -> list[float]:
+    return [float(x) for x in text.strip("[]\n").split(",")]
+
+
+def in_c(find: str, target: str, folder: Path) -> list[float]:
+    """What the program of C prints that CMake finds the library for."""
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake")
+    texts = {"CMakeLists.txt": PROJECT.format(find=find, target=target), "main.c": IN_C}
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    subprocess.run(["cmake", "-S", str(folder), "-B", str(folder / "made")], check=True)
+    subprocess.run(["cmake", "--build", str(folder / "made")], check=True)
+    done = subprocess.run([str(folder / "made" / "program")], capture_output=True, text=True, check=True)
+    return numbers(done.stdout)
 
 
 def expected() -> str:
@@ -70,10 +146,9 @@ def test_it_runs_without_rbdc(wheel: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-S", "-c", CALL]  # no site-packages
     done = subprocess.run(command, env=own, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    variant, numbers = done.stdout.strip().split(" ", 1)
+    variant, printed = done.stdout.strip().split(" ", 1)
     assert variant == "baseline"
-    given, ours = (np.array([float(x) for x in text[1:-1].split(",")]) for text in (numbers, expected()))
-    np.testing.assert_allclose(given, ours, rtol=1e-13)
+    np.testing.assert_allclose(numbers(printed), numbers(expected()), rtol=1e-13)
 
 
 @pytest.mark.slow
@@ -82,16 +157,71 @@ def test_contents(wheel: Path) -> None:
         names = archive.namelist()
         (record,) = [name for name in names if name.endswith("/RECORD")]
         lines = archive.read(record).decode().splitlines()
-        metadata = archive.read(record.replace("RECORD", "METADATA")).decode()
+        metadata = message_from_bytes(archive.read(record.replace("RECORD", "METADATA")))
+        licences = [name for name in names if "/licenses/" in name]
     assert {line.split(",")[0] for line in lines} == set(names)
     assert {"double_pendulum/__init__.pyi", "double_pendulum/py.typed"} <= set(names)
-    assert not [name for name in names if name.endswith((".c", ".h", ".txt"))]
-    assert "License-File: COPYING" in metadata and "Requires-Dist: numpy\n" in metadata
-    assert "cp311-abi3" in wheel.name
+    place = "double_pendulum/lib/cmake/double_pendulum/double_pendulum"
+    found = {
+        f"{place}Config.cmake",
+        f"{place}ConfigVersion.cmake",
+        "double_pendulum/lib/libdouble_pendulum.a",
+    }
+    assert found <= set(names) and "double_pendulum/include/double_pendulum/double_pendulum.hpp" in names
+    assert not [name for name in names if name.endswith((".c", ".txt"))]
+    assert metadata["License-File"] == "COPYING" and len(licences) == 1
+    assert "numpy" in (metadata.get_all("Requires-Dist") or []) and "cp311-abi3" in wheel.name
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    readme = metadata.get_payload()
+    assert isinstance(readme, str) and "| `rnea` |" in readme
+    assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]*)\)|<img[^>]*src=\S+", readme))
 
 
-def test_licences() -> None:
-    assert {file.name for file in licences_beside(resolve("kuka_iiwa"))} >= {"LICENSE-robosuite-MIT.txt"}
+@pytest.mark.slow
+def test_c_finds_its_library_in_a_wheel(wheel: Path, environment: Path, tmp_path: Path) -> None:
+    assert module_in(environment, wheel).startswith("baseline [")
+    place, include = folders(environment)
+    assert place.is_relative_to(environment.parents[1]) and (include / "double_pendulum.h").is_file()
+    find = f"set(double_pendulum_DIR {place})\nfind_package(double_pendulum 0.1 REQUIRED)"
+    found = in_c(find, "double_pendulum::double_pendulum", tmp_path / "found")
+    np.testing.assert_allclose(found, numbers(expected()), rtol=1e-13)
+    with pytest.raises(subprocess.CalledProcessError):
+        in_c(find.replace("0.1", "0.99"), "double_pendulum::double_pendulum", tmp_path / "newer")
+
+
+@pytest.mark.slow
+def test_c_finds_its_sources_in_a_package(tmp_path: Path) -> None:
+    arguments = ["build", "double_pendulum", "--functions", "rnea", "--targets", "c"]
+    options = ["--cflags", " ".join(UNOPTIMISED), "--out", str(tmp_path)]
+    assert CliRunner().invoke(commands, [*arguments, *options]).exit_code == 0
+    place, include = folders(sys.executable, PYTHONPATH=str(tmp_path))
+    assert place == include == tmp_path / "double_pendulum"
+    found = in_c(f"add_subdirectory({place} library)", "double_pendulum", tmp_path / "project")
+    np.testing.assert_allclose(found, numbers(expected()), rtol=1e-13)
+
+
+def test_a_robot_has_its_licence_and_no_other() -> None:
+    assert list(licences_of("panda_arm")) == ["LICENSE-robosuite-MIT.txt"]
+    assert list(licences_of("tiago_pro")) == ["LICENSE-Apache-2.0.txt", "NOTICE.txt"]
+    (notice,) = licences_of("kuka_iiwa").values()
+    assert b"Copyright (c) 2015, Robert Krug" in notice and b"-->" not in notice
+    assert b"OF THE POSSIBILITY OF SUCH DAMAGE" in notice
+    without = {"human43", "kuka_iiwa", "planar_floating"}  # in the description, or public
+    assert {*OF_ROBOTS} == {*robot_names()} - without
+    files = {file.name for file in resolve("ur5").parent.glob("LICENSE*")}
+    assert {*OF_ROBOTS.values()} == files
+
+
+def test_licences_of_a_description(tmp_path: Path) -> None:
+    """Files beside it and its own comments, or those that are given; of a text its own comments."""
+    text = "<!-- Copyright me -->\n<!-- as you like -->\n<robot/> <!-- other -->"
+    (tmp_path / "robot.urdf").write_text(text)
+    (tmp_path / "Licence.md").write_text("beside")
+    (tmp_path / "given").write_text("given")
+    notice = b"Copyright me\n as you like\n"
+    assert licences_of(str(tmp_path / "robot.urdf")) == {"Licence.md": b"beside", "NOTICE.txt": notice}
+    assert licences_of(str(tmp_path / "robot.urdf"), [tmp_path / "given"]) == {"given": b"given"}
+    assert licences_of(text) == {"NOTICE.txt": notice}
 
 
 @pytest.mark.parametrize(
@@ -125,15 +255,12 @@ def test_pip_makes_none_of_a_package_for_one_processor(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_pip_makes_one_of_a_portable_package(tmp_path: Path) -> None:
-    """In a fresh environment."""
+def test_pip_makes_one_of_a_portable_package(environment: Path, tmp_path: Path) -> None:
     made = by_pip("portable", tmp_path)
     assert made.returncode == 0, made.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    python = tmp_path / "environment" / "bin" / "python"
-    venv.create(tmp_path / "environment", with_pip=False)
-    pip = [sys.executable, "-m", "pip", "--python", str(python)]
-    subprocess.run([*pip, "install", "--quiet", str(wheel)], check=True)
-    own = os.environ | {"RBDC_VARIANT": "baseline"}
-    done = subprocess.run([str(python), "-c", CALL], env=own, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("baseline [")
+    assert module_in(environment, wheel).startswith("baseline [")
+    place, _ = folders(environment)
+    find = f"set(double_pendulum_DIR {place})\nfind_package(double_pendulum 0.1 REQUIRED)"
+    found = in_c(find, "double_pendulum::double_pendulum", tmp_path / "found")
+    np.testing.assert_allclose(found, numbers(expected()), rtol=1e-13)

@@ -27,7 +27,7 @@ from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import CLIMB, STRAIGHT_LINE
 from rbdc.progress import Share
-from rbdc.resources import resolve, title_of
+from rbdc.resources import title_of
 
 if TYPE_CHECKING:
     from rbdc.build_result import BuildResult
@@ -207,24 +207,26 @@ def _show(result: BuildResult) -> None:
     "licences",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A file with the licence of the description; by default LICENSE, COPYING and NOTICE beside it.",
+    help="A file with the licence of the description; by default LICENSE, COPYING and NOTICE beside it, and "
+    "comments in it that name a copyright.",
 )
 @out("wheels")
 def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any) -> None:
     """Build a module for every x86-64 processor and pack it as a wheel, which needs NumPy and cffi only.
 
+    C and C++ get headers, a static library and CMake files: python -m NAME --cmake-dir prints their folder.
     Elsewhere than on x86-64 the wheel is for the processors of this kind.
     """
-    from rbdc.model.text import is_text
+    from rbdc.cli.licences import licences_of
     from rbdc.native.scratch import temporary
-    from rbdc.native.wheel import licences_beside, make_wheel
+    from rbdc.native.wheel import make_wheel
     from rbdc.pipeline import build_package
 
     options = BuildOptions(**given)
     with temporary() as folder, showing(title_of(description), at_once=False) as progress:
+        texts = licences_of(description, licences)
         result = build_package(description, replace(options, out=folder), progress)
-        beside = [] if is_text(description) else licences_beside(resolve(description))
-        made = make_wheel(result.directory, out, licences or beside, force=options.force)
+        made = make_wheel(result.directory, out, texts, force=options.force)
     show_warnings(result.news)
     click.echo(str(made))
 

@@ -42,6 +42,7 @@ def render_python(package: Package, declarations: Sequence[FunctionDeclaration])
     return {
         "__init__.py": render("package_init.py.jinja", **context),
         "__init__.pyi": render("package_init.pyi.jinja", **context),
+        "__main__.py": render("package_main.py.jinja", robot=package.robot),
         **_support(),
         "py.typed": "",
     }

@@ -21,13 +21,14 @@ from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.native import cache
-from rbdc.native.install import EXTENSION
+from rbdc.native.install import EXTENSION, archive_name
 from rbdc.native.toolchain import (
     STANDARD_FLAGS,
     WARNING_FLAGS,
     Compiled,
     Compiler,
     Toolchain,
+    archive,
     compile_object,
     link,
 )
@@ -280,10 +281,32 @@ def compile_library(
 
     Raises ToolchainError with the command and the compiler's output.
     """
+    units = _library_units(name, files, robot, tools, march)
+    return shared_library(name, units, tools.compiler, jobs).path
+
+
+def compile_archive(
+    files: Mapping[str, str], robot: str, tools: Toolchain, jobs: int | None = None, march: str = "native"
+) -> Path:
+    """Compile the C library of a package as a static one, in the variants of `march`: the path in the cache.
+
+    Raises ToolchainError with the command and the output.
+    """
+    name = archive_name(robot)
+    units = _library_units(name, files, robot, tools, march)
+    keys = {unit.name: unit.key(_identity(unit.compiler or tools.compiler)) for unit in units}
+    paths = [path for path, _ in _objects(units, keys, tools.compiler, jobs).values()]
+    own = cache.key("archive", name, *(part for item in keys.items() for part in item))
+    return cache.obtain(own, lambda folder: archive(paths, folder / name)) / name
+
+
+def _library_units(
+    name: str, files: Mapping[str, str], robot: str, tools: Toolchain, march: str
+) -> list[Unit]:
+    """Return the C files of a library `name` whose functions choose a variant for themselves."""
     outside = (f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c")
     variants = variants_of(march, robot, tools)
     units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants, tools)
     choice = (f"-D{robot.upper()}_DISPATCH", *least_flags(tools.compiler)) if len(variants) > 1 else ()
     once = {file: text for file, text in files.items() if file in outside or file.endswith(".h")}
-    units += units_of(once, (*STANDARD_FLAGS, *WARNING_FLAGS, *tools.flags, *choice))
-    return shared_library(name, units, tools.compiler, jobs).path
+    return [*units, *units_of(once, (*STANDARD_FLAGS, *WARNING_FLAGS, *tools.flags, *choice))]

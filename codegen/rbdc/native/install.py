@@ -52,6 +52,11 @@ class Cleaned:
     problems: list[str] = field(default_factory=list)
 
 
+def archive_name(robot: str) -> str:
+    """Return the name of the static library in a portable package."""
+    return f"lib{robot}.a"
+
+
 def recorded(contents: Mapping[str, bytes]) -> dict[str, str]:
     """Return the entry `files` of a manifest: the SHA-256 of each file by its name."""
     return {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}

@@ -1,5 +1,5 @@
-"""A wheel of a generated package: the files that Python needs, and where they came from. Binary distribution
-format 1.0 of the Python Packaging Authority.
+"""A wheel of a generated package: the files that Python needs; header, static library and CMake files of C;
+and where they came from. Binary distribution format 1.0 of the Python Packaging Authority.
 """
 
 from __future__ import annotations
@@ -8,43 +8,37 @@ import base64
 import hashlib
 import sysconfig
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rbdc.emit.library import REQUIREMENTS
+from rbdc.emit.render import render
 from rbdc.errors import OptionError
-from rbdc.native.install import EXTENSION, MANIFEST, manifest_of
+from rbdc.native.install import EXTENSION, MANIFEST, archive_name, manifest_of
 from rbdc.native.scratch import scratch
 from rbdc.native.surroundings import refuse_tracked
 
 _TAG = "cp311-abi3"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 _MODES = {"so": 0o100755}
 
 
-def licences_beside(description: Path) -> list[Path]:
-    """Return files beside a description that tell its licence."""
-    if not description.is_file():
-        return []
-    files = sorted(description.resolve().parent.iterdir())
-    return [file for file in files if file.name.upper().startswith(_LICENCES) and file.is_file()]
+def make_wheel(package: Path, out: Path, licences: Mapping[str, bytes], *, force: bool = False) -> Path:
+    """Make the wheel of a portable package in the folder `out`. The same package gives the same bytes.
 
+    licences: texts by the names of their files. force: replace one that git tracks.
 
-def make_wheel(package: Path, out: Path, licences: Sequence[Path], *, force: bool = False) -> Path:
-    """The wheel of a package in the folder `out`: the same bytes for the same package on the same platform.
-    force: replace one that git tracks.
-
-    Raises OptionError where a licence cannot be read, or the wheel cannot be written.
+    Raises OptionError where the wheel cannot be written.
     """
     manifest = manifest_of(package)
     robot, version = manifest["name"], manifest["version"]
     info = f"{robot}-{version}.dist-info"
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    texts = _texts(licences)
     contents = {f"{robot}/{name}": (package / name).read_bytes() for name in _of_python(manifest["files"])}
-    contents |= {f"{info}/licenses/{name}": text for name, text in texts.items()}
-    contents[f"{info}/METADATA"] = _metadata(robot, version, list(texts)).encode()
+    contents |= {f"{robot}/{name}": content for name, content in _of_c(package, robot).items()}
+    contents |= {f"{info}/licenses/{name}": text for name, text in licences.items()}
+    readme = (package / "README.md").read_text(encoding="utf-8")
+    contents[f"{info}/METADATA"] = f"{_metadata(robot, version, licences)}\n{readme}".encode()
     contents[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: rbdc {version}\nRoot-Is-Purelib: false\nTag: {_TAG}-{platform}\n"
     ).encode()
@@ -62,13 +56,6 @@ def make_wheel(package: Path, out: Path, licences: Sequence[Path], *, force: boo
     return wheel
 
 
-def _texts(licences: Sequence[Path]) -> dict[str, bytes]:
-    try:
-        return {file.name: file.read_bytes() for file in licences}
-    except OSError as error:
-        raise OptionError(f"cannot read the licence {error.filename!a}: {error.strerror}") from error
-
-
 def _of_python(files: Mapping[str, str]) -> list[str]:
     """Return the names of a package's files that Python needs."""
     endings = (".py", ".pyi", "py.typed", ".so")
@@ -76,7 +63,22 @@ def _of_python(files: Mapping[str, str]) -> list[str]:
     return [*found, EXTENSION, MANIFEST]
 
 
-def _metadata(robot: str, version: str, licences: Sequence[str]) -> str:
+def _of_c(package: Path, robot: str) -> dict[str, bytes]:
+    """Return headers, static library and CMake files at the paths that CMake installs them to."""
+    library, place = archive_name(robot), f"lib/cmake/{robot}/{robot}"
+    headers = [f"{robot}.h", f"{robot}.hpp", f"{robot}_variants.h"]
+    texts = {
+        f"{place}Config.cmake": render("wheel_config.cmake.jinja", robot=robot, library=library),
+        f"{place}ConfigVersion.cmake": render("wheel_config_version.cmake.jinja"),
+    }
+    return {
+        **{f"include/{robot}/{name}": (package / name).read_bytes() for name in headers},
+        f"lib/{library}": (package / library).read_bytes(),
+        **{name: text.encode() for name, text in texts.items()},
+    }
+
+
+def _metadata(robot: str, version: str, licences: Iterable[str]) -> str:
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {robot}",
@@ -85,6 +87,7 @@ def _metadata(robot: str, version: str, licences: Sequence[str]) -> str:
         *(f"License-File: {name}" for name in licences),
         "Requires-Python: >=3.11",
         *(f"Requires-Dist: {requirement}" for requirement in REQUIREMENTS),
+        "Description-Content-Type: text/markdown",
     ]
     return "\n".join(lines) + "\n"
 
