@@ -112,13 +112,14 @@ def _flat(cell: str | Cell) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: sentences, plots as SVG, tables, remarks; parts folded away under their titles, and
-    parts that are not.
+    """A part of a page: sentences, plots as SVG, blocks of HTML, tables, remarks; parts folded away under
+    their titles, and parts that are not.
     """
 
     title: str
     words: Sequence[str] = ()
     plots: Sequence[str] = ()
+    blocks: Sequence[str] = ()
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
     folded: Sequence[Part] = ()
@@ -129,13 +130,22 @@ Key = Sequence[tuple[str, str, str]]
 """The key of a page's colours: names, what they mean, and the colours."""
 
 
-def page_text(page: Part, key: Key = (), report: Mapping[str, Any] | None = None, file: str = "") -> str:
-    """Return the HTML of a page. One that is made of a report carries it as JSON, and tells of the file that
-    has it too.
+def page_text(
+    page: Part,
+    key: Key = (),
+    report: Mapping[str, Any] | None = None,
+    file: str = "",
+    style: str = "",
+    scripts: Sequence[str] = (),
+) -> str:
+    """Return the HTML of a page. One that is made of a report carries it as JSON, and names its `file`, if it
+    has one. style, scripts: text of style sheets and scripts of this page alone.
     """
-    data = json.dumps(report).replace("<", "\\u003c")  # so that it may stand in a script element
+    # "<" is escaped so that the data may stand in a script element
+    data = "" if report is None else json.dumps(report).replace("<", "\\u003c")
     made_by = (report or {}).get("generator", "rbdc")
-    return render("page.html.jinja", page=page, key=key, generator=made_by, file=file, data=data)
+    more = {"style": style, "scripts": scripts, "data": data}
+    return render("page.html.jinja", page=page, key=key, generator=made_by, file=file, **more)
 
 
 def console(*, stderr: bool = False) -> Console:

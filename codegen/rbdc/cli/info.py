@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from os import cpu_count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import AS_JSON, show_warnings, takes
+from rbdc.cli.support import AS_JSON, Failure, show_warnings, showing, takes, wrote
 from rbdc.cli.wording import in_commands
 from rbdc.errors import OptionError
 from rbdc.options import READING, BuildOptions
+
+if TYPE_CHECKING:
+    from rbdc.model import Problem
+
+_BESIDE = "by default"
+"""In place of a file: one named after the robot, in the folder at hand."""
 
 
 @click.command(epilog="Example: rbdc info panda --mimic coupled")
@@ -26,15 +35,78 @@ from rbdc.options import READING, BuildOptions
     help="Also the inertial parameters that torques determine.",
 )
 @AS_JSON
+@click.option(
+    "--html",
+    "page",
+    is_flag=False,
+    flag_value=_BESIDE,
+    metavar="[FILE]",
+    help="Write a page in place of the text: a figure that moves, tables, warnings, sparsity, operations. "
+    "FILE by default is NAME.html; - is the standard output.",
+)
+@takes("functions", "preset")
+@click.option(
+    "--strict", is_flag=True, help="Exit status 1 where the description has warnings, a gate for CI."
+)
 def info(
-    description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
+    description: str,
+    with_passes: bool,
+    with_branches: bool,
+    with_base: bool,
+    as_json: bool,
+    page: str | None,
+    strict: bool,
+    **given: Any,
 ) -> None:
-    """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.analysis import model_summary
+    """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION.
+
+    --functions and --preset choose the functions whose forms and operations the page of --html shows.
+
+    Exit status 1: --strict, and the description has warnings; 2: it cannot be read.
+    """
     from rbdc.pipeline import read
 
     options = BuildOptions(**given)
     model = read(description, options)
+    if page is not None:
+        flags = ("--json", as_json), ("--passes", with_passes), ("--branches", with_branches)
+        if beside := [name for name, on in (*flags, ("--identifiability", with_base)) if on]:
+            raise OptionError(f"--html: the page does not show {beside[0]}; leave it out")
+        _write_page(description, model, options, page)
+        show_warnings(model.warnings)
+    else:
+        if options.gives("functions") or options.gives("preset"):
+            raise OptionError("`functions` and `preset` are of the page: add --html")
+        _show(description, model, options, (with_passes, with_branches, with_base), as_json=as_json)
+    if strict and model.warnings:
+        count = f"{len(model.warnings)} warning{'s' if len(model.warnings) > 1 else ''}"
+        raise Failure(f"{model.place}: {count} (--strict)", 1)
+
+
+def _write_page(description: str, model: Problem, options: BuildOptions, page: str) -> None:
+    from rbdc.analysis.figures.page import robot_page
+    from rbdc.emit.names import robot_name
+    from rbdc.functions.catalogue import select
+    from rbdc.native.scratch import placed
+
+    names = select(model, options.functions, options.preset)
+    file = Path(f"{robot_name(description, model, None)}.html" if page == _BESIDE else page)
+    with showing(f"{len(names)} functions", at_once=False):
+        text = robot_page(model, names, options.functions, cpu_count() or 1, in_commands)
+    if page == "-":
+        click.echo(text, nl=False)
+    else:
+        wrote(placed(file.parent, {file.name: text}, "--html"))
+
+
+def _show(
+    description: str, model: Problem, options: BuildOptions, also: Sequence[bool], *, as_json: bool
+) -> None:
+    """Show a model on the terminal, or as JSON. also: whether with its passes, branches, base parameters."""
+    from rbdc.analysis import model_summary
+    from rbdc.pipeline import read
+
+    with_passes, with_branches, with_base = also
     data = model_summary.as_data(model)
     if with_passes:
         from rbdc.analysis.pass_statistics import limb_groups, stages

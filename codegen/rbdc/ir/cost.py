@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import Program, Section, Value
 from rbdc.ir.operations import MUL, NEG, REDUCE, Form, Operation
 
 
@@ -66,14 +66,26 @@ def cost(program: Program) -> Cost:
     """Return the counts of one program."""
     counts: Counter[str] = Counter()
     for value in program.arithmetic():
-        operation = value.operation
-        if operation is REDUCE:
-            counts["additions"] += program.values[value.arguments[0]].width - 1
-        elif operation.form is Form.LANES:
-            counts["moves"] += 1
-        else:
-            _count(counts, operation, value.width, 1)
+        _count_value(counts, program, value)
     return Cost(**counts)
+
+
+def cost_by_section(program: Program) -> dict[Section, Cost]:
+    """Return the counts of each labelled stretch, in the order of the program; they add up to `cost`."""
+    counts: dict[Section, Counter[str]] = {}
+    for value in program.arithmetic():
+        _count_value(counts.setdefault(program.sections[value.section], Counter()), program, value)
+    return {section: Cost(**found) for section, found in counts.items()}
+
+
+def _count_value(counts: Counter[str], program: Program, value: Value) -> None:
+    operation = value.operation
+    if operation is REDUCE:
+        counts["additions"] += program.values[value.arguments[0]].width - 1
+    elif operation.form is Form.LANES:
+        counts["moves"] += 1
+    else:
+        _count(counts, operation, value.width, 1)
 
 
 def counted(operations: Mapping[Operation, int], width: int = 1) -> Cost:

@@ -40,9 +40,9 @@ def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def placed(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+def placed(folder: Path, texts: Mapping[str, str], option: str = "`out`") -> list[Path]:
     """Write texts into a folder, by the names of their files, each to a temporary name that is then moved
-    into place; their paths. Raises OptionError if it cannot.
+    into place; their paths. Raises OptionError, which names the `option` of the folder, if it cannot.
     """
     try:
         with scratch(folder, ".report.", ".new") as aside:
@@ -51,7 +51,7 @@ def placed(folder: Path, texts: Mapping[str, str]) -> list[Path]:
             for file in texts:
                 (aside / file).replace(folder / file)
     except OSError as error:
-        raise OptionError(f"cannot write {folder}: {error.strerror}; check `out`") from error
+        raise OptionError(f"cannot write {folder}: {error.strerror}; check {option}") from error
     return [folder / file for file in texts]
 
 

@@ -1,0 +1,174 @@
+"""A robot as the data of a figure that moves, with the forward kinematics that the figure repeats.
+
+A figure has one coordinate for each direction of v. Joint k, with the columns S_1, S_2, ... of its motion
+subspace and their coordinates x_1, x_2, ..., moves its body by exp(S_1 x_1) exp(S_2 x_2) ... from the neutral
+configuration, a product of exponentials (Lynch and Park, Modern Robotics, section 4.1): a joint type needs no
+code of its own. Coordinates of a joint with one degree of freedom are those of q.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rbdc.algorithms.couplings import at_configuration, curves_of
+from rbdc.algorithms.tools.joint_coordinates import joint_positions
+from rbdc.model import WORLD, Body, Problem
+from rbdc.model.joints.coupling import Coupling
+from rbdc.model.xml import shown
+from rbdc.spatial import Inertia, Motion, Placement, RigidInertia
+from rbdc.spatial.vectors import AXES
+
+KNOTS = 129
+"""Places of a leader at which the curve of a joint in a closed loop is tabulated."""
+_SHORTEST = 1e-6
+"""Length (m) below which a segment is left out."""
+
+
+def scene(model: Problem) -> dict[str, Any]:
+    """Return the robot as plain data, lengths in m.
+
+    bodies: each with its parent (-1: the world), placement there, columns of S, the first of its coordinates,
+        how it follows its leader, mass (kg), centre of mass, and `ellipsoid`, the matrix E (xx, xy, yy, xz,
+        yz, zz) of the solid ellipsoid r^T E^-1 r = 1 about that centre with its mass and inertia.
+    base: mass and centre of mass of the links that are fixed to the world.
+    segments: lines of the figure, from end to end in the frame of a body.
+    frames: each with its body and its placement there. Placements are the rows of R, then p.
+    coordinates: one for each direction of v, with its range and the value that the figure starts at.
+    """
+    return {
+        "bodies": [_body(model, index) for index in range(model.njoints)],
+        "base": {"mass": model.base_inertia.mass, "centre": _centre(model.base_inertia)},
+        "segments": _segments(model),
+        "frames": [
+            {"name": shown(f.name), "body": f.body, "placement": f.placement.scalars()} for f in model.frames
+        ],
+        "coordinates": [c for body in model.bodies if body.coupling is None for c in _coordinates(body)],
+        "gravity": model.gravity.scalars(),
+    }
+
+
+def _body(model: Problem, index: int) -> dict[str, Any]:
+    body = model.bodies[index]
+    follows = None if body.coupling is None else _law(model, index, body.coupling)
+    return {
+        "name": shown(body.name),
+        "joint": shown(body.joint_name),
+        "kind": body.joint.kind,
+        "parent": body.parent,
+        "placement": body.placement.scalars(),
+        "subspace": [column.scalars() for column in body.joint.subspace()],
+        "first": body.index_v,
+        "follows": follows,
+        "mass": body.inertia.mass,
+        "centre": _centre(body.inertia),
+        "ellipsoid": _ellipsoid(body.inertia),
+    }
+
+
+def _law(model: Problem, index: int, coupling: Coupling) -> dict[str, Any]:
+    """How a joint follows its leader: the coefficients of a polynomial, the constant first; in a closed loop
+    places and slopes at the knots, between which the figure interpolates by cubic polynomials (Hermite).
+    """
+    leader = shown(model.bodies[coupling.leader].joint_name)
+    cluster = next((c for c in model.clusters if index in c.followers), None)
+    if cluster is None:
+        return {"leader": leader, "curve": coupling.coefficients}
+    (own,) = _coordinates(model.bodies[cluster.leader])
+    knots, q = np.linspace(own["lower"], own["upper"], KNOTS), model.neutral()
+    places, slopes = [], []
+    for y in knots.tolist():
+        q[model.bodies[index].index_q] = y
+        curve = curves_of(model, q)[index]
+        places.append(float(curve.place))
+        slopes.append(float(curve.slope))
+    return {"leader": leader, "knots": knots.tolist(), "places": places, "slopes": slopes}
+
+
+def _centre(inertia: RigidInertia) -> list[float]:
+    return inertia.first_moment.scaled(1.0 / inertia.mass).scalars() if inertia.mass else [0.0] * 3
+
+
+def _ellipsoid(inertia: Inertia | RigidInertia) -> list[float] | None:
+    """E = 5 K / m of the second moments K about the centre of mass, without their negative parts, which no
+    real body has; None without mass.
+    """
+    if not inertia.mass > 0.0:
+        return None
+    alone = Inertia(inertia.mass, inertia.first_moment.scaled(0.0), inertia.about_centre())
+    values, axes = np.linalg.eigh(np.array(alone.second_moments().rows(), dtype=float))
+    matrix = (axes * np.maximum(5.0 / inertia.mass * values, 0.0)) @ axes.T
+    rows = matrix.round(12).tolist()  # which rounding of eigenvectors does not reach
+    return [rows[i][j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+
+
+def _segments(model: Problem) -> list[dict[str, Any]]:
+    """From the origin of each body, and of the world, to the joints that it carries; from that of one that
+    carries none to the farthest of its frames, or to its centre of mass.
+    """
+    found = []
+    for index in range(WORLD, model.njoints):
+        ends = [model.bodies[child].placement.translation.scalars() for child in model.children(index)]
+        if not ends:
+            ends = [f.placement.translation.scalars() for f in model.frames if f.body == index]
+            ends.append(_centre(model.bodies[index].inertia))
+            ends = [max(ends[:-1], key=lambda end: math.hypot(*end), default=ends[-1]), ends[-1]]
+            ends = [next((end for end in ends if math.hypot(*end) > _SHORTEST), ends[0])]
+        found += [{"body": index, "to": end} for end in ends if math.hypot(*end) > _SHORTEST]
+    return found
+
+
+def _coordinates(body: Body) -> list[dict[str, Any]]:
+    """The coordinates of a joint: the least and the greatest value, whether these are limits, the start."""
+    columns, found = body.joint.subspace(), []
+    for k, column in enumerate(columns):
+        turns = _turns(column)
+        reach = math.pi if turns else 1.0
+        limits = (body.limits.lower, body.limits.upper) if len(columns) == 1 else (-math.inf, math.inf)
+        lower = limits[0] if math.isfinite(limits[0]) else min(-reach, limits[1] - reach)
+        upper = limits[1] if math.isfinite(limits[1]) else max(reach, lower + reach)
+        found.append({
+            "joint": shown(body.joint_name),
+            "direction": "" if len(columns) == 1 else _direction(column, k),
+            "unit": "rad" if turns else "m",
+            "lower": lower,
+            "upper": upper,
+            "limited": [math.isfinite(x) for x in limits],
+            "start": min(max(0.0, lower), upper),
+        })  # fmt: skip
+    return found
+
+
+def _direction(column: Motion, number: int) -> str:
+    """Words for a direction of a joint that has several."""
+    vector = column.angular if _turns(column) else column.linear
+    axis = "xyz"[AXES.index(vector)] if vector in AXES else f"axis {number + 1}"
+    return f"{'about' if _turns(column) else 'along'} {axis}"
+
+
+def _turns(column: Motion) -> bool:
+    return any(column.angular.scalars())
+
+
+def configuration(model: Problem, coordinates: Sequence[float]) -> list[float]:
+    """Return the configuration q (nq) at the coordinates of a figure (nv)."""
+    q = model.neutral()
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            own = list(body.joint.neutral())
+            for k, x in enumerate(coordinates[model.v_slice(index)]):
+                own = body.joint.integrate(own, [x if k == j else 0.0 for j in range(body.joint.nv)])
+            q[model.q_slice(index)] = map(float, own)
+    return q
+
+
+def body_placements(model: Problem, q: Sequence[float]) -> list[Placement]:
+    """Return the placement of each body in the world at q (nq)."""
+    at_q, world = at_configuration(model, q), dict[int, Placement]()
+    world[WORLD] = Placement.identity()
+    for index, (body, own) in enumerate(zip(at_q.bodies, joint_positions(at_q, q), strict=True)):
+        world[index] = world[body.parent].compose(body.placement_at(own))
+    return [world[index] for index in range(model.njoints)]
