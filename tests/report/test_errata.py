@@ -411,15 +411,17 @@ def test_zhakatayev_equation_14() -> None:
     q, v, a = state(model)
 
     def carried(*motion: Any) -> Any:
-        return backward_dynamics(model, *forward_kinematics(model, *motion))[0]
+        m = Numbers(model, *motion)
+        return [h.rows for h in m.in_order(backward_dynamics(m, *forward_kinematics(m)).h)]
 
     slopes = {
         "q": complex_step(lambda x: carried(x, v, a), q)[..., p],
         "qdot": complex_step(lambda x: carried(q, x, a), v)[..., p],
     }
-    joint = forward_kinematics(model, q, v, a)[0][p]
-    passed = {name: np.array(joint.a, dtype=float) @ slope[p] for name, slope in slopes.items()}
-    term = np.array(joint.b, dtype=float) @ np.array(carried(q, v, a)[p], dtype=float)
+    m = Numbers(model, q, v, a)
+    joint = m.in_order(forward_kinematics(m)[0])[p]
+    passed = {name: np.array(joint.a.rows, dtype=float) @ slope[p] for name, slope in slopes.items()}
+    term = np.array(joint.b.rows, dtype=float) @ np.array(carried(q, v, a)[p], dtype=float)
     assert off(passed["qdot"] + term, slopes["qdot"][i]) > WRONG
     assert off(passed["qdot"], slopes["qdot"][i]) < RIGHT
     assert off(passed["q"] + term, slopes["q"][i]) < RIGHT

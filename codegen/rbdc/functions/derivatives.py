@@ -216,7 +216,11 @@ def _tensors(declared: Declared) -> list[Function]:
             chain=ChainRule("rnea_derivatives", ("q", "v"), kept=(0, 3, 1, 4)),
             paths=OnJointSpace(path_quantities),
             preset=SECOND,
-            references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
+            references={
+                "idsva-so-double-loop": ".derivatives.idsva_so:by_subtrees",
+                "idsva-so": ".derivatives.idsva_so:rnea_second_derivatives",
+            },
+            oracle="idsva-so",
             comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
         ),
         Function(

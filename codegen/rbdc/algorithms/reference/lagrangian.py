@@ -4,115 +4,269 @@ Algorithms 1-3: Zhakatayev, Rogovchenko and Paetzold (2023).
 Frames are rbdc's own, so that the joint's matrix is A_i = X_i J(q_i) with a constant X_i, and its derivative
 B_i = A_i W_i with the joint's constant twist W_i in the frame of body i; the paper's Denavit-Hartenberg
 frames are the case B_i = Z A_i with the twist Z of the parent's z. Joints have one degree of freedom.
-External forces, which the paper carries along in matrices F and G, are torques of their own here, and are
-differentiated by dual numbers.
+
+`Loads` are the paper's, at points of the bodies and in the world's axes. External forces of the generated
+functions are torques of their own (`rbdc.algorithms.reference.derivatives.external_forces`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from rbdc.algorithms.reference.derivatives.external_forces import external_torque, whole
-from rbdc.algorithms.reference.homogeneous import (
-    IDENTITY,
-    ZERO,
-    inertia_matrix,
-    of_placement,
-    scaled,
-    trace_of_product,
-    twist_of,
-)
+from rbdc.algorithms.reference.homogeneous import Column4, Matrix4
 from rbdc.algorithms.reference.rnea import with_drives
-from rbdc.algorithms.tools.joint_coordinates import (
-    joint_accelerations,
-    joint_positions,
-    joint_velocities,
-    reduce_matrix,
-    reduce_vector,
-)
-from rbdc.algorithms.tools.linear import Matrix, plus, plus_diagonal, product, transposed, zeros
-from rbdc.model import WORLD, Problem
-from rbdc.spatial import Forces, Scalar, Scalars
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
+from rbdc.algorithms.tools.machine import Array, Body, Machine
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.errors import UnsupportedError
+from rbdc.model import Problem
+from rbdc.spatial import Forces, Scalar, Scalars, Vector3
 
 
-class Moving(NamedTuple):
+@dataclass(frozen=True)
+class JointMatrices:
+    """A, B = A', C = B' and D = C' of a joint by its coordinate, whose rates are given."""
+
+    a: Matrix4
+    b: Matrix4
+    c: Matrix4
+    d: Matrix4
+    rate: Scalar
+    acceleration: Scalar
+
+    @staticmethod
+    def of_body(body: Body) -> JointMatrices:
+        """Return the matrices of the joint that carries a body."""
+        ((k,), (rate,), (acceleration,)) = body.columns(), body.rates(), body.seconds()
+        a, w = Matrix4.of_placement(body.placement()), Matrix4.of_twist(k.s)
+        return JointMatrices(a, a @ w, a @ w @ w, a @ w @ w @ w, rate, acceleration)
+
+    @property
+    def slope(self) -> JointMatrices:
+        """The derivatives of A, B and C in their places."""
+        return replace(self, a=self.b, b=self.c, c=self.d)
+
+
+@dataclass(frozen=True)
+class Moving:
     """T, dT/dt = S and dS/dt = R of a body, or their derivatives by a coordinate, and the derivative of that
     T by the body's own coordinate.
     """
 
-    t: Matrix
-    s: Matrix
-    r: Matrix
-    along: Matrix = ZERO
+    t: Matrix4
+    s: Matrix4
+    r: Matrix4
+    along: Matrix4
 
     def through(self, joint: JointMatrices) -> Moving:
         """Return the body behind a joint of this one: equation (5), and (10) of the derivatives by joints
         above.
         """
-        along, across = product(self.t, joint.b), product(self.t, joint.c)
-        return Moving(
-            product(self.t, joint.a),
-            plus(product(self.s, joint.a), scaled(along, joint.rate)),
-            plus(
-                product(self.r, joint.a),
-                scaled(product(self.s, joint.b), 2.0 * joint.rate),
-                scaled(across, joint.rate * joint.rate),
-                scaled(along, joint.acceleration),
-            ),
-            along,
-        )
+        along, rate = self.t @ joint.b, joint.rate
+        turning = (self.s @ joint.b).scaled(2.0 * rate) + (self.t @ joint.c).scaled(rate * rate)
+        r = self.r @ joint.a + turning + along.scaled(joint.acceleration)
+        return Moving(self.t @ joint.a, self.s @ joint.a + along.scaled(rate), r, along)
 
 
-class JointMatrices(NamedTuple):
-    """A, B = A' and C = B' of a joint by its coordinate, whose rates are given."""
-
-    a: Matrix
-    b: Matrix
-    c: Matrix
-    rate: Scalar
-    acceleration: Scalar
+WORLD = Moving(Matrix4.identity(), Matrix4.zero(), Matrix4.zero(), Matrix4.zero())
+"""T_0, S_0 and R_0."""
 
 
-Bodies = dict[int, Moving]
-"""All bodies by their numbers, and the world."""
-
-
-def forward_kinematics(
-    model: Problem, q: Scalars, v: Scalars, a: Scalars
-) -> tuple[list[JointMatrices], Bodies]:
-    """Return the joints, and T, S and R of the bodies by (5), branch by branch: in the order of the
-    bodies.
+class Loads(NamedTuple):
+    """V, U and the columns of fR by bodies: a force (N) and a torque (N m) on each body, in the world's axes,
+    and the point of the body where the force acts (m, in the body's frame).
     """
-    rates, seconds, joints = joint_velocities(model, v), joint_accelerations(model, v, a), []
-    bodies = {WORLD: Moving(IDENTITY, ZERO, ZERO)}
-    for i, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
-        twist, at = twist_of(body), of_placement(body.placement.compose(body.joint.placement(own)))
-        slope = product(at, twist)
-        joints.append(JointMatrices(at, slope, product(slope, twist), rates[i][0], seconds[i][0]))
-        bodies[i] = bodies[body.parent].through(joints[i])
+
+    forces: Array[Vector3]
+    torques: Array[Vector3]
+    points: Array[Vector3]
+
+
+class Carried(NamedTuple):
+    """H and E of all that a body carries; F by body and joint, and G, where there are loads."""
+
+    h: Array[Matrix4]
+    e: Array[Column4]
+    f: Array[Column4]
+    g: Array[Vector3]
+
+
+def forward_kinematics(m: Machine) -> tuple[Array[JointMatrices], Array[Moving]]:
+    """Return the joints, and T, S and R of the bodies by (5)."""
+    joints, bodies = m.array("A", JointMatrices), m.array("T", Moving, WORLD)
+    for b in m.down():
+        joints[b] = JointMatrices.of_body(b)
+        bodies[b] = bodies[b.parent].through(joints[b])
     return joints, bodies
 
 
 def backward_dynamics(
-    model: Problem, joints: Sequence[JointMatrices], bodies: Bodies
-) -> tuple[list[Matrix], list[Matrix]]:
-    """Return H and the columns (4, 1) of E that are not zero, of all that each body carries, by (8), from the
-    leaves to the root.
-    """
-    h, e = [ZERO] * model.njoints, [zeros(4, 1)] * model.njoints
-    for i in reversed(range(model.njoints)):
-        inertia, children = inertia_matrix(model.bodies[i].inertia), model.children(i)
-        own = product(inertia, transposed(bodies[i].r))
-        h[i] = plus(own, *(product(joints[p].a, h[p]) for p in children))
-        e[i] = plus([[x] for x in inertia[3]], *(product(joints[p].a, e[p]) for p in children))
-    return h, e
+    m: Machine, joints: Array[JointMatrices], bodies: Array[Moving], loads: Loads | None = None
+) -> Carried:
+    """Return H, E, F and G by (8), from the leaves to the root."""
+    found = Carried(
+        m.array("H", Matrix4), m.array("E", Column4), m.array("F", Column4), m.array("G", Vector3)
+    )
+    h, e, f, g = found
+    for b in m.down():
+        inertia = Matrix4.of_inertia(b.inertia())
+        h[b], e[b] = inertia @ bodies[b].r.transposed(), inertia.last
+        if loads is not None:
+            g[b] = loads.torques[b]
+    for b in m.up():
+        h.add(b.parent, joints[b].a @ h[b])
+        e.add(b.parent, joints[b].a.times(e[b]))
+        if loads is not None:
+            g.add(b.parent, g[b])
+            for k in b.columns():
+                f[b, k] = Column4.point(b.point(loads.points[b]))
+            for k in chain(b.columns(), b.below()) if not b.rooted else ():
+                f[b.parent, k] = joints[b].a.times(f[b, k])
+    return found
 
 
-def generalised_force(model: Problem, along: Matrix, h: Matrix, e: Matrix) -> Scalar:
+def generalised_force(m: Machine, along: Matrix4, h: Matrix4, e: Column4) -> Scalar:
     """Return tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
-    (weight,), *_ = product([[*model.gravity.scalars(), 0.0]], product(along, e))
-    return trace_of_product(along, h) - weight
+    return along.trace_of_product(h) - m.gravity.dot(along.times(e).first)
+
+
+def torques(m: Machine, loads: Loads | None = None) -> Array[Scalar]:
+    """Return Q of all degrees of freedom by (9)."""
+    joints, bodies = forward_kinematics(m)
+    h, e, f, g = backward_dynamics(m, joints, bodies, loads)
+    found = m.vector("tau")
+    for b in m.down():
+        for i in b.columns():
+            found[i] = generalised_force(m, bodies[b].along, h[b], e[b])
+            if loads is not None:
+                found.add(i, -g[b].dot(bodies[b].t.turned(i.s.angular)))
+                for k in chain(b.columns(), b.below()):
+                    found.add(i, -loads.forces[k.body].dot(bodies[b].along.times(f[b, k]).first))
+    return found
+
+
+class Motions(NamedTuple):
+    """Derivatives of bodies in motion by the coordinates of the joints that carry them, and of R by their
+    velocities, by body and joint. dS/dv and dR/da have the recursion of dT/dq and are the same.
+    """
+
+    by_q: Array[Moving]
+    r_by_v: Array[Matrix4]
+
+
+def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Array[Moving]) -> Motions:
+    """Return Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
+    by_q, turns = m.array("dT", Moving), m.array("dR_dv", Matrix4)
+    for b in m.down():
+        for k in b.columns():
+            joint, before = joints[b], bodies[b.parent]
+            by_q[b, k] = x = before.through(joint.slope)
+            turns[b, k] = (before.s @ joint.b).scaled(2.0) + x.along.scaled(2.0 * joint.rate)
+        for k in b.above():
+            by_q[b, k] = x = by_q[b.parent, k].through(joint := joints[b])
+            turns[b, k] = turns[b.parent, k] @ joint.a + x.along.scaled(2.0 * joint.rate)
+    return Motions(by_q, turns)
+
+
+class Changes(NamedTuple):
+    """Derivatives by body and joint: of H by q, v and a, of E by q, and of the columns of F by q."""
+
+    h: tuple[Array[Matrix4], ...]
+    e: Array[Column4]
+    f: Array[Column4]
+
+
+def dynamic_sensitivity(
+    m: Machine, joints: Array[JointMatrices], motions: Motions, carried: Carried, *, loaded: bool
+) -> Changes:
+    """Return Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond,
+    (15), it is zero.
+    """
+    found = Changes(
+        tuple(m.array(f"dH_d{x}", Matrix4) for x in "qva"), m.array("dE", Column4), m.array("dF", Column4)
+    )
+    for b in m.up():
+        for k in chain(b.columns(), b.above()):
+            by_q, inertia = motions.by_q[b, k], Matrix4.of_inertia(b.inertia())
+            for change, rate in zip(found.h, (by_q.r, motions.r_by_v[b, k], by_q.t), strict=True):
+                change.add((b, k), inertia @ rate.transposed())
+        if b.rooted:
+            continue
+        for k in chain(b.columns(), b.above(), b.below()):
+            for change in found.h:
+                change.add((b.parent, k), joints[b].a @ change[b, k])
+        for k in b.columns():  # beta = 1
+            found.h[0].add((b.parent, k), joints[b].b @ carried.h[b])
+            found.e[b.parent, k] = joints[b].b.times(carried.e[b])
+            for j in chain(b.columns(), b.below()) if loaded else ():
+                found.f[b.parent, k, j] = joints[b].b.times(carried.f[b, j])
+        for k in b.below():
+            found.e[b.parent, k] = joints[b].a.times(found.e[b, k])
+            for j, _ in chain(k.same(0.0), k.below(0.0)) if loaded else ():
+                found.f[b.parent, k, j] = joints[b].a.times(found.f[b, k, j])
+    return found
+
+
+def torque_sensitivity(m: Machine, loads: Loads | None = None) -> tuple[Array[Scalar], ...]:
+    """Return Algorithm 3: dQ/dq, dQ/dv and dQ/da over all degrees of freedom by (16) and (17)."""
+    joints, bodies = forward_kinematics(m)
+    carried = backward_dynamics(m, joints, bodies, loads)
+    motions = kinematic_sensitivity(m, joints, bodies)
+    changes = dynamic_sensitivity(m, joints, motions, carried, loaded=loads is not None)
+    found = tuple(m.matrix(f"dtau_d{x}") for x in "qva")
+    for b in m.down():
+        for i in b.columns():
+            for k in chain(b.columns(), b.above(), b.below()):
+                for matrix, change in zip(found, changes.h, strict=True):
+                    matrix[i, k] = bodies[b].along.trace_of_product(change[b, k])
+            for k in chain(b.columns(), b.above()):  # m <= i
+                turn = motions.by_q[b, k].along
+                found[0].add((i, k), generalised_force(m, turn, carried.h[b], carried.e[b]))
+            for k in b.below():  # m >= i + 1
+                along = bodies[b].along
+                found[0].add((i, k), generalised_force(m, along, Matrix4.zero(), changes.e[b, k]))
+    if loads is not None:
+        _by_loads(m, loads, bodies, carried, motions, changes, found[0])
+    return found
+
+
+def _by_loads(
+    m: Machine,
+    loads: Loads,
+    bodies: Array[Moving],
+    carried: Carried,
+    motions: Motions,
+    changes: Changes,
+    by_q: Array[Scalar],
+) -> None:
+    """Add the terms of (16) and (17) with V, F and G."""
+    for b in m.down():
+        for i in b.columns():
+            for k in b.above():
+                turned = motions.by_q[b, k].t.turned(i.s.angular)
+                by_q.add((i, k), -carried.g[b].dot(turned))
+            for k in chain(b.columns(), b.above()):
+                for j in chain(b.columns(), b.below()):
+                    moved = motions.by_q[b, k].along.times(carried.f[b, j])
+                    by_q.add((i, k), -loads.forces[j.body].dot(moved.first))
+            for k in b.below():
+                for j, _ in chain(k.same(0.0), k.below(0.0)):
+                    moved = bodies[b].along.times(changes.f[b, k, j])
+                    by_q.add((i, k), -loads.forces[j.body].dot(moved.first))
+
+
+def _checked(model: Problem) -> None:
+    for body in model.bodies:
+        if (body.joint.nq, body.joint.nv) != (1, 1):
+            raise UnsupportedError(
+                f"joint {body.joint_name!a} has {body.joint.nv} degrees of freedom: the recursion with "
+                "homogeneous matrices is for joints with one"
+            )
 
 
 def inverse_dynamics(
@@ -123,67 +277,12 @@ def inverse_dynamics(
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea` of
     `rbdc.algorithms.reference.rnea`.
     """
-    joints, bodies = forward_kinematics(model, q, v, a)
-    carried = zip(*backward_dynamics(model, joints, bodies), strict=True)
-    torques = [generalised_force(model, bodies[i].along, h, e) for i, (h, e) in enumerate(carried)]
-    found = with_drives(model, reduce_vector(model, torques), q, v, a)
+    _checked(model)
+    m = Numbers(model, q, v, a)
+    found = with_drives(model, m.reduced_vector(torques(m)), q, v, a)
     if fext is None:
         return found
     return [x - y for x, y in zip(found, external_torque(model, q, fext), strict=True)]
-
-
-class Motion(NamedTuple):
-    """Derivatives of a body in motion by the coordinates of the joints m that carry it, and of its R by their
-    velocities. dS/dv and dR/da have the recursion of dT/dq and are the same.
-    """
-
-    by_q: dict[int, Moving]
-    r_by_v: dict[int, Matrix]
-
-
-def kinematic_sensitivity(model: Problem, joints: Sequence[JointMatrices], bodies: Bodies) -> list[Motion]:
-    """Return algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
-    found = {WORLD: Motion({}, {})}
-    for i, (body, joint) in enumerate(zip(model.bodies, joints, strict=True)):
-        above, before, twice = found[body.parent], bodies[body.parent], 2.0 * joint.rate
-        by_q = {m: x.through(joint) for m, x in above.by_q.items()}
-        turns = {m: plus(product(x, joint.a), scaled(by_q[m].along, twice)) for m, x in above.r_by_v.items()}
-        by_q[i] = before.through(joint._replace(a=joint.b, b=joint.c, c=product(joint.c, twist_of(body))))
-        turns[i] = plus(scaled(product(before.s, joint.b), 2.0), scaled(by_q[i].along, twice))
-        found[i] = Motion(by_q, turns)
-    return [found[i] for i in range(model.njoints)]
-
-
-class Changes(NamedTuple):
-    """Derivatives for one body by joints: of H by q, v and a, and dE/dq."""
-
-    h: tuple[dict[int, Matrix], ...]
-    e: dict[int, Matrix]
-
-
-def dynamic_sensitivity(
-    model: Problem,
-    joints: Sequence[JointMatrices],
-    motions: Sequence[Motion],
-    h: Sequence[Matrix],
-    e: Sequence[Matrix],
-) -> list[Changes]:
-    """Return algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond,
-    (15), it is zero.
-    """
-    found = [Changes(({}, {}, {}), {}) for _ in model.bodies]
-    for i in reversed(range(model.njoints)):
-        inertia, motion, own = inertia_matrix(model.bodies[i].inertia), motions[i], found[i]
-        for m, x in motion.by_q.items():
-            for change, rate in zip(own.h, (x.r, motion.r_by_v[m], x.t), strict=True):
-                change[m] = product(inertia, transposed(rate))
-        for p in model.children(i):
-            a, b, *_ = joints[p]
-            for mine, theirs in zip(own.h, found[p].h, strict=True):
-                mine |= {m: plus(mine.get(m, ZERO), product(a, x)) for m, x in theirs.items()}
-            own.h[0][p] = plus(own.h[0][p], product(b, h[p]))  # beta = 1
-            own.e.update({m: product(a, x) for m, x in found[p].e.items()} | {p: product(b, e[p])})
-    return found
 
 
 def sensitivities(
@@ -195,18 +294,50 @@ def sensitivities(
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea_derivatives` of
     `rbdc.algorithms.reference.derivatives.idsva`.
     """
-    joints, bodies = forward_kinematics(model, q, v, a)
-    h, e = backward_dynamics(model, joints, bodies)
-    motions, size = kinematic_sensitivity(model, joints, bodies), model.njoints
-    matrices = by_q, by_v, by_a = zeros(size, size), zeros(size, size), zeros(size, size)
-    for i, own in enumerate(dynamic_sensitivity(model, joints, motions, h, e)):
-        along, turns = bodies[i].along, motions[i].by_q
-        for rows, changes in zip(matrices, own.h, strict=True):
-            for m, change in changes.items():
-                rows[i][m] = trace_of_product(along, change)
-        rest = {m: generalised_force(model, turn.along, h[i], e[i]) for m, turn in turns.items()}  # m <= i
-        rest |= {m: generalised_force(model, along, ZERO, x) for m, x in own.e.items()}
-        for m, x in rest.items():
-            by_q[i][m] = by_q[i][m] + x
+    return _sensitivities(model, (q, v, a), fext, None)
+
+
+Loaded = tuple[Sequence[Vector3], Sequence[Vector3], Sequence[Vector3]]
+"""A force (N) and a torque (N m) on each body, in the world's axes, and the point of the body where the force
+acts (m), in the frame of its link.
+"""
+
+
+def loads_of(m: Numbers, given: Loaded) -> Loads:
+    """Return loads by bodies."""
+    arrays = []
+    for name, values in zip(("V", "U", "fR"), given, strict=True):
+        arrays.append(m.array(name, Vector3))
+        for b, x in zip(m.down(), values, strict=True):
+            arrays[-1][b] = x
+    return Loads(*arrays)
+
+
+def loaded_inverse_dynamics(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, loads: Loaded
+) -> list[Scalar]:
+    """Return tau (nv; N, N m) by (9). Test: `rnea` with the same forces in the bodies' frames."""
+    _checked(model)
+    m = Numbers(model, q, v, a)
+    return with_drives(model, m.reduced_vector(torques(m, loads_of(m, loads))), q, v, a)
+
+
+def loaded_sensitivities(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, loads: Loaded
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return dtau_dq, dtau_dv and dtau_da (nv, nv each) of `loaded_inverse_dynamics` by (16) and (17). Test:
+    dual numbers through RNEA with the same forces.
+    """
+    return _sensitivities(model, (q, v, a), None, loads)
+
+
+def _sensitivities(
+    model: Problem, motion: tuple[Scalars, Scalars, Scalars], fext: Forces | None, loads: Loaded | None
+) -> tuple[Matrix, Matrix, Matrix]:
+    _checked(model)
+    q, v, a = motion
+    m = Numbers(model, q, v, a)
+    given = None if loads is None else loads_of(m, loads)
+    by_q, by_v, by_a = map(m.rows, torque_sensitivity(m, given))
     by_a = plus_diagonal(reduce_matrix(model, by_a), model.armature)
     return *whole(model, q, v, fext, by_q, by_v), by_a

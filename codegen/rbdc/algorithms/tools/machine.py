@@ -113,6 +113,10 @@ class Column(Index, ABC):
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         """Return the columns of its joint before itself and those above, with the quantity likewise."""
 
+    def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        """The columns of the joints that its body carries, with the quantity in the one frame of all."""
+        raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a column")
+
 
 class Body(Index, ABC):
     """A body that a loop is at.
@@ -164,6 +168,10 @@ class Body(Index, ABC):
     @abstractmethod
     def external_force(self) -> Force:
         """Return the external force on it."""
+
+    def point(self, given: Vector3) -> Vector3:
+        """A point of it, given in its link's frame, in its own."""
+        return given
 
     @abstractmethod
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:

@@ -214,6 +214,9 @@ class NumberColumn(Column):
             carried, below = below.to_parent(carried), body
             yield from ((k, carried) for k in body.columns())
 
+    def below(self, carried: Quantity) -> Iterator[tuple[NumberColumn, Quantity]]:
+        yield from ((k, carried) for k in self.body.below())
+
 
 class Entries(Array[Quantity]):
     """Quantities by the numbers of bodies, columns or pairs of them."""
@@ -256,7 +259,7 @@ class Rows(Array[Scalar]):
 
 
 def _numbers(at: At) -> Any:
-    return at.at if isinstance(at, Index) else (at[0].at, at[1].at)
+    return at.at if isinstance(at, Index) else tuple(index.at for index in at)
 
 
 def _is_world(at: At) -> bool:

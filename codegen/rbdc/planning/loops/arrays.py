@@ -117,6 +117,11 @@ class Arrays:
             self.statements.append(Clear(name, known.cleared))
         return LoopArray(self, name, known, world)
 
+    def given(self, name: str, kind: Callable[..., Quantity], size: int) -> LoopArray[Quantity]:
+        """An input by bodies, quantities of so many numbers each."""
+        known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind), size, set(range(size))))
+        return LoopArray(self, name, known, None)
+
     def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
         """Return a quantity that the first loop finds, and stores from now on."""
         if name not in self.needed:

@@ -118,7 +118,8 @@ class LoopBody(Body):
 
     def below(self) -> Iterator[Column]:
         end = Entry("dof_end", BODY)
-        return self._onwards(end, Entry("up_end", plus(end, -1)), "columns that it carries")
+        stop = Entry("up_end", plus(end, -1))
+        return self._onwards(end, stop, "columns that it carries") if _branches(self.m) else iter(())
 
     def onwards(self) -> Iterator[Column]:
         return self._onwards(Entry("dof_of", BODY), len(self.m.tree.dofs), "columns from its own on")
@@ -144,6 +145,9 @@ class LoopBody(Body):
         chosen = Placement.of(self.constants("chosen"))
         force = chosen.act_inverse_force(Force.of(self.m.read("fext", 6, i=6)))
         return self.placement().act_force(force) if self.m.one_frame else force
+
+    def point(self, given: Vector3) -> Vector3:
+        return Placement.of(self.constants("chosen")).inverse().act_point(given)
 
     def to_parent(self, x: Quantity) -> Quantity:
         return x if self.m.one_frame else super().to_parent(x)
@@ -183,18 +187,22 @@ class LoopColumn(Column):
 
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         stop, about = Entry("up_own", self._joint("dof_of")), "rows and columns of the joints above"
-        carriers = any(body.parent != WORLD for body in self.m.tree.model.bodies)
-        return self._path(stop, about, carried) if carriers else iter(())
+        return self._path(stop, about, carried) if _branches(self.m) else iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         return self._path(Entry("up_own", self.number), "columns before it", carried)
+
+    def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        end, about = self._joint("dof_end"), "rows and columns of the joints below"
+        stop = Entry("up_end", plus(end, -1))
+        return self._inner(BELOW, end, stop, about, carried) if _branches(self.m) else iter(())
 
     def _path(self, stop: Entry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         if any(self.m.tree.paths.above(k) for k in range(len(self.m.tree.dofs))):
             yield from self._inner(ABOVE, Entry("up_start", self.number), stop, about, carried)
 
     def _inner(
-        self, rows: Sequence[str], first: Entry, stop: Entry, about: str, carried: Quantity
+        self, rows: Sequence[str], first: indices.Index, stop: Entry, about: str, carried: Quantity
     ) -> Iterator[tuple[Column, Quantity]]:
         """Yield a loop over columns by one of these rows, another one for each loop around it."""
         depth = len(self.m.scopes)
@@ -205,7 +213,14 @@ class LoopColumn(Column):
         yield from self.m.inner(loop, LoopColumn(self.m, Where(row, 0, f"{row}_column")), carried)
 
 
+def _branches(m: Arrays) -> bool:
+    """Whether any body carries another."""
+    return any(body.parent != WORLD for body in m.tree.model.bodies)
+
+
 ABOVE = ("up", "top")
 """The rows of columns above the one at hand."""
+BELOW = ("p", "t")
+"""The rows of columns below it."""
 VARIABLES = {"up": "d", "top": "e"}
 """The variables of loops over these."""

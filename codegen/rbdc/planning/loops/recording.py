@@ -24,11 +24,11 @@ from rbdc.spatial.scalars import is_number, is_zero
 
 BODY, DOF, UP, ABOVE, ANGLE, CONTACT = map(Variable, "ikdenc")
 COLUMNS: Mapping[str, Index] = {
-    **{name: Variable(name) for name in "js"},
+    **{name: Variable(name) for name in "jspt"},
     "up": Entry("up", UP),
     "top": Entry("up", ABOVE),
 }
-"""Columns of inner loops: of the same joint and above, then those of loops within these."""
+"""Columns of inner loops: of the same joint, below and above, then those of loops within these."""
 INDICES: Mapping[str, Index] = {
     "parent": Entry("parent_of", BODY),
     "at_q": Entry("q_of", BODY),
@@ -49,9 +49,9 @@ INDICES: Mapping[str, Index] = {
 }
 """Indices by the names that places have for them; others are variables of loops.
 
-Loops go over bodies i, degrees of freedom k of the whole tree, j and s of a joint and those above, at d and e
-in the list of paths; in eliminations over rows k of M, i below and those above, at e in the list of rows; n:
-over angles, c: over contacts.
+Loops go over bodies i, degrees of freedom k of the whole tree, j and s of a joint, p and t below, and those
+above, at d and e in the list of paths; in eliminations over rows k of M, i below and those above, at e in the
+list of rows; n: over angles, c: over contacts.
 """
 CARRIED = "row"
 """The array of numbers that a loop over columns hands to loops within it."""

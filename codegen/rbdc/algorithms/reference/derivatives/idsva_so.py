@@ -5,11 +5,14 @@ Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 
 For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
 depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
 with what belongs to k. `rbdc.algorithms.reference.derivatives.side_by_side` runs many of them at once.
+
+The double-loop variant of section IV-G has loops over j and k, and takes the entries of all i in the subtree
+of j together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
@@ -37,13 +40,26 @@ def rnea_second_derivatives(
     return qq, vv, qv, mq
 
 
+def by_subtrees(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """Return the same by the double-loop variant. Test: `rnea_second_derivatives`."""
+    qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, tensors_by_subtrees))
+    return qq, vv, qv, mq
+
+
 def second_derivatives(
-    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    fext: Forces | None,
+    text: Callable[[Machine], tuple[Array[Scalar], ...]] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the tensors (nv, nv, nv each)."""
+    """Return the tensors (nv, nv, nv each), by a text or by Algorithm 1."""
     turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
     m = SideBySide(model, q, v, a, turning)
-    qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in tensors(m))
+    qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in (text or tensors)(m))
     for i, x in enumerate(resistance_by_vv(model, q, v)):
         vv[i][i][i] = vv[i][i][i] + x
     return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
@@ -52,7 +68,7 @@ def second_derivatives(
 def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
     """Return algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees of freedom."""
     rates, subtrees = in_motion(m)
-    found = [m.tensor(name) for name in ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")]
+    found = _empty(m)
     for i in m.columns():
         operators = Operators.of(subtrees[i.body], rates[i])
         for one, middles in ((True, i.same), (False, i.above)):
@@ -61,7 +77,30 @@ def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
                 for two, tops in ((True, j.same), (False, j.above)):
                     for k, own in tops(vectors):
                         _set(found, _products(own, rates[k]), (i, j, k), (one, two))
-    return tuple(found)
+    return found
+
+
+def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
+    """Return the double-loop variant of Algorithm 1 (IV-G), for machines of one frame, as the paper's ground
+    frame: for j and for k at or above it the entries of all i in the subtree of j.
+    """
+    rates, subtrees = in_motion(m)
+    operators, found = m.array("operators", Operators), _empty(m)
+    for b in m.up():
+        for i in b.columns():
+            operators[i] = Operators.of(subtrees[b], rates[i])
+    for j in m.columns():
+        for two, tops in ((True, j.same), (False, j.above)):
+            for k, _ in tops(0.0):
+                for one, lows in ((True, j.same), (False, j.below)):
+                    for i, _ in lows(0.0):
+                        vectors = _vectors(operators[i], rates[j])
+                        _set(found, _products(vectors, rates[k]), (i, j, k), (one, two))
+    return found
+
+
+def _empty(m: Machine) -> tuple[Array[Scalar], ...]:
+    return tuple(m.tensor(name) for name in ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq"))
 
 
 @dataclass(frozen=True)

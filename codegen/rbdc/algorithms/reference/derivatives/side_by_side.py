@@ -81,17 +81,21 @@ class Lanes(Column):
     def earlier(self, carried: Quantity) -> Iterator[tuple[Lanes, Quantity]]:
         return self._inner(carried, lambda k: [j for j, _ in k.earlier(None)])
 
+    def below(self, carried: Quantity) -> Iterator[tuple[Lanes, Quantity]]:
+        return self._inner(carried, lambda k: k.body.below())
+
     def _inner(
         self, carried: Quantity, of: Callable[[NumberColumn], Sequence[NumberColumn]]
     ) -> Iterator[tuple[Lanes, Quantity]]:
-        """Yield the columns that each of these has, side by side."""
-        pairs = [(lane, j.at) for lane, k in enumerate(self.numbers[self]) for j in of(self.m.each[k])]
+        """Yield the columns that each of these has, side by side, in the innermost loop."""
+        outer = self.m.lanes
+        pairs = [(lane, j.at) for lane, k in enumerate(outer.numbers[self]) for j in of(self.m.each[k])]
         if pairs:
             places, numbers = map(list, zip(*pairs, strict=True))
-            around = {index: [own[lane] for lane in places] for index, own in self.numbers.items()}
+            around = {index: [own[lane] for lane in places] for index, own in outer.numbers.items()}
             self.m.lanes = Lanes(self.m, numbers, around)
             yield self.m.lanes, picked(carried, places)
-            self.m.lanes = self
+            self.m.lanes = outer
 
 
 class LaneEntries(Entries[Quantity]):
