@@ -164,7 +164,7 @@ def test_another_reference_does_not_become_the_oracle() -> None:
     assert second.chain is not None
     arm, found = Problem.from_urdf(resolve("double_pendulum")), []
     for source in (function, kept):
-        derived = replace(second, references={}, chain=replace(second.chain, source=source))
+        derived = replace(second, references={}, oracle="", chain=replace(second.chain, source=source))
         found.append(reference_of(derived)(arm, [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     assert found[0] == found[1]
 
