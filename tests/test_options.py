@@ -104,7 +104,7 @@ def test_a_file_of_numbers(tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[str, Any, str]] = [
-    ("functions", 5, "`functions=5`: give a text, or a sequence"),
+    ("functions", 5, "`functions=5`: give a text or a sequence"),
     ("functions", ["rnea", 5], "give a text"),
     ("functions", b"rnea", "`functions=b'rnea'`: give a text"),
     ("functions", {"rnea": 1}, "give a text"),
@@ -129,7 +129,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("armature", [1.0], "`armature=.*`: give joint=value"),
     ("xacro_arguments", "n=3", "`xacro_arg='n=3'`: give NAME:=VALUE"),
     ("xacro_arguments", {"n": 3}, "a mapping of texts"),
-    ("package_path", 5, "`package_path=5`: give a text, or a sequence"),
+    ("package_path", 5, "`package_path=5`: give a text or a sequence"),
     ("package_path", [5], "give the path of a folder"),
     ("preset", "all", "no preset 'all'; there are control, optimisation, full, second"),
     ("preset", ["full"], r"`preset=\['full'\]`: give a text"),
@@ -144,7 +144,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("dtype", "a b", "`dtype='a b'`: there are float64, float32"),
     ("dtype", None, "`dtype=None`: there are"),
     ("jobs", 2.5, "`jobs=2.5`: give a whole number"),
-    ("jobs", 0, "`jobs=0`: it is less than 1"),
+    ("jobs", 0, "`jobs=0`: give a number of at least 1"),
     ("jobs", True, "`jobs=True`: True is not a number"),
     ("snap", 1.0, "`snap=1.0`: it is not between 0 and 0.001"),
     ("verify", "no", "`verify='no'`: give True or False"),

@@ -202,7 +202,7 @@ def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
     absent = tuning({"crba": {Way("straight line", "no-such-cc"): 1.0}})
     with pytest.raises(OptionError, match=r"tuning.json:\d+: no compiler no-such-cc here; install it"):
         built(tmp_path / "out", written(absent, tmp_path))
-    with pytest.raises(UnsupportedError, match="`style='rolled'` is one form: leave it out beside `tuning`"):
+    with pytest.raises(UnsupportedError, match="both choose forms: leave one out"):
         built(tmp_path / "out", a_tuning(), style="rolled")
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
 

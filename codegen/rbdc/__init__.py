@@ -1,7 +1,7 @@
-"""rbdc, the rigid-body dynamics compiler: a robot description in, fast dependency-free C and a Python module
-out.
+"""rbdc, the rigid-body dynamics compiler: it turns a robot description into fast, dependency-free C and a
+Python module.
 
-The names below are loaded when first used, so that ``import rbdc`` stays light.
+The names below are loaded on first use, so that ``import rbdc`` stays fast.
 """
 
 from __future__ import annotations

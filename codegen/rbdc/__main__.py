@@ -1,4 +1,4 @@
-"""``python -m rbdc``, and the console script: an interrupt is one line from the first import on."""
+"""``python -m rbdc`` and the console script. An interrupt prints one line, from the first import on."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The result of a build: figures of the functions, of the variants, seconds, warnings, errors found; and its
-remarks on a model's notes, in full those that change the numbers of its functions.
+"""The result of a build: figures of the functions and variants, times, warnings, errors, and remarks on the
+model's notes. Notes that change the numbers of the built functions are shown in full.
 """
 
 from __future__ import annotations
@@ -22,18 +22,27 @@ if TYPE_CHECKING:
 
 
 _DECLARED = ("inputs", "framed", "method", "outputs")
-"""Entries of a function in a manifest that are no figures."""
+"""Entries of a function in a manifest that are not figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BuildResult:
-    """The result of a build. `cached`: nothing had to be generated or compiled. errors: by function the
-    largest error that verifying found, in parts of what it may be; None where nothing was verified, for it
-    came from the cache or was not asked for. unverified_states: by function words for the states at which
-    nothing could be compared, for it is not defined there or ill-conditioned. functions: see `figures`;
-    variants: of each its name, the extensions that it may use, and the bytes of all its functions.
-    warnings: all of the description, the options and the folder; news: what of them a build says, nothing
-    that it said before. tuned: of a build that measured, see `rbdc.tuning.choosing.gains`.
+    """The result of a build.
+
+    name: name of the module.
+    directory: folder of the package.
+    cached: whether nothing had to be generated or compiled.
+    seconds: time of the whole build (s).
+    generation_seconds, compile_seconds, verification_seconds: times of the steps (s).
+    functions: result of `figures`.
+    variants: for each variant its name, the extensions that it may use, and the bytes of its functions.
+    warnings: all warnings about the description, the options and the folder.
+    news: the warnings that this build shows; earlier builds did not show them.
+    errors: largest error of each function, in parts of its bound; None if nothing was verified, because the
+        package came from the cache or verification was off.
+    unverified_states: for each function, the states at which nothing could be compared, because it is
+        undefined or ill-conditioned there.
+    tuned: result of `rbdc.tuning.choosing.gains` for a build that measured.
     """
 
     name: str
@@ -53,9 +62,9 @@ class BuildResult:
 
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the name, the form and the deterministic figures of each function of a manifest: those of a
-    rolled one include the files that it shares with others. `batch_...`: of what computes several samples at
-    once, nothing where the batch is a loop.
+    """Return the name, the form and the deterministic figures of each function of a manifest. Figures of a
+    rolled function include the files that it shares with others. `batch_...` are figures of kernels that
+    compute several samples at once; they are absent if the batch is a loop.
     """
     return tuple(
         {"name": name, **{key: entry[key] for key in entry if key not in _DECLARED}}
@@ -64,8 +73,8 @@ def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any],
 
 
 def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
-    """Return the bytes of code of a function, of all variants together, and of stack, where a variant takes
-    most; and of its batch where it has files of its own.
+    """Return the bytes of code of a function over all variants, and its largest stack (bytes) in any variant;
+    also those of its batch if that has its own files.
     """
     found = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
@@ -76,14 +85,14 @@ def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
 
 
 _INPUTS = {Effect.FORCES: FRICTION_WIDTH, Effect.DYNAMICS: PARAMETERS}
-"""The input that functions have whose numbers an effect changes, where it may be given at run time."""
+"""For each effect that can be passed at run time, the input of the functions whose numbers it changes."""
 
 
 def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
-    """Return what a build of these functions says of the model's notes.
+    """Return the remarks of a build of these functions on the model's notes.
 
-    Notes on options, and those that change the numbers of these functions, come in full; the others are
-    counted in one line. The description of a robot that ships with rbdc is known: notes on it are left out.
+    Notes on options, and notes that change the numbers of these functions, come in full; one line counts the
+    others. Notes on the description of a shipped robot are left out, because it is known.
     """
     known = model.file is not None and ships(model.file)
     notes = [note for note in model.notes if note.effect is Effect.ASKED or not known]
@@ -105,7 +114,7 @@ def _changed(model: Problem, effect: Effect) -> Collection[str]:
         return functions_of(model)
     bodies = tuple(replace(body, friction=1.0) for body in model.bodies)
     row = ParameterRow("", 0, Placement.identity(), added=False)
-    # Everything that can be given at run time is there, so that declarations name what takes it.
+    # All run-time inputs are on, so that declarations show which functions take them.
     whole = replace(model, bodies=bodies, drive_terms=(DriveTerm.FRICTION,), parameters=(row,))
     taking = functions_of(whole).items()
     return [name for name, f in taking if any(p.name == _INPUTS[effect] for p in f.declaration.inputs)]

@@ -1,17 +1,17 @@
-"""Every error that rbdc raises on purpose, and its warnings.
+"""All errors that rbdc raises on purpose, and its warnings.
 
-`RbdcError` is the base; the command line turns any of them into one message on standard error and the exit
-status of its class. A message says where, what is wrong and how to mend it.
+`RbdcError` is the base. The command line turns each of them into one message on standard error and the exit
+status of its class. A message says where the error is, what is wrong and how to mend it.
 """
 
 from __future__ import annotations
 
 LONGEST = 200
-"""Characters that a message shows of an argument that may be anything."""
+"""Largest number of characters of an arbitrary argument in a message."""
 
 
 def brief(text: str, most: int = LONGEST) -> str:
-    """Return text inside a message, of at most so many characters."""
+    """Return a text for a message, shortened to at most `most` characters."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -19,16 +19,16 @@ class RbdcError(Exception):
     """Base of all errors raised on purpose by rbdc."""
 
     exit_status = 2
-    """Exit status of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was
-    compiled and does not agree with the description.
+    """Exit status of the command line: bad usage or bad input. Status 1 is for comparisons, 3 for compiled
+    code that does not agree with the description.
     """
 
 
 class RbdcWarning(UserWarning):
-    """Something of a description or of a folder that a build leaves out, changes or doubts.
+    """Something in a description or a folder that a build ignores, changes or finds suspicious.
 
-    The command line prints it, `rbdc.build` raises it through `warnings`; what concerns the package is kept
-    in its manifest and in the attribute `warnings` of its module.
+    The command line prints it and `rbdc.build` issues it through `warnings`. Warnings about the package are
+    kept in its manifest and in the attribute `warnings` of its module.
     """
 
 
@@ -48,21 +48,21 @@ class DescriptionError(RbdcError):
         super().__init__(f"{where}{problem}; {remedy}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        """So that the error survives the way back from a worker process."""
+        """Pickle the error with its arguments, so that it survives the way back from a worker process."""
         return type(self), (self.problem, self.remedy, self.file, self.line)
 
 
 class OptionError(RbdcError):
-    """An option or argument of rbdc itself that makes no sense; the message says which values do."""
+    """An option or argument of rbdc without meaning. The message says which values are accepted."""
 
 
 class UnsupportedError(RbdcError):
-    """Something well-formed that this version does not do; the message names it and what to do instead."""
+    """Valid input that this version does not support. The message names it and an alternative."""
 
 
 class SingularModelError(RbdcError):
-    """The function asked for is not defined for the model: forward dynamics where the joint-space inertia is
-    structurally singular, with the names of the joints, or the centre of mass of nothing.
+    """The function is not defined for the model. Examples: forward dynamics if the joint-space inertia is
+    structurally singular (the message names the joints), or the centre of mass of a model without mass.
     """
 
 
@@ -80,13 +80,13 @@ class ToolchainError(RbdcError):
 
     @property
     def line(self) -> str:
-        """One line of the reason: the compiler's first error, or the first line that there is."""
+        """The reason in one line: the compiler's first error, or else the first line of its output."""
         lines = [line.strip() for line in (self.output or str(self)).splitlines() if line.strip()]
         return next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
 
 
 class TimeLimitError(ToolchainError):
-    """A compiler or a program that took longer than it was given."""
+    """A compiler or a program exceeded its time limit."""
 
 
 class VerificationError(RbdcError):
@@ -98,4 +98,4 @@ class VerificationError(RbdcError):
 
 
 class LoadError(RbdcError):
-    """A generated module that cannot be loaded: not there, not built, or built for another interpreter."""
+    """A generated module cannot be loaded: it is missing, not built, or built for another interpreter."""

@@ -1,9 +1,8 @@
-"""How an option is written: once, as a field of a frozen dataclass.
+"""Declaration of options: each option is one field of a frozen dataclass.
 
-The field has the option's default, the values that it takes, its words for --help, its spellings, and whether
-a package depends on it. The command line, what `rbdc.build` takes, the manifest and the pages follow from it,
-and a value is read in one way wherever it comes from: the text of a command line is one of the values that
-Python takes too.
+The field holds the option's default, its reader, its help text, its spellings, and whether a package depends
+on it. The command line, the arguments of `rbdc.build`, the manifest and the pages follow from it. A value is
+read in one way wherever it comes from; texts of the command line are accepted in Python too.
 """
 
 from __future__ import annotations
@@ -26,10 +25,13 @@ Read = TypeVar("Read", covariant=True)
 class Reading(NamedTuple, Generic[Read]):
     """How the values of an option are read.
 
-    read: the value of whatever was given, which may be such a value itself; raises ValueError with what is
-    accepted instead. metavar: the value in --help. words: how many words of the command line it takes.
-    repeated: the option may be repeated, and its value is of all that was given. record: the value as the
-    manifest has it. bare: what the option stands for where the command line gives it no value, if it may.
+    read: function that returns the value of an argument, which may be such a value already. It raises
+        ValueError with the accepted values.
+    metavar: placeholder of the value in --help.
+    words: number of words on the command line.
+    repeated: whether the option may be repeated; its value then holds all arguments.
+    record: function that returns the value as the manifest stores it.
+    bare: value of the option without an argument on the command line, if that is allowed.
     """
 
     read: Callable[[Any], Read]
@@ -41,11 +43,13 @@ class Reading(NamedTuple, Generic[Read]):
 
 
 class Option(Generic[Value]):
-    """A field of a class of options, as a descriptor: what is assigned is read, and refused by name.
+    """A descriptor for a field of a class of options. An assigned value is read; a wrong one is refused with
+    the option's name.
 
-    default: its value where nothing is given; if it is None, so may be what is given. help: one sentence for
-    --help. spellings: on the command line, where they are others than the field's name. recorded: whether a
-    package depends on it.
+    default: value if nothing is assigned; if it is None, None may be assigned.
+    help: one sentence for --help.
+    spellings: spellings on the command line, if they differ from the field's name.
+    recorded: whether a package depends on the option.
     """
 
     def __init__(
@@ -67,9 +71,9 @@ class Option(Generic[Value]):
         vars(instance)[self.name] = self.read(given)
 
     def read(self, given: Value | Any, name: str = "") -> Value:
-        """Return the value of what was given, by one of the option's names.
+        """Return the value of an argument that was passed under one of the option's names.
 
-        Raises OptionError, with the option in backquotes, where it has no such value.
+        Raises OptionError, with the option in backquotes, for any other argument.
         """
         try:
             missing = given is None and self.default is None
@@ -78,7 +82,9 @@ class Option(Generic[Value]):
             raise OptionError(f"{asked(name or self.names[0], self._wrong(given))}: {error}") from None
 
     def _wrong(self, given: object) -> object:
-        """Return the first entry of a repeated option that is refused by itself, else all that was given."""
+        """Return the first entry of a repeated option that is refused by itself, or else the whole
+        argument.
+        """
         if not self.reading.repeated or isinstance(given, (str, PathLike)) or not isinstance(given, Iterable):
             return given
         parts = [{k: v} for k, v in given.items()] if isinstance(given, Mapping) else [[x] for x in given]
@@ -96,18 +102,17 @@ class Option(Generic[Value]):
 
 
 def options_of(owner: type) -> dict[str, Option[Any]]:
-    """Return the options of a class of options by the names of their fields, in order; other fields are
-    none.
+    """Return the options of a class of options, in order, by the names of their fields. Other fields are
+    skipped.
     """
     found = {field.name: getattr_static(owner, field.name, None) for field in fields(owner)}
     return {name: option for name, option in found.items() if isinstance(option, Option)}
 
 
 def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of a class of options by the names of its fields, whichever spelling they were given
-    by.
+    """Return arguments of a class of options by field name, whichever spelling was used.
 
-    Raises OptionError for a name that no option has, and for an option that is given twice.
+    Raises OptionError for an unknown name, and for an option that is passed twice.
     """
     options = options_of(owner)
     fields_by_name = {name: field for field, option in options.items() for name in option.names}
@@ -123,15 +128,15 @@ def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def asked(name: str, value: object) -> str:
-    """Return an option with a value as messages have it: `name='value'`, in backquotes.
+    """Return an option and its value as messages show them: `name='value'`, in backquotes.
 
-    The commands print it in their own words, --name value (`rbdc.cli.wording`).
+    The commands print it in their spelling, --name value (`rbdc.cli.wording`).
     """
     return f"`{name}={_shown(value)}`"
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value as JSON stores it."""
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
@@ -145,7 +150,7 @@ def _shown(given: object) -> str:
 
 
 def choice(literal: Any) -> Reading[Any]:
-    """Return one of the texts of a `Literal`."""
+    """Return the reading of one of the texts of a `Literal`."""
     values = get_args(literal)
 
     def read(given: Any) -> str:
@@ -180,7 +185,7 @@ FOLDER = Reading(_folder, "DIRECTORY")
 
 
 def number(given: Any) -> float:
-    """Return a number, or the text of one. Raises ValueError for anything else."""
+    """Return a number, or the number in a text. Raise ValueError for anything else."""
     try:
         if isinstance(given, (bool, bytes)):
             raise TypeError
@@ -194,7 +199,7 @@ def _count(given: Any) -> int:
     if not math.isfinite(value) or value != int(value):
         raise ValueError("give a whole number")
     if value < 1.0:
-        raise ValueError("it is less than 1")
+        raise ValueError("give a number of at least 1")
     return int(value)
 
 
@@ -203,7 +208,7 @@ COUNT = Reading(_count, "INTEGER")
 
 
 def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> Reading[float]:
-    """Return a number within limits; `remedy` is the message about others."""
+    """Return the reading of a number within limits. `remedy` is the message for other numbers."""
 
     def read(given: Any) -> float:
         value = number(given)
@@ -215,11 +220,13 @@ def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> R
 
 
 def entries(given: Any) -> list[Any]:
-    """Return the entries of a sequence; a text is one entry. Raises ValueError for what has no entries."""
+    """Return the entries of a sequence; a text is one entry. Raise ValueError for anything without
+    entries.
+    """
     if isinstance(given, (str, PathLike)):
         return [given]
     if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
-        raise ValueError("give a text, or a sequence of them")
+        raise ValueError("give a text or a sequence of texts")
     return list(given)
 
 
@@ -229,7 +236,9 @@ def words_of(text: str, separator: str | None = ",") -> list[str]:
 
 
 def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]:
-    """Return a sequence of names, or one text of them with separators, by default commas; None: blanks."""
+    """Return the reading of a sequence of names, or of one text with names between separators; None stands
+    for blanks.
+    """
 
     def read(given: Any) -> tuple[str, ...]:
         return tuple(words_of(given, separator) if isinstance(given, str) else map(TEXT.read, entries(given)))
@@ -238,5 +247,5 @@ def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]
 
 
 def each(one: Reading[Value], metavar: str) -> Reading[tuple[Value, ...]]:
-    """Return an option that may be repeated: in Python a sequence, or one text."""
+    """Return the reading of an option that may be repeated: in Python a sequence, or one text."""
     return Reading(lambda given: tuple(map(one.read, entries(given))), metavar, repeated=True)

@@ -42,24 +42,24 @@ from rbdc.reduction.model_options import held_options
 from rbdc.runtime._suggestions import suggestion
 
 Progress = Callable[[str], None]
-"""Is told in words what a build is doing."""
+"""Receives messages on the progress of a build."""
 
 Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
-"""A number for each of some joints: `joint=value,...`, a file, a mapping, or several of these."""
+"""Numbers for some joints: `joint=value,...`, a file, a mapping, or several of these."""
 
 
 ForceFrame = Literal["local", "world"]
-"""The frames of external forces: those of the bodies, or that of the world."""
+"""Frames of external forces: the frame of each body, or the world."""
 ContactFrame = Literal["local", "local-world-aligned"]
-"""Axes of the forces of contacts: those of their frames, or the world's."""
+"""Axes of contact forces: those of the contact frames, or those of the world."""
 Style = Literal["unrolled", "rolled", "auto"]
-"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
-function.
+"""unrolled: straight-line code. rolled: loops over the model's tables, for functions with that form. auto:
+the better form for each function.
 """
 
 
 def _inertial(given: Any) -> tuple[str, ...]:
-    """Return the links of `inertial@link,...`, or a sequence of them; none of `inertial`, which means all."""
+    """Return the links of `inertial@link,...`, or of a sequence; () for `inertial`, which means all."""
     if not isinstance(given, str):
         return tuple(TEXT.read(link) for link in entries(given))
     kind, at, listed = given.partition("@")
@@ -70,7 +70,7 @@ def _inertial(given: Any) -> tuple[str, ...]:
 
 
 def _precision(given: Any) -> Any:
-    """Return the name of a type of numbers, however NumPy takes it: "float32", np.float32, np.dtype("f4"),
+    """Return the name of a scalar type from any of NumPy's spellings: "float32", np.float32, np.dtype("f4"),
     float.
     """
     if given == "float":
@@ -82,11 +82,11 @@ def _precision(given: Any) -> Any:
 
 
 TUNING_SECONDS = 30.0
-"""Seconds of timing of a tuning, unless told otherwise."""
+"""Default time of measurements for a tuning (s)."""
 
 
 def _seconds(given: Any) -> float | None:
-    """Return a time above 0; True: the usual one, False: none."""
+    """Return a time above 0 (s). True stands for the default, False for no tuning."""
     if isinstance(given, bool):
         return TUNING_SECONDS if given else None
     return _TIME.read(given)
@@ -99,31 +99,32 @@ _INERTIAL = Reading(_inertial, "inertial[@LINK,...]", record=lambda links: list(
 
 @dataclass(frozen=True)
 class BuildOptions(ModelOptions):
-    """Options of a build: those of the model, and what is made of it. `functions` None means those of
-    `preset`, `compiler` and `cflags` None what `rbdc.native.toolchain` chooses. The package becomes the
-    folder `out`/`name`.
+    """Options of a build, of the model and of the package. The package is the folder `out`/`name`.
 
-    Raises OptionError for a value that an option does not have.
+    `functions` None stands for the functions of `preset`. `compiler` and `cflags` None stand for the choices
+    of `rbdc.native.toolchain`.
+
+    Raises OptionError for a value that an option does not accept.
     """
 
     parameters: Option[tuple[str, ...] | None] = Option(
-        _INERTIAL, None, "Inertial parameters of moving links as a further argument: 10 numbers each."
+        _INERTIAL, None, "Pass the inertial parameters of moving links at run time, 10 numbers each."
     )
     payloads: Option[tuple[str, ...]] = Option(
         each(TEXT, "FRAME"),
         (),
-        "Inertial parameters of a payload that is fixed to a frame, as a further argument.",
+        "Pass the inertial parameters of a payload at run time; it is fixed to a frame.",
         "--payload",
     )
     fext_frame: Option[ForceFrame] = Option(
         choice(ForceFrame),
         "local",
-        "External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
+        "Frame of external forces: the body's (local), or the world's with moments about its origin.",
     )
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
         (),
-        "A contact with the world, or a closed loop; FILE: TOML, or the YAML beside parallel robots.",
+        "A contact with the world or a closed loop; FILE: TOML, or the YAML that parallel robots come with.",
         "--contacts",
         "--contact",
         "--loop",
@@ -131,18 +132,18 @@ class BuildOptions(ModelOptions):
     loops: Option[tuple[str, ...] | None] = Option(
         LOOPS,
         None,
-        "Closed loops with forces, or clusters of one degree of freedom in the coordinate of their motor.",
+        "Closed loops as constraints with forces, or as clusters in the coordinate of their motor.",
     )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
         "local",
-        "Forces and rows of contacts are along the axes of their frames (local), or along the world's.",
+        "Axes of contact forces and rows: those of the contact frames (local), or those of the world.",
     )
     name: Option[str | None] = Option(
-        TEXT, None, "The module's name; by default made from the description's.", recorded=False
+        TEXT, None, "The module's name; by default derived from the description's.", recorded=False
     )
     functions: Option[tuple[str, ...] | None] = Option(
-        names("NAME,..."), None, "Comma-separated names of functions, in place of a preset.", recorded=False
+        names("NAME,..."), None, "Comma-separated functions, instead of a preset.", recorded=False
     )
     preset: Option[str] = Option(
         TEXT,
@@ -157,34 +158,34 @@ class BuildOptions(ModelOptions):
     targets: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
         ("c", "batch"),
-        "c; batch: many samples at once in vectors, else in a loop; casadi, jax: for these.",
+        "c: single calls. batch: many samples, in vector lanes or a loop. casadi, jax: for these frameworks.",
     )
     style: Option[Style] = Option(
-        choice(Style), "unrolled", "Straight-line code, loops (small code), or what suits each function."
+        choice(Style), "unrolled", "Straight-line code, loops (small code), or the better of both."
     )
     fuse: Option[tuple[tuple[str, ...], ...]] = Option(
         each(names(""), "NAME,..."),
         (),
-        "Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
+        "Comma-separated functions to fuse into one C function; with a frame: frame_jacobian@LINK.",
     )
     march: Option[March] = Option(
-        choice(March), "native", "native: for this processor; portable: for every one, in several variants."
+        choice(March), "native", "native: for this processor. portable: for all, in several variants."
     )
     tune: Option[float | None] = Option(
         Reading(_seconds, "SECONDS", bare=str(TUNING_SECONDS)),
         None,
-        f"Time every form of every function by every compiler, for {TUNING_SECONDS:.0f} seconds or as many "
-        "as given, and build the fastest of each.",
+        f"Time every form of every function by every compiler, for {TUNING_SECONDS:.0f} seconds or this "
+        "long, and build the fastest.",
         recorded=False,
     )
     tune_compilers: Option[tuple[str, ...] | None] = Option(
         names("NAME,..."),
         None,
-        "The compilers that are tried, of which the first links; by default the newest clang and gcc.",
+        "Compilers to try; the first one links. By default the newest clang and gcc.",
         recorded=False,
     )
     tuning: Option[Tuning | None] = Option(
-        TUNING, None, "Forms, compilers and batches as this file has them, tuning.json of a tuned package."
+        TUNING, None, "Take forms, compilers and batches from this file: tuning.json of a tuned package."
     )
     compiler: Option[str | None] = Option(
         TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
@@ -192,37 +193,37 @@ class BuildOptions(ModelOptions):
     cflags: Option[tuple[str, ...] | None] = Option(
         names("TEXT", separator=None),
         None,
-        "Compiler flags in place of rbdc's, separated by blanks.",
+        "Compiler flags that replace rbdc's, separated by blanks.",
         recorded=False,
     )
     jobs: Option[int | None] = Option(
         COUNT,
         None,
-        "Processes at once that generate or compile; by default one per processor.",
+        "Number of processes that generate and compile; by default one per processor.",
         recorded=False,
     )
     add: Option[bool] = Option(
         SWITCH,
         False,
-        "Keep the functions and targets of the package that is there, built with the same options.",
+        "Keep the functions and targets of the existing package; the options must be the same.",
         recorded=False,
     )
     force: Option[bool] = Option(
         SWITCH,
         False,
-        "Generate and verify even if nothing changed (the same C is not compiled again); replace a package "
+        "Generate and verify even if nothing changed (unchanged C is not compiled again); replace a package "
         "that git tracks.",
         recorded=False,
     )
     verify: Option[bool] = Option(
         SWITCH,
         True,
-        "Compare what was compiled with the recursions of the literature before it is installed, or do not.",
+        "Compare the compiled functions with the algorithms of the literature before installation.",
     )
 
 
 class BuildArguments(TypedDict, total=False):
-    """The options of a build by their names, with what each takes: values, or a text as on the command
+    """The options of a build by name, with the types that each accepts. A text is read as on the command
     line.
     """
 
@@ -283,50 +284,50 @@ def check(options: BuildOptions) -> None:
         return
     if options.style == "rolled":
         raise UnsupportedError(
-            "`style='rolled'` has its constants in tables: leave out `parameters` and `payload`"
+            "`style='rolled'` stores constants in tables: leave out `parameters` and `payload`"
         )
     if others := [target for target in options.targets if target not in ("c", "batch")]:
         raise UnsupportedError(
             f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out; "
-            "those of rnea are the columns of torque_regressor"
+            "the derivatives of rnea are the columns of torque_regressor"
         )
 
 
 def _check_tuning(options: BuildOptions) -> None:
-    """Raise OptionError or UnsupportedError for options that have no meaning beside a tuning, or without."""
+    """Raise OptionError or UnsupportedError for options that exclude a tuning or need one."""
     if options.tuning is not None and options.style == "rolled":
-        raise UnsupportedError("`style='rolled'` is one form: leave it out beside `tuning`")
+        raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
     if options.tune is None:
         if options.tune_compilers is not None:
-            raise OptionError("`tune_compilers` are those that `tune` tries: give `tune` too")
+            raise OptionError("`tune_compilers` needs `tune`: give it too")
         return
     for name in options.tune_compilers or ():
         if Path(name).name != name or " " in name:
             raise OptionError(f"{asked('tune_compilers', name)}: give names of programs on the path")
     if options.tuning is not None:
-        raise OptionError("`tune` measures what `tuning` has in a file: give one of them")
+        raise OptionError("`tune` measures a tuning, `tuning` reads one from a file: give one of them")
     if options.tune_compilers is not None and options.compiler is not None:
         raise OptionError("the first of `tune_compilers` takes the place of `cc`: give one of them")
     if options.add:
-        raise OptionError("`add=True` keeps functions as they are tuned: leave it out beside `tune`")
+        raise OptionError("`add=True` keeps the tuning of existing functions: leave it out beside `tune`")
     if options.fuse:
         raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
     if options.style != "unrolled":
         raise UnsupportedError(f"{asked('style', options.style)} chooses forms: leave it out beside `tune`")
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
-            "`tune` draws no inertial parameters: tune without `parameters` and `payload`, then give `tuning`"
+            "`tune` takes no inertial parameters: tune without `parameters` and `payload`, then give `tuning`"
         )
     if options.march == "portable":
         raise UnsupportedError(
-            "`march='portable'` is for every processor, `tune` measures this one: tune on some of them, "
+            "`march='portable'` is for all processors, `tune` measures this one: tune on some of them, "
             "merge the files (rbdc tune-merge), and give that as `tuning`"
         )
 
 
 def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
-    """Return the options that a package depends on, as its manifest has them: those of the model as it holds
-    them, None where it does not tell.
+    """Return the options that a package depends on, as its manifest stores them. Options of the model come
+    from the model; None stands for unknown ones.
     """
     held = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
@@ -341,9 +342,9 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
 
 
 def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the names in Python of the options that two manifests have different values of.
+    """Return the Python names of the options whose values differ between two manifests.
 
-    Those that additions to a package join, and whether it is verified, are left out.
+    Options that additions to a package extend, and `verify`, are left out.
     """
     own = json.loads(json.dumps(now))
     other = [name for name, value in own.items() if recorded.get(name, value) != value]
@@ -352,8 +353,8 @@ def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def added(model: Problem, options: BuildOptions, earlier: Earlier) -> tuple[BuildOptions, tuple[str, ...]]:
-    """Return the options of a build that keeps what the package before it has, and the functions that it
-    keeps beside those that are asked for. Neither functions nor a preset: no more are asked for.
+    """Return the options of a build that keeps the functions of the existing package, and the functions that
+    it keeps beside the requested ones. Without `functions` and `preset`, nothing is added.
     """
     from rbdc.functions.catalogue import functions_of, select
 
@@ -368,7 +369,7 @@ def added(model: Problem, options: BuildOptions, earlier: Earlier) -> tuple[Buil
 
 
 READING = (*options_of(ModelOptions), "contacts", "loops")
-"""The names of those that bear on how a description is read."""
+"""Names of the options that affect how a description is read."""
 _GROUPS = {
     "Model": (*READING, "contact_frame", "fext_frame", "parameters", "payloads"),
     "Functions": ("functions", "preset", "fuse"),
@@ -378,7 +379,7 @@ _GROUPS = {
 
 
 def grouped() -> dict[str, list[Option[Any]]]:
-    """Return the options by what they bear on, as help shows them; those of no other group are of the C."""
+    """Return the options by topic, as help shows them. Options without another topic concern the C."""
     of = {name: title for title, names in _GROUPS.items() for name in names}
     every = options_of(BuildOptions).items()
     return {title: [o for name, o in every if of.get(name, "C") == title] for title in _GROUPS}
@@ -388,7 +389,7 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
 def with_options(function: Documented) -> Documented:
-    """Return a decorator: the docstring with the options of a build by what they bear on."""
+    """Append the options of a build, by topic, to a docstring; a decorator."""
     groups = [
         "\n".join([f"{title}:", *(f"    {option.names[0]}: {option.help}" for option in options)])
         for title, options in grouped().items()

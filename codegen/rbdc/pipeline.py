@@ -1,4 +1,4 @@
-"""The whole way from a description to an installed package: read, plan, emit, compile, verify, install."""
+"""A whole build, from a description to an installed package: read, plan, emit, compile, verify, install."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def build_package(
 
 
 def read(description: Description, options: BuildOptions) -> Problem:
-    """Return the problem that a description and options pose. Options that are not given stay as a model has
-    them.
+    """Return the problem that a description and options pose. Omitted options keep the values of a model that
+    was read before.
 
-    Raises OptionError or UnsupportedError for options that do not go together, or not with the description.
+    Raises OptionError or UnsupportedError for options that exclude each other or do not fit the description.
     """
     check(options)
     if isinstance(description, Model):
@@ -124,7 +124,15 @@ def read(description: Description, options: BuildOptions) -> Problem:
 
 @dataclass(frozen=True)
 class _Job:
-    """A package to be built: of which problem, under which name and options, by which compiler."""
+    """A package to build.
+
+    model: the problem.
+    robot: name of the package.
+    options: options of the build.
+    tools: compiler and flags.
+    progress: receives messages.
+    kept: functions of the earlier package that are kept though nobody asked for them.
+    """
 
     model: Problem
     robot: str
@@ -132,29 +140,25 @@ class _Job:
     tools: Toolchain
     progress: Progress
     kept: tuple[str, ...]
-    """Functions of the package before, which were not asked for."""
+    """Functions of the earlier package that were not asked for."""
 
     def kept_warnings(self) -> list[str]:
-        """Return the model's warnings as a package keeps them: with the file's name alone, wherever that
-        lies.
-        """
+        """Return the model's warnings as a package stores them: with the file's name, without its folder."""
         return replace(self.model, file=Path(self.model.place).name).warnings
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options of the package as its manifest has them."""
+        """Return the options of the package as its manifest stores them."""
         return recorded_options(self.options, self.model)
 
     def selected(self) -> list[str]:
-        """Return the functions that are asked for, and those that are kept, in the order of the
-        documentation.
-        """
+        """Return the requested and the kept functions, in the order of the documentation."""
         from rbdc.functions.catalogue import functions_of, select
 
         wanted = {*select(self.model, self.options.functions, self.options.preset), *self.kept}
         return [name for name in functions_of(self.model) if name in wanted]
 
     def fused(self) -> list[str]:
-        """Return the functions that fused ones are made of."""
+        """Return the functions that fused ones consist of."""
         return [name.split("@")[0] for group in self.options.fuse for name in group]
 
     @cached_property
@@ -164,14 +168,14 @@ class _Job:
         return {} if tuning is None else compilers_of(tuning, self.selected(), self.tools)
 
     def tuning_remarks(self, functions: Iterable[str]) -> list[str]:
-        """Return remarks of the build of these functions on its tuning."""
+        """Return the remarks on the tuning for a build of these functions."""
         here = "" if self.options.march == "portable" else processor()
         return [] if self.options.tuning is None else self.options.tuning.remarks(functions, here)
 
     @cached_property
     def key(self) -> str:
-        """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
-        and the interpreter.
+        """Key of the package in the cache. It depends on rbdc, the model, the options, the compiler and the
+        interpreter.
         """
         from rbdc.emit.registry import backends_of
         from rbdc.functions.catalogue import fingerprint
@@ -193,8 +197,8 @@ class _Job:
 
 
 def _make(job: _Job, folder: Path) -> dict[str, Any]:
-    """Make the package in a folder; the seconds that each step took and what verifying found, by the names
-    of `BuildResult`.
+    """Build the package in a folder. Return the seconds of each step and the results of verification, by the
+    field names of `BuildResult`.
     """
     clock = [time.perf_counter()]
     names, left_out = _planned(job)
@@ -219,8 +223,8 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
 
 
 def _planned(job: _Job) -> tuple[list[str], list[str]]:
-    """Return the functions that are asked for and defined for the model, and messages on those that had to be
-    left out of a preset.
+    """Return the requested functions that are defined for the model, and messages on those that were dropped
+    from a preset.
     """
     from rbdc.planning.availability import buildable
     from rbdc.planning.forms import check_size
@@ -296,7 +300,7 @@ def _contents(
     native: Native,
     libraries: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Return the files of the package by name, the manifest that lists them and has the notes among them."""
+    """Return the files of the package by name; the manifest lists them and holds the notes."""
     from rbdc.emit.backend import Package
     from rbdc.emit.library import render_manifest
     from rbdc.emit.python import content_hash
@@ -304,7 +308,7 @@ def _contents(
     contents = {name: text.encode() for name, text in generated.files.items()}
     contents |= {EXTENSION: native.extension.read_bytes(), **libraries}
     if job.options.march == "portable":
-        contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
+        contents[EXTENSION_SOURCE] = native.glue.encode()  # a wheel compiles these
     others: dict[str, Any] = {}
     sized: dict[str, dict[str, Any]] = {s.declaration.name: sizes(s, native) for s in generated.sources}
     if (tuning := job.options.tuning) is not None:
@@ -338,8 +342,8 @@ def _contents(
 def _verified(
     job: _Job, generated: Generated, native: Native, folder: Path, share: Share
 ) -> dict[str, Finding] | None:
-    """Compare the package in a folder with the references; what was found, by function. A package that is
-    wrong leaves the cache, so that a compiler that has been mended is asked again.
+    """Compare the package in a folder with the references; return the result of each function. A wrong
+    package is removed from the cache, so that a repaired compiler is asked again.
     """
     from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import verify_package
@@ -359,7 +363,7 @@ def _verified(
         raise SingularModelError(f"{job.model.place}: {error}") from error
     except LoadError as error:
         raise LoadError(
-            f"what was compiled cannot be verified here: {error}; `verify=False` installs it all the same"
+            f"cannot verify the compiled functions here: {error}; `verify=False` skips that"
         ) from error
     except VerificationError as error:
         cache.discard(native.artefacts)

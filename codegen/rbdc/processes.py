@@ -1,20 +1,21 @@
-"""Processes that rbdc starts, each ended together with all that it has started in turn; and a pool of
-processes that do the same work on many tasks, each taking the next when it has done its last.
+"""Processes that rbdc starts, and a pool of worker processes. When rbdc ends a process, it also ends
+everything that the process has started. In the pool each process takes the next task when it has finished
+one.
 
-A process gets a group of its own, so that a Ctrl-C at the terminal reaches only the process that the user
-started, which then ends the others. Helpers ignore interrupts; what they start stays in their group, and one
-signal reaches all of it.
+A process gets its own group. So a Ctrl-C at the terminal reaches only the process that the user started,
+which then ends the others. Helpers ignore interrupts; their children stay in their group, and one signal
+reaches them all.
 
-The pool is rbdc's own, for no library gives all of what a build needs. The helpers of `concurrent.futures`
-and `multiprocessing` run the caller's script again where it has no guard. Those of loky do not, but where one
-is killed all tasks of the pool fail (a build of several robots would lose them all for one that ran out of
-memory), and ending helpers that have helpers of their own prints a warning about leaked semaphores. In none
-of them does the calling process work too, while helpers take half a second to start: longer than all the work
-on a small robot.
+The pool is rbdc's own, because no library provides everything that a build needs. The helpers of
+`concurrent.futures` and `multiprocessing` run the caller's script again if it has no guard. Those of loky do
+not. But if one of them is killed, all tasks of the pool fail: a build of several robots would lose them all
+because one ran out of memory. Ending helpers that have helpers also prints a warning about leaked semaphores.
+In none of these libraries does the calling process work too. Helpers take half a second to start, which is
+longer than all the work on a small robot.
 
 A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
-then one task after the other. It answers each: None once it is ready, then for each task the pair (result,
-error).
+then one task after the other. Its answers are None once it is ready, then the pair (result, error) for each
+task.
 """
 
 from __future__ import annotations
@@ -38,40 +39,41 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _RUNNING: set[subprocess.Popen[bytes]] = set()
-"""Processes that `run` waits for, in any thread."""
+"""Processes that `run` waits for, in all threads."""
 
 MOST = 8
-"""Processes at once: a helper takes 150 MB and half a second before its first task."""
+"""Largest number of processes at once. A helper takes 150 MB and half a second before its first task."""
 
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from rbdc.processes import serve; serve()"
 )
 _CANNOT_BE_SENT = (pickle.PickleError, AttributeError, TypeError)
-"""Raised by pickle, which of them depends on the object."""
+"""Errors that pickle raises; the type depends on the object."""
 
 
 def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a process; `how`: streams and the like, as for Popen. Raises OSError where that fails."""
+    """Start a process. how: streams and the like, as for Popen. Raises OSError if that fails."""
     inside = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     return subprocess.Popen(command, process_group=None if inside else 0, **how)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its group, unless it has ended by itself."""
+    """Kill a process and its group unless it has ended."""
     if process.poll() is None:
         try:
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # it has no group of its own
+        except (ProcessLookupError, PermissionError):  # it does not have its own group
             process.kill()
 
 
 def run(
     command: Sequence[str], folder: Path | None = None, seconds: float | None = None
 ) -> tuple[int, str, str]:
-    """Run a command in `folder`, which also takes its temporary files; exit status, output, error output.
+    """Run a command in `folder`, which also holds its temporary files. Return its exit status, output and
+    error output.
 
-    An interrupt ends it, and so does the time limit, if there is one. Raises OSError where it cannot be
-    started, subprocess.TimeoutExpired at the limit.
+    An interrupt or the time limit, if there is one, ends it. Raises OSError if it cannot be started, and
+    subprocess.TimeoutExpired at the limit.
     """
     environment: Mapping[str, str] = (
         os.environ if folder is None else {**os.environ, "TMPDIR": str(folder.absolute())}
@@ -88,7 +90,7 @@ def run(
 
 
 def end_all() -> None:
-    """End all processes that `run` waits for, in any thread."""
+    """End all processes that `run` waits for, in all threads."""
     for process in list(_RUNNING):
         end(process)
 
@@ -102,21 +104,22 @@ def spread(
 ) -> list[Result]:
     """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
 
-    Tasks are begun in the order given (the longest should come first). Several threads call `done`, with each
-    task that has a result. What a helper cannot do, because it is killed or because pickle cannot send it the
-    task, this process does. Raises the error of the first task that failed; no other task is begun after it.
+    Tasks are started in order, so the longest should come first. `done` is called with each task that has a
+    result, from several threads. This process does the tasks that a helper cannot do, because it is killed or
+    because pickle cannot send them. Raises the error of the first task that failed; no task is started after
+    it.
 
-    With `lost` helpers work alone, and this process only waits, so that it heeds an interrupt at once; it
-    then ends the helpers with all that they have started. What a helper cannot do is not tried again, for it
-    may end this process too: its result is lost(task).
+    With `lost`, helpers work alone and this process only waits, so that it reacts to an interrupt at once. It
+    then ends the helpers and all their children. A task that a helper could not do is not tried again,
+    because it might end this process too; its result is lost(task).
     """
     helpers = min(processes, MOST, len(tasks)) - (lost is None)
     return _Pool(work, tasks, done, lost).results(helpers)
 
 
 class HelperEnded(Exception):
-    """A helper that ended by itself, or could not be started. status: its exit status, the negative number
-    of the signal that ended it.
+    """A helper ended by itself or could not be started. status: its exit status; a negative number is the
+    signal that ended it.
     """
 
     def __init__(self, status: int) -> None:
@@ -125,15 +128,15 @@ class HelperEnded(Exception):
 
 
 class NotSent(TypeError):
-    """A task, or its result, that pickle cannot send; the helper goes on."""
+    """Pickle cannot send a task or its result; the helper goes on."""
 
 
 class Helper(Generic[Task, Result]):
-    """A process that does the same work on one task after the other, which may end it: within the context
-    that is this object, a call has it work on a task.
+    """A context with a process that does the same work on one task after the other; a task may end the
+    process. Calling the object works on a task.
 
-    It starts at once, and this process goes on meanwhile. An object `work` remembers from task to task. how:
-    streams and the like, as for Popen. Raises HelperEnded where it cannot be started.
+    The process starts at once; this process does not wait for it. An object `work` keeps its state from task
+    to task. how: streams and the like, as for Popen. Raises HelperEnded if it cannot be started.
     """
 
     def __init__(self, work: Callable[[Task], Result], **how: Any) -> None:
@@ -148,13 +151,13 @@ class Helper(Generic[Task, Result]):
         return self
 
     def prepare(self) -> None:
-        """Wait until it is ready for tasks. Raises what `_ask` raises."""
+        """Wait until the helper is ready for tasks. Raises the errors of `_ask`."""
         if not self.ready:
             self._ask(self._work)
             self.ready = True
 
     def __call__(self, task: Task) -> Result:
-        """Return the result of a task. Raises the error of the task, HelperEnded and NotSent."""
+        """Return the result of a task. Raises the task's error, HelperEnded or NotSent."""
         self.prepare()
         result, error = self._ask(task)
         if error is not None:
@@ -163,7 +166,7 @@ class Helper(Generic[Task, Result]):
         return found
 
     def _ask(self, message: object) -> Any:
-        """Send a message and return the answer. Raises HelperEnded and NotSent."""
+        """Send a message and return the answer. Raises HelperEnded or NotSent."""
         tasks: Any = self.process.stdin
         answers: Any = self.process.stdout
         try:
@@ -176,14 +179,14 @@ class Helper(Generic[Task, Result]):
             raise NotSent(str(refusal)) from refusal
 
     def __exit__(self, *_: object) -> None:
-        """End it, whatever it is doing."""
+        """End the helper, even during a task."""
         end(self.process)
-        with suppress(BrokenPipeError), self.process:  # what it was asked last it may not have read
+        with suppress(BrokenPipeError), self.process:  # the helper may not have read the last message
             pass
 
 
 class _Pool(Generic[Task, Result]):
-    """One use of the pool: the tasks that wait, those that are done, and the helpers."""
+    """One use of the pool: the waiting tasks, the results, and the helpers."""
 
     def __init__(
         self,
@@ -199,8 +202,8 @@ class _Pool(Generic[Task, Result]):
         self._helpers: list[Helper[Task, Result]] = []
 
     def results(self, helpers: int) -> list[Result]:
-        """Return the results in the order of the tasks, by so many helpers; without `lost` by this process
-        too.
+        """Return the results in the order of the tasks, computed by helpers and, without `lost`, by this
+        process.
         """
         threads = [Thread(target=self._by_a_helper, daemon=True) for _ in range(helpers)]
         try:
@@ -209,11 +212,11 @@ class _Pool(Generic[Task, Result]):
             if self._lost is None:
                 self._work_on_tasks(self._work)
                 for helper in self._helpers:
-                    if not helper.ready:  # and nothing is left for it
+                    if not helper.ready:  # nothing is left for it
                         end(helper.process)
             for thread in threads:
                 thread.join()
-            self._work_on_tasks(self._lost or self._work)  # what helpers could not finish
+            self._work_on_tasks(self._lost or self._work)  # tasks that helpers could not finish
         finally:
             self._waiting.clear()
             for helper in self._helpers:
@@ -231,8 +234,8 @@ class _Pool(Generic[Task, Result]):
             self._work_on_tasks(helper)
 
     def _work_on_tasks(self, work: Callable[[Task], Result]) -> None:
-        """Work on tasks until none waits, and begin no other once one has failed. Of a helper that raises
-        HelperEnded or NotSent the task has the result of `lost`, or waits again.
+        """Work on tasks until none waits or one has failed. If a helper raises HelperEnded or NotSent, the
+        result of its task is that of `lost`, or the task waits again.
         """
         while True:
             try:
@@ -249,25 +252,27 @@ class _Pool(Generic[Task, Result]):
                 else:
                     self._done[index] = self._lost(task)
                 raise
-            except (Exception, SystemExit) as error:  # the latter of output that cannot be written
+            except (Exception, SystemExit) as error:  # ValueError: output that cannot be written
                 self._errors[index] = error
                 self._waiting.clear()
 
 
 def serve() -> None:
-    """Be a helper until standard input ends. What the work prints goes to standard error, not to answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked to stop ends this one
+    """Work as a helper until standard input ends. Output of the work goes to standard error, so that it does
+    not mix with answers.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent, which gets the signal, stops this process
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
         _answer(sys.stdin.buffer, answers)
-    except (EOFError, BrokenPipeError):  # nobody waits any more
+    except (EOFError, BrokenPipeError):  # nobody waits for the answer
         os._exit(0)
 
 
 def _end_with(parent: int) -> None:
-    """End this process, and its group if it leads one, once its parent has ended."""
+    """End this process, and its group if it leads one, when its parent has ended."""
     while os.getppid() == parent:
         time.sleep(0.2)
     if os.getpgrp() == os.getpid():
@@ -289,7 +294,7 @@ def _answer(tasks: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _pickled(answer: object) -> bytes:
-    """Return an answer as bytes; in place of one that pickle cannot send, an error that says so."""
+    """Return an answer as bytes. If pickle cannot send it, return an error that says so."""
     try:
         return pickle.dumps(answer)
     except _CANNOT_BE_SENT as error:
@@ -298,8 +303,8 @@ def _pickled(answer: object) -> bytes:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the collector of cyclic garbage: for work on millions of small objects without cycles, where
-    looking through them again and again takes from a seventh of the time to most of it.
+    """Switch the collector of cyclic garbage off. Work on millions of small objects without cycles would
+    spend between a seventh and most of its time in it.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Progress that a build shows while it runs, called from Python or from the command line."""
+"""Progress of a build, shown while it runs, from Python or from the command line."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ if TYPE_CHECKING:
     from rbdc.functions.declarations import FunctionDeclaration
 
 Clock = Callable[[], float]
-"""Returns the time in seconds since some moment."""
+"""Returns the time (s) since some moment."""
 Step = tuple[str, str]
-"""A step of some work: what was done, as "generated", and to what, as "rnea"."""
+"""A step of work: what was done, such as "generated", and to what, such as "rnea"."""
 
 LATE = 10.0
-"""Seconds for which a build is silent where there is no terminal and no notebook: short builds leave no lines
+"""Seconds before a build shows progress outside terminals and notebooks, so that short builds leave no lines
 in logs.
 """
 FILES = "all files"
-"""The name of the step that compiles."""
+"""Name of the step that compiles."""
 _PARTS = {"generated": 0.3, "compiled": 0.4, "verified": 0.3}
-"""About how the time of a build divides among its steps."""
+"""Approximate share of each step in the time of a build."""
 
 
 @contextmanager
 def shown(title: str, wanted: bool | None = None, clock: Clock = time.monotonic) -> Iterator[Progress]:
-    """Show progress: in a notebook in its cell, on a terminal on one line of standard error, elsewhere as
+    """Show progress: in the cell of a notebook, on one line of standard error on a terminal, elsewhere as
     lines of standard error.
 
     Characters of the title that are not ASCII are shown by their numbers.
 
     Args:
-        title: the words that each line begins with.
-        wanted: False for silence. None for no lines in the first `LATE` seconds; True for lines at once.
-        clock: the time.
+        title: words at the beginning of each line.
+        wanted: False shows nothing. None shows no lines in the first `LATE` seconds. True shows lines at
+            once.
+        clock: returns the time.
     """
     title = ascii(title)[1:-1]
     if wanted is False or (sys.stderr is None and not _in_notebook()):
@@ -59,9 +60,10 @@ def shown(title: str, wanted: bool | None = None, clock: Clock = time.monotonic)
 
 
 class Share:
-    """The share of some work that is done, and the time that the rest takes at the same pace.
+    """The finished share of some work, and an estimate of the remaining time.
 
-    tell: is told of both after each step. weights: about how long each step takes, in any unit.
+    tell: receives both after each step.
+    weights: approximate time of each step, in any unit.
     """
 
     def __init__(self, tell: Progress, weights: Mapping[Step, float], clock: Clock = time.monotonic) -> None:
@@ -69,7 +71,7 @@ class Share:
         self._left, self._whole, self._lock = dict(weights), sum(weights.values()), Lock()
 
     def done(self, what: str, *names: str) -> None:
-        """Tell that something was done to these names. Several threads may call it at once."""
+        """Report that a step was done for these names. Several threads may call it at once."""
         with self._lock:
             for name in names:
                 del self._left[what, name]
@@ -90,7 +92,7 @@ def steps_of_build(declarations: Iterable[FunctionDeclaration], verify: bool) ->
 
 
 def _effort(declaration: FunctionDeclaration) -> float:
-    """About how long a function takes beside others: functions of frames are short loops, and others grow
+    """Return the approximate time of a function in any unit. Functions of frames are short loops; others grow
     more slowly than their results.
     """
     entries = sum(math.prod(output.shape) for output in declaration.outputs)
@@ -98,7 +100,7 @@ def _effort(declaration: FunctionDeclaration) -> float:
 
 
 def about(seconds: float) -> str:
-    """Return a time in words, in minutes from 90 seconds on."""
+    """Return a time in words; in minutes from 90 seconds on."""
     return f"about {seconds / 60.0:.0f} min" if seconds >= 90.0 else f"about {seconds:.0f} s"
 
 

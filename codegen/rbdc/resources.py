@@ -15,7 +15,7 @@ _LISTED = "see the names with: rbdc list"
 
 
 def robot_names() -> list[str]:
-    """Return the names that can be given in place of a path."""
+    """Return the names that are accepted instead of a path."""
     return sorted(_shipped())
 
 
@@ -31,9 +31,9 @@ def ships(path: str | PathLike[str]) -> bool:
 
 
 def resolve(description: str | PathLike[str]) -> Path:
-    """Return the path of a description: a robot's name, or a path.
+    """Return the path of a description, from a robot's name or a path.
 
-    Raises OptionError, with the names that come close, for what is neither.
+    Raises OptionError, with similar names, for anything else.
     """
     text = fspath(description)
     path = _shipped().get(text, Path(text))
@@ -44,25 +44,25 @@ def resolve(description: str | PathLike[str]) -> Path:
 
 
 def title_of(description: str | PathLike[str]) -> str:
-    """Return the name of a description in messages and progress: as it was given, `TEXT` for its text."""
+    """Return the name of a description for messages and progress: the argument, or `TEXT` if that is the text
+    of a description.
+    """
     return TEXT if is_text(description) else brief(fspath(description))
 
 
 def _hint(text: str) -> str:
-    """Name what to give in place of a text that is neither a path nor a name."""
+    """Return a hint for a text that is neither a path nor a name."""
     if "\n" in text.strip():
-        return "the text of a description begins with < or {: save one that does not, such as YAML, as a file"
+        return "the text of a description begins with < or {; save other formats, such as YAML, as a file"
     name = text[:LONGEST]
     return hint(name, robot_names(), "") or hint(Path(name).stem, robot_names(), "") or _LISTED
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a path exists. One that may not be looked at counts: reading it gives the better
-    message.
-    """
+    """Return whether a path exists. An unreadable one counts: reading it gives the better message."""
     try:
         return path.exists() or path.is_symlink()
     except PermissionError:
         return True
-    except OSError:  # a name longer than the system allows
+    except OSError:  # the name is longer than the system allows
         return False

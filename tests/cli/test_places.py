@@ -48,7 +48,7 @@ def test_a_rebuild_and_clean_spare_what_the_user_has_there(tmp_path: Path) -> No
     cleaned = run("clean", "--out", str(tmp_path))
     assert cleaned.exit_code == 0
     assert (
-        f"removed {folder}\nkept in {folder}, not as rbdc wrote it: double_pendulum_nle.c.orig, notes.txt\n"
+        f"removed {folder}\nkept in {folder}, added or edited by you: double_pendulum_nle.c.orig, notes.txt\n"
         in cleaned.stdout
     )
     assert sorted(p.name for p in folder.iterdir()) == ["double_pendulum_nle.c.orig", "notes.txt"]

@@ -72,9 +72,7 @@ def test_no_message_holds_a_text(text: str) -> None:
 
 
 def test_remedies() -> None:
-    with pytest.raises(
-        RbdcError, match="begins with < or {: save one that does not, such as YAML, as a file"
-    ):
+    with pytest.raises(RbdcError, match="begins with < or {; save other formats, such as YAML, as a file"):
         resolve(YAML)
     with pytest.raises(DescriptionError, match="use Model.from_text"):
         Model.from_file(pair())

@@ -304,7 +304,7 @@ def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.Monke
 def test_bad_usage(tmp_path: Path) -> None:
     result = run("--batch", "--batch-samples", "0", "--out", str(tmp_path / "out"))
     assert result.exit_code == 2
-    assert "--batch-samples 0: it is less than 1" in result.stderr
+    assert "--batch-samples 0: give a number of at least 1" in result.stderr
 
 
 PEER = """

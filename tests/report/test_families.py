@@ -92,7 +92,7 @@ def test_growth_and_crossings() -> None:
     ("words", "message"),
     [
         ((), "nothing to compare"),
-        (("cartpole", "--serial", "2:4"), "give one or the other"),
+        (("cartpole", "--serial", "2:4"), "leave one out"),
         (("--serial", "2-4"), "give FROM:TO"),
         (("--binary", "3", "--branching", "0.5"), "branching factor"),
         (("--binary", "3", "--batch"), "leave them out"),

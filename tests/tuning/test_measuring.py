@@ -180,17 +180,17 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
-    ({"march": "portable"}, "`march='portable'` is for every processor, `tune` measures this one: .*merge"),
+    ({"march": "portable"}, "`march='portable'` is for all processors, `tune` measures this one: .*merge"),
     ({"style": "rolled"}, "`style='rolled'` chooses forms: leave it out beside `tune`"),
     ({"style": "auto"}, "`style='auto'` chooses forms"),
     ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
-    ({"parameters": ()}, "`tune` draws no inertial parameters: tune without"),
-    ({"payloads": ("link2",)}, "`tune` draws no inertial parameters: tune without"),
-    ({"add": True}, "`add=True` keeps functions as they are tuned: leave it out"),
+    ({"parameters": ()}, "`tune` takes no inertial parameters: tune without"),
+    ({"payloads": ("link2",)}, "`tune` takes no inertial parameters: tune without"),
+    ({"add": True}, "`add=True` keeps the tuning of existing functions: leave it out"),
     ({"compiler": FIRST}, "the first of `tune_compilers` takes the place of `cc`: give one"),
-    ({"tuning": NOTHING}, "`tune` measures what `tuning` has in a file: give one"),
+    ({"tuning": NOTHING}, "`tune` measures a tuning, `tuning` reads one from a file: give one"),
     ({"tune_compilers": ("gcc", "/usr/bin/gcc")}, "`tune_compilers='/usr/bin/gcc'`: give names of programs"),
-    ({"tune": None}, "`tune_compilers` are those that `tune` tries: give `tune` too"),
+    ({"tune": None}, "`tune_compilers` needs `tune`: give it too"),
     ({"targets": ("batch",)}, "add c"),
 ]
 
@@ -211,7 +211,7 @@ def test_refusals_of_commands(tmp_path: Path) -> None:
         and "--tune times one module, alone; build the descriptions one" in several.output
     )
     wheel = CliRunner().invoke(commands, ["wheel", ROBOT, "--tune", "--out", str(tmp_path / "o")])
-    assert wheel.exit_code == 2 and "--march portable is for every processor, --tune measures" in wheel.output
+    assert wheel.exit_code == 2 and "--march portable is for all processors, --tune measures" in wheel.output
     with pytest.raises(ToolchainError, match="looked for no-such-cc"):
         built(ROBOT, options(tmp_path / "o", tune_compilers=(FIRST, "no-such-cc")))
     with pytest.raises(OptionError, match="`tune=0`: give seconds, above 0"):

@@ -72,8 +72,8 @@ def test_a_merged_file_is_merged_further(tmp_path: Path) -> None:
 
 
 REFUSED = [
-    (("a",), "give two or more files of different processors"),
-    (("a", "a"), "give two or more files"),
+    (("a",), "give files of two or more different processors"),
+    (("a", "a"), "give files of two or more"),
     (
         ("a", "clang only"),
         "minverse, single: no way was measured on all processors; tune with the same --tune-comp",

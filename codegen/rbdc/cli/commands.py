@@ -1,6 +1,6 @@
 """The command line as a whole: commands and errors.
 
-Everything heavy is imported by the command that needs it.
+Each command imports its heavy modules itself.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ for command in (build, compare, benchmark, experiment, explain, info, list_robot
 
 
 def main() -> None:
-    """The console script; see `Output` for output that cannot be written."""
+    """The console script; `Output` handles output that cannot be written."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # names can have characters that the terminal's encoding lacks
+        # names can contain characters that the terminal's encoding lacks
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # a stream that was closed before Python began is None: what goes there is lost
+    # a stream that was closed before Python began is None; output to it is lost
     streams: list[Any] = [stream and Output(stream) for stream in (sys.stdout, sys.stderr)]
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         try:

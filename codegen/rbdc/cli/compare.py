@@ -23,13 +23,13 @@ _gate_time = click.option(
     "--gate-time",
     type=float,
     metavar="FACTOR",
-    help="Fail where our code takes more than FACTOR times as long as in the baseline, beyond what peers do.",
+    help="Fail if generated code takes over FACTOR times as long as in the baseline, relative to the peers.",
 )
 _baseline = click.option(
     "--baseline",
     "earlier",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The JSON file of an earlier report: worse figures fail; times are shown beside it.",
+    help="The JSON file of an earlier report. Worse figures fail; times are shown beside the earlier ones.",
 )
 
 
@@ -39,29 +39,33 @@ _baseline = click.option(
 @click.argument("description", required=False)
 @takes(*READING, "parameters", "payloads", "compiler", "cflags", "jobs")
 @click.option(
-    "--serial", metavar="SIZES", help="In place of a description serial chains: FROM:TO bodies, or N,N,..."
+    "--serial",
+    metavar="SIZES",
+    help="Compare serial chains instead of a description: FROM:TO bodies, or N,N,...",
 )
-@click.option("--binary", metavar="SIZES", help="Likewise binary trees; with both, side by side.")
+@click.option(
+    "--binary", metavar="SIZES", help="Compare binary trees; with --serial, show both side by side."
+)
 @click.option(
     "--branching",
     type=float,
     default=2.0,
     show_default=True,
-    help="The branching factor of the trees of --binary: the mean number of children of a body.",
+    help="Branching factor of the trees of --binary: the mean number of children of a body.",
 )
 @takes("functions", "methods", "peers", "samples", "checked", "seconds", of=CompareOptions)
 @click.option(
     "--batch",
     "batches",
     is_flag=True,
-    help="Measure batches as well, the time of a sample over their size: takes about as long again.",
+    help="Measure batches too: time per sample over batch size. This takes about as long again.",
 )
 @click.option(
     "--batch-samples",
     default="32768",
     show_default=True,
     metavar="INTEGER",
-    help="The largest batch: 1, 8, 64 and so on up to it.",
+    help="The largest batch; sizes are 1, 8, 64 and so on up to it.",
 )
 @_baseline
 @_gate_time
@@ -75,10 +79,10 @@ def compare(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Compare the accuracy, time and size of all methods and peers on a DESCRIPTION, or over families of
-    serial chains and trees.
+    """Compare accuracy, time and size of all methods and peers on a DESCRIPTION, or on families of serial
+    chains and trees.
 
-    Writes report.json and report.html, of families families.json and families.html. Exit status 1: a result
+    Writes report.json and report.html; for families, families.json and families.html. Exit status 1: a result
     is wrong, or worse than in the baseline.
     """
     from rbdc.emit.names import module_name
@@ -96,9 +100,7 @@ def compare(
         _compare_families(asked, out or Path("reports") / "families", as_json, options)
         return
     if asked["serial"] or asked["binary"]:
-        raise OptionError(
-            f"{ascii(title_of(description))[1:-1]} beside --serial or --binary: give one or the other"
-        )
+        raise OptionError(f"{ascii(title_of(description))[1:-1]} beside --serial or --binary: leave one out")
     old = baseline.read_baseline(earlier, gate_time)
     with showing(title_of(description)) as progress:
         report = document.document(measure(description, options, progress))
@@ -110,7 +112,7 @@ def compare(
 
 
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
-    """rbdc compare without a description."""
+    """Compare families of chains and trees."""
     from rbdc.model.families import SERIAL
     from rbdc.report import compare as of_families
     from rbdc.report.present import baseline, study_page
@@ -137,8 +139,8 @@ def _end(
     as_json: bool,
     **pictures: str,
 ) -> None:
-    """Write a report, show its lines or print it as JSON, and tell of the verdict and where it was written;
-    robots that could not be measured and what is worse are in the exit status.
+    """Write a report and show its lines or its JSON. Report the verdict and the paths of the files. The exit
+    status tells of failures and of robots that could not be measured.
     """
     from rbdc.analysis.pages import show
     from rbdc.report.present.document import write
@@ -161,7 +163,7 @@ def _end(
 @click.option(
     "--root-joint",
     type=click.Choice(get_args(RootJoint)),
-    help="Of robots that are named; by default as in the suite.",
+    help="Root joint of the robots that are named; by default that of the suite.",
 )
 @takes("functions", "peers", "samples", "checked", "seconds", of=CompareOptions, peers=BEST_PEERS)
 @takes("compiler", "cflags")
@@ -173,7 +175,7 @@ def _end(
     "--forms",
     is_flag=True,
     help="Time every form of every function instead (straight line, columns, windows, paths, rolled), "
-    "without peers; status 1 where the chosen one takes over 1.5 times as long as the fastest.",
+    "without peers; status 1 if the chosen form takes over 1.5 times as long as the fastest.",
 )
 def benchmark(
     robots: tuple[str, ...],
@@ -185,16 +187,16 @@ def benchmark(
     forms: bool,
     **given: Any,
 ) -> None:
-    """Compare what is generated, by clang and by gcc, with Pinocchio and CasADi on every ROBOT, and write one
-    report of all.
+    """Compare generated code, compiled by clang and by gcc, with Pinocchio and CasADi on every ROBOT, and
+    write one report.
 
     A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package
-    example-robot-data. By default it is the word suite, which stands for kuka_iiwa, ur5, hyq, atlas, talos,
-    icub, solo12 and anymal_b; after it a file takes the place of the one with whose name its own begins:
-    suite path/to/atlas.urdf. The usual functions are rnea, crba, aba, minverse and the two sets of first
-    derivatives. Writes benchmark.json, benchmark.html and speed.svg, with --forms forms.json and forms.html.
-    Exit status 1: a result of ours is wrong, or worse than in the baseline; 2: a robot that was there could
-    not be measured.
+    example-robot-data. The default is the word suite: kuka_iiwa, ur5, hyq, atlas, talos, icub, solo12 and
+    anymal_b. A file after suite replaces the robot whose name begins the file's name: suite
+    path/to/atlas.urdf. The usual functions are rnea, crba, aba, minverse and the two sets of first
+    derivatives. Writes benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and forms.html.
+    Exit status 1: a generated result is wrong, or worse than in the baseline; 2: a robot could not be
+    measured.
     """
     from rbdc.report import benchmark as suite
     from rbdc.report import forms as of_forms
@@ -203,7 +205,7 @@ def benchmark(
     chosen, options = suite.entrants(robots, root_joint), CompareOptions(**given)
     if forms:
         if earlier is not None or gate_time is not None:
-            raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
+            raise OptionError("--forms cannot be compared with --baseline or --gate-time: leave them out")
         with showing("benchmark") as progress:
             report = of_forms.measure_forms(chosen, options, progress)
         verdict = baseline.Verdict(worse=of_forms.wrong_choices(report), notes=of_forms.gains(report["rows"]))
@@ -215,7 +217,7 @@ def benchmark(
         report = suite.benchmark(chosen, options, progress)
     verdict = baseline.judge_benchmark(report, old, gate_time)
     verdict.worse += suite.wrong_in_any(report, ["generated"])
-    # which may lose more digits than we allow ourselves
+    # peers may lose more digits than rbdc allows itself
     verdict.notes += suite.wrong_in_any(report, ["ad", "peer"])
     text, lines = page.benchmark_page(report), page.benchmark_lines(report)
     _end(report, text, out / "benchmark", verdict, lines, as_json, speed=plots.speed(report["rows"]))

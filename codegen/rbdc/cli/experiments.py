@@ -1,4 +1,4 @@
-"""rbdc experiment: experiments of the literature, each by one command."""
+"""rbdc experiment: repeat experiments of the literature, each by one command."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ import click
 from rbdc.cli.support import out, showing, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
-_QUICK = click.option("--quick", is_flag=True, help="Few, small and unoptimised cases: to see that it works.")
+_QUICK = click.option(
+    "--quick", is_flag=True, help="Measure few, small and unoptimised cases, to see that it works."
+)
 _TIMING = ("peers", "samples", "seconds")
 _CHECKED = 4
-"""Most inputs that are compared with the reference."""
+"""Largest number of inputs that are compared with the reference."""
 
 
 @click.group()
 def experiment() -> None:
-    """Experiments of the literature, each by one command."""
+    """Repeat experiments of the literature, each by one command."""
 
 
 @experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
@@ -30,10 +32,10 @@ def experiment() -> None:
 @out("reports")
 def table_1(quick: bool, out: Path, **given: Any) -> None:
     """Carpentier and Mansard (2018): times of rnea, aba, their derivatives and minverse on an arm, a
-    quadruped, a humanoid.
+    quadruped and a humanoid.
 
     Writes study.json and study.html, with Table I and Figs. 2 and 3 from our own data and a verdict on each
-    claim, to the folder OUT/table-1, and the reports behind it beside it. Some ten minutes.
+    claim, to the folder OUT/table-1. The underlying reports stand beside it. Takes about ten minutes.
     """
     from rbdc.analysis.pages import show
     from rbdc.report.present.document import write
@@ -55,10 +57,11 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
 @takes("compiler")
 @out("reports")
 def precision(description: str, out: Path, **given: Any) -> None:
-    """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0.
+    """Section V-B: the derivatives by q and v that each method returns at rest without gravity. They are
+    exactly 0.
 
     Writes study.json and study.html, with the largest entry of every matrix and a verdict on each claim, to
-    the folder OUT/precision-NAME, and the report behind it beside it.
+    the folder OUT/precision-NAME. The underlying report stands beside it.
     """
     from rbdc.analysis.pages import show
     from rbdc.emit.names import module_name
@@ -94,7 +97,7 @@ _repeats(
     """Zhakatayev, Rogovchenko and Paetzold (2023): torque sensitivities of a human with 43 joints.
 
     Writes study.json and study.html, with the article's Figs. 4-6 from our own data and a verdict on each of
-    its claims, to the folder OUT/sensitivity, where the robot's package is built too. About a minute.
+    its claims, to the folder OUT/sensitivity. The robot's package is built there too. Takes about a minute.
     """,
 )
 _repeats(
@@ -102,27 +105,27 @@ _repeats(
     """Singh, Russell and Wensing (2023): second derivatives of chains and trees by every method.
 
     Writes study.json and study.html, with the article's Table III and its figures from our own data and a
-    verdict on each of its claims, to the folder OUT/second-order. About a quarter of an hour.
+    verdict on each of its claims, to the folder OUT/second-order. Takes about a quarter of an hour.
     """,
 )
 _repeats(
     "inertia-inverse",
-    """Carpentier (2018): the inverse of M, direct beside Cholesky's factorisation, over the number of bodies.
+    """Carpentier (2018): the inverse of M, computed directly and by Cholesky factorisation, over bodies.
 
     Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
-    OUT/inertia-inverse. Some five minutes.
+    OUT/inertia-inverse. Takes about five minutes.
     """,
 )
 
 
 def _options(given: dict[str, Any]) -> CompareOptions:
-    """Return the options of a comparison, few of whose inputs are compared with the reference."""
+    """Return the options of a comparison of which few inputs are compared with the reference."""
     options = CompareOptions(**given, checked=1)
     return replace(options, checked=min(_CHECKED, options.samples))
 
 
 def _study(report: dict[str, Any], page: str, folder: Path) -> None:
-    """Show the claims of a study with their verdicts, and write both its files to the folder."""
+    """Show the claims of a study with their verdicts, and write its two files to the folder."""
     from rbdc.analysis.pages import show
     from rbdc.report.present.document import write
 

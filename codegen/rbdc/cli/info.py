@@ -26,13 +26,15 @@ _BESIDE = "by default"
 @click.command(epilog="Example: rbdc info panda --mimic coupled")
 @click.argument("description")
 @takes(*READING)
-@click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
-@click.option("--branches", "with_branches", is_flag=True, help="Also the branches of the tree.")
+@click.option(
+    "--passes", "with_passes", is_flag=True, help="Also show the savings of each model pass; takes seconds."
+)
+@click.option("--branches", "with_branches", is_flag=True, help="Also show the branches of the tree.")
 @click.option(
     "--identifiability",
     "with_base",
     is_flag=True,
-    help="Also the inertial parameters that torques determine.",
+    help="Also show the inertial parameters that torques determine.",
 )
 @AS_JSON
 @click.option(
@@ -133,7 +135,7 @@ def _show(
 @click.command("list", epilog="Example: rbdc list --json")
 @AS_JSON
 def list_robots(as_json: bool) -> None:
-    """List the robots that ship with rbdc; each name can be given in place of a path."""
+    """List the robots that ship with rbdc. Each name can replace a path."""
     from rbdc.model import Model
     from rbdc.resources import resolve, robot_names
 
@@ -155,26 +157,26 @@ def list_robots(as_json: bool) -> None:
     type=click.Choice(["text", "latex", "html"]),
     default="text",
     show_default=True,
-    help="How equations are written; html needs nothing but a browser.",
+    help="Format of the equations; html needs only a browser.",
 )
 @click.option(
     "--neglect",
     type=float,
     default=0.0,
     show_default=True,
-    help="Take numbers of at most this share of the largest of their kind in a body as zero.",
+    help="Set numbers to zero that are at most this share of the largest of their kind in a body.",
 )
 def explain(description: str, form: str, neglect: float, **given: Any) -> None:
     """Print the equations of motion of a small robot in closed form: M, C, g and tau over named constants.
 
-    Derived from the DESCRIPTION by Euler and Lagrange, with SymPy, apart from all that is generated. Robots
-    of up to four revolute and prismatic joints; --lock fixes some of a larger one's.
+    SymPy derives them from the DESCRIPTION by Euler and Lagrange, independently of all generated code. Robots
+    of up to four revolute and prismatic joints are supported; --lock fixes joints of a larger one.
     """
     from rbdc.analysis.presentation import explain as explained
     from rbdc.pipeline import read
 
     if not 0.0 <= neglect < 1.0:
-        raise OptionError(f"--neglect {neglect}: give a number from 0 to less than 1, as 1e-3")
+        raise OptionError(f"--neglect {neglect}: give a number from 0 to less than 1, such as 1e-3")
     model = read(description, BuildOptions(**given))
     show_warnings(model.warnings)
     click.echo(explained(model, form, neglect), nl=False)

@@ -1,4 +1,4 @@
-"""The commands that make packages and remove them: rbdc build, rbdc wheel, rbdc clean."""
+"""The commands that build, pack and remove packages: rbdc build, rbdc wheel, rbdc clean."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _OF_ONE = {"name": "names one module", "tune": "times one module, alone"}
-"""Options of the build of one description, each with the reason."""
+"""Options that apply to the build of a single description, each with the reason."""
 
 
 class _Build(Grouped):
@@ -67,8 +67,8 @@ class _Build(Grouped):
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Generate and compile a module for each DESCRIPTION: a file, its text, or a robot that ships with rbdc.
 
-    In a folder that holds an older package only files are replaced or removed that rbdc wrote and nobody has
-    changed, by the hashes in manifest.json. What you added stays; a generated file that you edited is kept as
+    In a folder with an older package, only files that rbdc wrote and nobody changed are replaced or removed;
+    the hashes in manifest.json decide. Your other files stay. A generated file that you edited is kept as
     NAME.orig.
     """
     for name, problem in _OF_ONE.items():
@@ -90,8 +90,8 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 
 def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult | Failure]:
-    """Return one in this process, which its failure ends; several, whichever fail, in processes of their
-    own.
+    """Build one description in this process and raise its error, or several in separate processes and return
+    their errors.
     """
     from rbdc.native.install import sweep_leftovers
     from rbdc.processes import spread
@@ -108,7 +108,7 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
             processes = os.cpu_count() or 1
             return spread(work, descriptions, processes, lambda d: share.done("done", names[d]), _killed)
         except KeyboardInterrupt:
-            sweep_leftovers(options.out)  # of the processes that were ended
+            sweep_leftovers(options.out)  # the messages come from processes that were ended
             raise
 
 
@@ -117,7 +117,9 @@ def _killed(description: str) -> BuildResult | Failure:
 
 
 def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
-    """Return a failure is returned, for not every exception survives the way back from a process."""
+    """Build a description; return its failure, because not every exception survives the way back from a
+    process.
+    """
     from rbdc.pipeline import build_package
 
     try:
@@ -127,7 +129,7 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
 
 
 def _names(descriptions: tuple[str, ...]) -> dict[str, str]:
-    """Return the names of the packages by description. Raises OptionError if two are the same."""
+    """Return the names of the packages by description. Raises OptionError if two are equal."""
     from rbdc.emit.names import module_name
     from rbdc.model.text import stem_of
 
@@ -136,7 +138,7 @@ def _names(descriptions: tuple[str, ...]) -> dict[str, str]:
         name, given = module_name(stem_of(description)), title_of(description)
         if name in names:
             raise OptionError(
-                f"{names[name]!a} and {given!a} would both become {name}; build them apart with --name"
+                f"{names[name]!a} and {given!a} would both become {name}; build each with --name"
             )
         names[name] = given
         found[description] = name
@@ -155,9 +157,9 @@ _COLUMNS = {
     "batch_code_bytes": "batch bytes",
 }
 _WIDE = 121
-"""Columns of a terminal that has room for everything."""
+"""Number of terminal columns that shows all figures."""
 _LEFT_OUT = ("add", "mul", "div", "libm")
-"""Headings that narrower ones do without."""
+"""Headings that narrower terminals leave out."""
 
 
 def _as_data(result: BuildResult) -> dict[str, Any]:
@@ -200,7 +202,7 @@ def _show(result: BuildResult) -> None:
     type=click.Choice(["portable"]),
     default="portable",
     show_default=True,
-    help="A wheel runs on every processor.",
+    help="Wheels run on every processor.",
 )
 @click.option(
     "--license",
@@ -215,7 +217,7 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
     """Build a module for every x86-64 processor and pack it as a wheel, which needs NumPy and cffi only.
 
     C and C++ get headers, a static library and CMake files: python -m NAME --cmake-dir prints their folder.
-    Elsewhere than on x86-64 the wheel is for the processors of this kind.
+    On other machines the wheel is for the processors of the same kind.
     """
     from rbdc.cli.licences import licences_of
     from rbdc.native.scratch import temporary
@@ -236,12 +238,12 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
 @click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
 @AS_JSON
 def clean(out: Path, with_cache: bool, as_json: bool) -> None:
-    """Remove the generated packages in --out, and all that killed processes left.
+    """Remove the generated packages in --out, and everything that killed processes left.
 
-    These leave folders in --out, in the cache and among temporary files.
+    Killed processes leave folders in --out, in the cache and among temporary files.
 
-    Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and
-    is named, and so does a package that git tracks. Exit status 2: something could not be removed.
+    Only files that rbdc wrote are removed; the hashes in manifest.json decide. Files that you added or edited
+    stay and are named. A package that git tracks stays too. Exit status 2: something could not be removed.
     """
     from rbdc.native.cache import clear
     from rbdc.native.install import remove_packages
@@ -258,7 +260,7 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
             click.echo(f"removed {folder}")
         for folder, names in done.kept.items():
             click.echo(
-                f"kept in {folder}, not as rbdc wrote it: {', '.join(ascii(name)[1:-1] for name in names)}"
+                f"kept in {folder}, added or edited by you: {', '.join(ascii(name)[1:-1] for name in names)}"
             )
         for folder in done.tracked:
             click.echo(f"kept {folder}, which git tracks")

@@ -1,5 +1,5 @@
-"""Parts that the commands share: options, from the fields of the classes of options, errors and warnings as
-messages, progress.
+"""Parts that the commands share: options from the fields of option classes, errors and warnings as messages,
+progress.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rbdc.progress import shown
 
 
 class Failure(click.ClickException):
-    """The end of a command by an error of rbdc, or by an interrupt: one message on standard error, and the
-    exit status by which shells know it.
+    """The end of a command after an error of rbdc or an interrupt: one message on standard error and an exit
+    status.
     """
 
     def __init__(self, message: str, exit_code: int = 2, prefix: str = "rbdc: error: ") -> None:
@@ -38,13 +38,13 @@ class Failure(click.ClickException):
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end by a signal other than that of Ctrl-C."""
+    """A signal other than that of Ctrl-C asked the process to end."""
 
 
 class Output:
-    """A standard stream that ends the command where it cannot be written: with one line that says so, and
-    exit status 2; a closed pipe, as by `head`, is no fault: 141 without a word, as of a process that the
-    system ends for it.
+    """A standard stream that ends the command if it cannot be written: with one line that says so, and exit
+    status 2. A closed pipe, as by `head`, is no error: the command ends without a message and with status
+    141, like a process that the system ends for it.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -72,17 +72,17 @@ def _written() -> Iterator[None]:
             with suppress(OSError):
                 sys.__stderr__.write(f"rbdc: error: cannot write the output: {error.strerror}\n")
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        for number in (1, 2):  # what is still in the buffers Python writes once more when it ends
+        for number in (1, 2):  # Python writes the rest of the buffers again when it ends
             os.dup2(nowhere, number)
         raise SystemExit(128 + signal.SIGPIPE if closed else 2) from error
 
 
 EXPECTED = (RbdcError, RecursionError, MemoryError)
-"""The errors that become messages; any other is a defect of rbdc and keeps its traceback."""
+"""Errors that become messages. Any other error is a defect of rbdc and keeps its traceback."""
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return the end of a command by an expected error."""
+    """Return the end of a command for an expected error."""
     message = in_commands(str(error))
     if isinstance(error, RecursionError):
         message = "the description is nested too deeply; flatten it"
@@ -92,18 +92,18 @@ def failure_of(error: Exception) -> Failure:
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
-    """Warnings, a line of standard error for each."""
+    """Print warnings, one line of standard error each."""
     for warning in warnings:
         click.echo(f"warning: {in_commands(warning)}", err=True)
 
 
 @contextmanager
 def showing(title: str, *, at_once: bool = True) -> Iterator[Progress]:
-    """A spinner on a terminal, plain lines elsewhere, both on standard error; lines later if not `at_once`.
+    """Show a spinner on a terminal and plain lines elsewhere, on standard error; late lines if not `at_once`.
 
-    While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts
-    until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside them, so
-    it is raised again at the next sign of progress.
+    In this context SIGTERM and SIGHUP act as interrupts, so that everything is cleaned up. An interrupt stays
+    pending until it is handled: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside
+    them, so it is raised again at the next progress message.
     """
     interrupts: list[KeyboardInterrupt] = []
     previous: dict[signal.Signals, Any] = {}
@@ -119,7 +119,7 @@ def showing(title: str, *, at_once: bool = True) -> Iterator[Progress]:
 
     if current_thread() is main_thread():
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # nohup ignores SIGHUP, which then stays ignored.
+            # nohup ignores SIGHUP: leave it ignored.
             if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
                 previous[number] = signal.signal(number, interrupted)
     try:
@@ -131,7 +131,7 @@ def showing(title: str, *, at_once: bool = True) -> Iterator[Progress]:
 
 
 def wrote(paths: Sequence[Path]) -> None:
-    """Say on standard error what was written."""
+    """Print the paths of written files on standard error."""
     click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
 
 
@@ -141,9 +141,9 @@ Command = Callable[..., Any]
 def takes(
     *names: str, of: type = BuildOptions, without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Return a decorator: the command takes options of a class of options as arguments of their names, by
-    default all of them. The class itself reads their values, which are those of the command line or the
-    defaults, of which a command may have its own.
+    """Add the options of a class of options to a command, as arguments of their names; by default all of
+    them. The class reads their values, from the command line or the defaults; a command may have its own
+    defaults.
     """
     options = options_of(of)
 
@@ -156,8 +156,8 @@ def takes(
     return decorated
 
 
-def out(default: str | None, words: str = "The folder of what is written.") -> Callable[[Command], Command]:
-    """Return the option of a folder that is written to."""
+def out(default: str | None, words: str = "The folder of the written files.") -> Callable[[Command], Command]:
+    """Return the option of an output folder."""
     folder = click.Path(file_okay=False, path_type=Path)
     path = None if default is None else Path(default)
     return click.option("--out", type=folder, default=path, show_default=default is not None, help=words)
@@ -167,7 +167,7 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 
 class Grouped(click.Command):
-    """A command whose help has the options of a build by what they bear on, then its own."""
+    """A command whose help shows the options of a build by topic, then its own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rest = {p.name: record for p in self.get_params(ctx) if (record := p.get_help_record(ctx))}

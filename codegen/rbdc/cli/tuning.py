@@ -1,4 +1,4 @@
-"""The table of gains of a build that was tuned, and the command that merges tunings, rbdc tune-merge."""
+"""The table of gains of a tuned build, and rbdc tune-merge, the command that merges tunings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLURAL = {SINGLE: "single calls", BATCH: "batches", BLOCKS: "batches in blocks"
 
 
 def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the table of the gains of a build that was tuned, function by function and in all."""
+    """Return the table of the gains of a tuned build, for each function and overall."""
     from rbdc.analysis.pages import Table, figure
 
     lines = [
@@ -39,7 +39,7 @@ def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
     for row in rows:
         calls.setdefault(row["call"], []).append(row["gain"])
     means = ", ".join(f"{_PLURAL[call]} {geometric_mean(own):.2f}" for call, own in calls.items())
-    note = f"Times in ns, of batches a sample. Geometric mean of the gains: {means}."
+    note = f"Times in ns, for batches per sample. Geometric mean of the gains: {means}."
     words = ("default", "tuned")
     return Table("Tuned", ["function, call", "default", "ns", "tuned", "ns", "gain"], lines, note, words)
 
@@ -50,18 +50,18 @@ def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="The merged file, for --tuning.",
+    help="The merged file, to be passed to --tuning.",
 )
 def tune_merge(files: tuple[str, ...], out: Path) -> None:
-    """Merge FILEs that rbdc build --tune wrote on different processors, for packages that go to all of them.
+    """Merge FILEs that rbdc build --tune wrote on different processors, for packages that run on all of them.
 
-    For each function the way is chosen whose time, in that of the fastest, is least on the processor where it
-    does worst.
+    For each function the merged file has the choice whose largest slowdown on any of these processors is
+    smallest.
     """
     from rbdc.native.scratch import placed
 
     if len(set(files)) < 2:
-        raise OptionError("tune-merge: give two or more files of different processors")
+        raise OptionError("tune-merge: give files of two or more different processors")
     options = {file: BuildOptions(tuning=file).tuning for file in files}
     made = merged({file: tuning for file, tuning in options.items() if tuning is not None})
     wrote(placed(out.parent, {out.name: made.text}))

@@ -1,4 +1,4 @@
-"""Messages in the words of the command line.
+"""Messages in the spelling of the command line.
 
 Errors, warnings and help name an option as Python does, in backquotes: `snap`, `damping='include'`,
 `verify=False`. The commands print them through `in_commands`: --snap, --damping include, --no-verify.
@@ -20,12 +20,12 @@ from rbdc.option_fields import Option, options_of
 from rbdc.report.options import CompareOptions
 
 WORDS = "rbdc.words"
-"""The key of the words of the command line in `click.Context.meta`."""
+"""Key of the words of the command line in `click.Context.meta`."""
 _REFERENCE = re.compile(r"`([a-z]\w*)(?:=([^`]*))?`")
 
 
 def in_commands(text: str) -> str:
-    """Return a message with its options as the command line has them, under the spelling that was given."""
+    """Return a message with its options as on the command line, in the spelling that the user chose."""
     return _REFERENCE.sub(_in_commands, text)
 
 
@@ -43,7 +43,7 @@ def _in_commands(reference: re.Match[str]) -> str:
         return flag
     try:
         value = literal_eval(text)
-    except (ValueError, SyntaxError):  # a value that was too long to be shown whole
+    except (ValueError, SyntaxError):  # the value was too long to be shown
         return f"{flag} {text}"
     if isinstance(value, bool):
         return flag if value else f"--no-{flag[2:]}"
@@ -55,12 +55,12 @@ def _in_commands(reference: re.Match[str]) -> str:
 
 
 def _spelled(option: Option[Any], flag: str, value: Any) -> str:
-    """Return the spelling by which the option was given this value, otherwise `flag`."""
+    """Return the spelling with which the user passed this value, otherwise `flag`."""
     return next((used for used, word in _given() if used in option.flags and word == value), flag)
 
 
 def _given() -> Iterator[tuple[str, str]]:
-    """Yield options of the command line that is being run, each with the word after it."""
+    """Yield the options of the running command line, each with the word after it."""
     context = click.get_current_context(silent=True)
     for word, after in pairwise([*(context.meta.get(WORDS, ()) if context else ()), ""]):
         flag, equals, value = word.partition("=")
