@@ -46,7 +46,7 @@ _EVERY_JOINT = (('slider_to_cart', 'scalar', 1, 1, 0, 0), ('cart_to_pole', 'cont
 _UNITS = ()
 _CHART = (('vector', 0, 2, 0, 2),)
 _DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau', ''), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'nle_derivatives'), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'gravity_torque_derivatives'), 'crba': ('crba_derivatives', '', '', False, False, '', '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau', ''), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', '', ''), 'com': ('com_jacobian', '', '', False, False, '', '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', '', ''), 'integrate': ('dintegrate', '', '', False, True, '', '', ''), 'difference': ('ddifference', '', '', False, False, '', '', '')}
-_DEFAULTS = {}
+_DEFAULTS = {'offset': [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]}
 _FUSED = ()
 _ABSENT = ('external_torque', 'external_torque_vjp', 'expand', 'frame_position_second_derivatives', 'frame_placement_second_derivatives', 'frame_jacobian_derivatives', 'dintegrate', 'ddifference', 'rnea_second_derivatives', 'aba_second_derivatives', 'rnea_hessian_vector', 'aba_hessian_vector', 'rnea_hessian_product', 'aba_hessian_product', 'external_torque_derivatives', 'crba_derivatives', 'minverse_derivatives', 'external_torque_vjp_derivatives', 'forward_kinematics_derivatives', 'com_second_derivatives', 'centroidal_momentum_matrix_derivatives', 'com_acceleration_derivatives', 'centroidal_momentum_derivative_derivatives', 'kinetic_energy_second_derivatives')
 variant, _PREFIX = _processor.choose(_native, name)
@@ -590,20 +590,21 @@ _frame_position = _runtime.Entry(
     _PREFIX,
     dtype,
     "frame_position",
-    (('q', (2,), False, True, '', ()),),
+    (('q', (2,), False, True, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('position', (3,)),),
     frame_names,
 )
 
 
 @_frame_position.function
-def frame_position(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_position(entry, /, q, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Position of a frame's origin in the world, the same in every reference.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -612,28 +613,29 @@ def frame_position(entry, /, q, frame, reference="LOCAL", *, out=None, layout="s
         position (3,): origin of the frame (m)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_placement = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_placement",
-    (('q', (2,), False, True, '', ()),),
+    (('q', (2,), False, True, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('placement', (4, 4)),),
     frame_names,
 )
 
 
 @_frame_placement.function
-def frame_placement(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_placement(entry, /, q, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Placement of a frame in the world, a 4x4 matrix, the same in every reference.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -642,28 +644,29 @@ def frame_placement(entry, /, q, frame, reference="LOCAL", *, out=None, layout="
         placement (4, 4): homogeneous matrix of the frame (m)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_position_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_position_derivatives",
-    (('q', (2,), False, True, '', ()),),
+    (('q', (2,), False, True, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('dposition_dq', (3, 2)),),
     frame_names,
 )
 
 
 @_frame_position_derivatives.function
-def frame_position_derivatives(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_position_derivatives(entry, /, q, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's position by q (in the tangent space), the same in every reference.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -672,28 +675,29 @@ def frame_position_derivatives(entry, /, q, frame, reference="LOCAL", *, out=Non
         dposition_dq (3, 2): derivative by q (in the tangent space)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_placement_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_placement_derivatives",
-    (('q', (2,), False, True, '', ()),),
+    (('q', (2,), False, True, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('dplacement_dq', (4, 4, 2)),),
     frame_names,
 )
 
 
 @_frame_placement_derivatives.function
-def frame_placement_derivatives(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_placement_derivatives(entry, /, q, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -702,28 +706,29 @@ def frame_placement_derivatives(entry, /, q, frame, reference="LOCAL", *, out=No
         dplacement_dq (4, 4, 2): derivative by q (in the tangent space)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_jacobian = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_jacobian",
-    (('q', (2,), False, True, '', ()),),
+    (('q', (2,), False, True, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('J', (6, 2)),),
     frame_names,
 )
 
 
 @_frame_jacobian.function
-def frame_jacobian(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_jacobian(entry, /, q, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Jacobian of a frame, linear rows first.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -732,22 +737,22 @@ def frame_jacobian(entry, /, q, frame, reference="LOCAL", *, out=None, layout="s
         J (6, 2): frame Jacobian
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_jacobian_time_derivative = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_jacobian_time_derivative",
-    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('dJ', (6, 2)),),
     frame_names,
 )
 
 
 @_frame_jacobian_time_derivative.function
-def frame_jacobian_time_derivative(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_jacobian_time_derivative(entry, /, q, v, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Time derivative of a frame's Jacobian, in the coordinates of the reference.
 
     Args:
@@ -755,6 +760,7 @@ def frame_jacobian_time_derivative(entry, /, q, v, frame, reference="LOCAL", *, 
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -763,22 +769,22 @@ def frame_jacobian_time_derivative(entry, /, q, v, frame, reference="LOCAL", *, 
         dJ (6, 2): time derivative of the frame Jacobian, linear rows first
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, v, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_drift = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_drift",
-    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('drift', (6,)),),
     frame_names,
 )
 
 
 @_frame_drift.function
-def frame_drift(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_drift(entry, /, q, v, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Time derivative of a frame's Jacobian times v.
 
     Args:
@@ -786,6 +792,7 @@ def frame_drift(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="s
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -794,22 +801,22 @@ def frame_drift(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="s
         drift (6,): [linear; angular] (m/s^2, rad/s^2)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, v, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_velocity = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_velocity",
-    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('velocity', (6,)),),
     frame_names,
 )
 
 
 @_frame_velocity.function
-def frame_velocity(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_velocity(entry, /, q, v, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Spatial velocity of a frame.
 
     Args:
@@ -817,6 +824,7 @@ def frame_velocity(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -825,22 +833,22 @@ def frame_velocity(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout
         velocity (6,): [linear; angular] (m/s, rad/s)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, v, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_acceleration = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_acceleration",
-    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('acceleration', (6,)),),
     frame_names,
 )
 
 
 @_frame_acceleration.function
-def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Spatial acceleration of a frame, without gravity.
 
     Args:
@@ -849,6 +857,7 @@ def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", *, out=None,
         a (2,): acceleration (m/s^2, rad/s^2)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -857,22 +866,22 @@ def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", *, out=None,
         acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q, v, a), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q, v, a), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, v, a, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, a, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_velocity_derivatives",
-    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ())),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
     frame_names,
 )
 
 
 @_frame_velocity_derivatives.function
-def frame_velocity_derivatives(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_velocity_derivatives(entry, /, q, v, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
 
     Args:
@@ -880,6 +889,7 @@ def frame_velocity_derivatives(entry, /, q, v, frame, reference="LOCAL", *, out=
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -889,22 +899,22 @@ def frame_velocity_derivatives(entry, /, q, v, frame, reference="LOCAL", *, out=
         dv_dv (6, 2): derivative by v; linear rows first, column: direction
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, v, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, offset), out, num_threads, entry.place(frame, reference))
 
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
     dtype,
     "frame_acceleration_derivatives",
-    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ())),
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
     (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
     frame_names,
 )
 
 
 @_frame_acceleration_derivatives.function
-def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
 
     Args:
@@ -913,6 +923,7 @@ def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", 
         a (2,): acceleration (m/s^2, rad/s^2)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -923,8 +934,8 @@ def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", 
         da_da (6, 2): derivative by a; linear rows first, column: direction
     """
     if layout is not _SAMPLES:
-        return entry.lanes((q, v, a), layout, out, num_threads, entry.place(frame, reference))
-    return entry.call((q, v, a), out, num_threads, entry.place(frame, reference))
+        return entry.lanes((q, v, a, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, a, offset), out, num_threads, entry.place(frame, reference))
 
 _relative_jacobian = _runtime.Entry(
     _native,

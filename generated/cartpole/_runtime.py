@@ -101,9 +101,11 @@ class Entry(Named):
 
     def arrays(self) -> tuple[str, str]:
         """Return the shapes of what the function takes and returns, without batch dimensions."""
-        takes = [f"{x.name} {x.shape}{' or None' if x.optional else ''}" for x in self.inputs]
+        required, optional = ([x for x in self.inputs if x.optional is kind] for kind in (False, True))
         place = [*("frame", "other")[: self._places - 1], "reference"] if self._frames else []
-        return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
+        takes = [f"{x.name} {x.shape}" for x in required] + place
+        takes += [f"{x.name} {x.shape} or None" for x in optional]
+        return ", ".join(takes), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
 
     def refuse_pair(self, where: str) -> None:
         """Raise AttributeError for a function of two frames: frameworks do not have them."""
@@ -117,7 +119,8 @@ class Entry(Named):
         """Call the function. extra: result of `place`."""
         if self._ranges:
             for k, taken in self._ranges:
-                taken.check_range(arguments[k])
+                if arguments[k] is not None:
+                    taken.check_range(arguments[k])
         # Identity is the cheapest test; the check below finds the remaining cases.
         if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)

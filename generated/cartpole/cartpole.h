@@ -232,102 +232,113 @@ void cartpole_forward_kinematics_lanes(size_t n, const double *CARTPOLE_RESTRICT
 
 /* Position of a frame's origin in the world, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   position[3]: origin of the frame (m)
  */
-void cartpole_frame_position(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT position);
-void cartpole_frame_position_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT position);
-void cartpole_frame_position_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT position);
+void cartpole_frame_position(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT position);
+void cartpole_frame_position_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT position);
+void cartpole_frame_position_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT position);
 
 /* Placement of a frame in the world, a 4x4 matrix, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   placement[16]: homogeneous matrix of the frame (m)
  */
-void cartpole_frame_placement(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT placement);
-void cartpole_frame_placement_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT placement);
-void cartpole_frame_placement_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT placement);
+void cartpole_frame_placement(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT placement);
+void cartpole_frame_placement_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT placement);
+void cartpole_frame_placement_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT placement);
 
 /* Derivatives of a frame's position by q (in the tangent space), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dposition_dq[6]: derivative by q (in the tangent space)
  */
-void cartpole_frame_position_derivatives(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
-void cartpole_frame_position_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
-void cartpole_frame_position_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
+void cartpole_frame_position_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
+void cartpole_frame_position_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
+void cartpole_frame_position_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
 
 /* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dplacement_dq[32]: derivative by q (in the tangent space)
  */
-void cartpole_frame_placement_derivatives(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
-void cartpole_frame_placement_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
-void cartpole_frame_placement_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
+void cartpole_frame_placement_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
+void cartpole_frame_placement_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
+void cartpole_frame_placement_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
 
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   J[12]: frame Jacobian
  */
-void cartpole_frame_jacobian(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
-void cartpole_frame_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
-void cartpole_frame_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
+void cartpole_frame_jacobian(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT J);
+void cartpole_frame_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT J);
+void cartpole_frame_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT J);
 
 /* Time derivative of a frame's Jacobian, in the coordinates of the reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dJ[12]: time derivative of the frame Jacobian, linear rows first
  */
-void cartpole_frame_jacobian_time_derivative(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
-void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
-void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
+void cartpole_frame_jacobian_time_derivative(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
+void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
+void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
 
 /* Time derivative of a frame's Jacobian times v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   drift[6]: [linear; angular] (m/s^2, rad/s^2)
  */
-void cartpole_frame_drift(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT drift);
-void cartpole_frame_drift_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT drift);
-void cartpole_frame_drift_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT drift);
+void cartpole_frame_drift(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT drift);
+void cartpole_frame_drift_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT drift);
+void cartpole_frame_drift_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT drift);
 
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   velocity[6]: [linear; angular] (m/s, rad/s)
  */
-void cartpole_frame_velocity(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
-void cartpole_frame_velocity_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
-void cartpole_frame_velocity_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
+void cartpole_frame_velocity(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
+void cartpole_frame_velocity_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
+void cartpole_frame_velocity_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
 
 /* Spatial acceleration of a frame, without gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
-void cartpole_frame_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
-void cartpole_frame_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
-void cartpole_frame_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_frame_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_frame_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_frame_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dv_dq[12]: derivative by q; linear rows first, column: direction
  *   dv_dv[12]: derivative by v; linear rows first, column: direction
  */
-void cartpole_frame_velocity_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
-void cartpole_frame_velocity_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
-void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
+void cartpole_frame_velocity_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
+void cartpole_frame_velocity_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
+void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
 
 /* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   da_dq[12]: derivative by q; linear rows first, column: direction
  *   da_dv[12]: derivative by v; linear rows first, column: direction
  *   da_da[12]: derivative by a; linear rows first, column: direction
  */
-void cartpole_frame_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
-void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
-void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 
 /* Jacobian of a frame relative to another, linear rows first, as seen from the frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

@@ -12,11 +12,11 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict acceleration)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict acceleration)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 6, acceleration);
     if (!known) {
@@ -124,20 +124,20 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
 static const unsigned short acceleration_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int cartpole_frame_acceleration_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict acceleration)
+static inline int cartpole_frame_acceleration_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict acceleration)
 {
     if (!cartpole_moderate8(q, 2)) {
         return 0;
     }
-    cartpole_frame_acceleration_kernel8(q, v, a, frame, reference, acceleration);
+    cartpole_frame_acceleration_kernel8(q, v, a, offset, frame, reference, acceleration);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void cartpole_frame_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
+static void cartpole_frame_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict acceleration)
 {
-    double q_one[2], v_one[2], a_one[2], acceleration_one[6];
+    double q_one[2], v_one[2], a_one[2], offset_one[7], acceleration_one[6];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
@@ -148,47 +148,53 @@ static void cartpole_frame_acceleration_apart(const double *restrict q, const do
         for (size_t k = 0; k < 2; ++k) {
             a_one[k] = a[8 * k + j];
         }
-        cartpole_frame_acceleration(q_one, v_one, a_one, frame, reference, acceleration_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        cartpole_frame_acceleration(q_one, v_one, a_one, offset != NULL ? offset_one : NULL, frame, reference, acceleration_one);
         for (size_t k = 0; k < 6; ++k) {
             acceleration[8 * k + j] = acceleration_one[k];
         }
     }
 }
 
-void cartpole_frame_acceleration_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
+void cartpole_frame_acceleration_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict acceleration)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_frame_acceleration_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), frame, reference, (cartpole_lanes8 *)(acceleration + 48 * i))) {
+        if (cartpole_frame_acceleration_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (cartpole_lanes8 *)(acceleration + 48 * i))) {
             continue;
         }
 #endif
-        cartpole_frame_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, acceleration + 48 * i);
+        cartpole_frame_acceleration_apart(q + 16 * i, v + 16 * i, a + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, acceleration + 48 * i);
     }
 }
 
-void cartpole_frame_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
+void cartpole_frame_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict acceleration)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[6], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], offset_lanes[8], results[6], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
         cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (cartpole_frame_acceleration_block(q_lanes, v_lanes, a_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            cartpole_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (cartpole_frame_acceleration_block(q_lanes, v_lanes, a_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             cartpole_store8(results, acceleration_places, 6, past, acceleration + 6 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                cartpole_frame_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, acceleration + 6 * i);
+                cartpole_frame_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, acceleration + 6 * i);
             }
         }
     }
     cartpole_settle();
 #endif
     for (; i < n; ++i) {
-        cartpole_frame_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, acceleration + 6 * i);
+        cartpole_frame_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, acceleration + 6 * i);
     }
 }
 #if defined(__clang__)

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-void cartpole_frame_acceleration_derivatives(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+void cartpole_frame_acceleration_derivatives(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 12, da_dq);
     fill(known ? 0.0 : nan(""), 12, da_dv);

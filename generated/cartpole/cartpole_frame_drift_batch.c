@@ -12,11 +12,11 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_drift_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_drift_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict drift)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 6, drift);
     if (!known) {
@@ -115,20 +115,20 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_drif
 static const unsigned short drift_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int cartpole_frame_drift_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict drift)
+static inline int cartpole_frame_drift_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict drift)
 {
     if (!cartpole_moderate8(q, 2)) {
         return 0;
     }
-    cartpole_frame_drift_kernel8(q, v, frame, reference, drift);
+    cartpole_frame_drift_kernel8(q, v, offset, frame, reference, drift);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void cartpole_frame_drift_apart(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
+static void cartpole_frame_drift_apart(const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict drift)
 {
-    double q_one[2], v_one[2], drift_one[6];
+    double q_one[2], v_one[2], offset_one[7], drift_one[6];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
@@ -136,46 +136,52 @@ static void cartpole_frame_drift_apart(const double *restrict q, const double *r
         for (size_t k = 0; k < 2; ++k) {
             v_one[k] = v[8 * k + j];
         }
-        cartpole_frame_drift(q_one, v_one, frame, reference, drift_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        cartpole_frame_drift(q_one, v_one, offset != NULL ? offset_one : NULL, frame, reference, drift_one);
         for (size_t k = 0; k < 6; ++k) {
             drift[8 * k + j] = drift_one[k];
         }
     }
 }
 
-void cartpole_frame_drift_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
+void cartpole_frame_drift_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict drift)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_frame_drift_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(drift + 48 * i))) {
+        if (cartpole_frame_drift_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (cartpole_lanes8 *)(drift + 48 * i))) {
             continue;
         }
 #endif
-        cartpole_frame_drift_apart(q + 16 * i, v + 16 * i, frame, reference, drift + 48 * i);
+        cartpole_frame_drift_apart(q + 16 * i, v + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, drift + 48 * i);
     }
 }
 
-void cartpole_frame_drift_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict drift)
+void cartpole_frame_drift_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict drift)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_vector8 q_lanes[8], v_lanes[8], results[6], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], offset_lanes[8], results[6], room[6], *const past = 6 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (cartpole_frame_drift_block(q_lanes, v_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            cartpole_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (cartpole_frame_drift_block(q_lanes, v_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             cartpole_store8(results, drift_places, 6, past, drift + 6 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                cartpole_frame_drift(q + 2 * i, v + 2 * i, frame, reference, drift + 6 * i);
+                cartpole_frame_drift(q + 2 * i, v + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, drift + 6 * i);
             }
         }
     }
     cartpole_settle();
 #endif
     for (; i < n; ++i) {
-        cartpole_frame_drift(q + 2 * i, v + 2 * i, frame, reference, drift + 6 * i);
+        cartpole_frame_drift(q + 2 * i, v + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, drift + 6 * i);
     }
 }
 #if defined(__clang__)

@@ -12,11 +12,11 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 12, J);
     if (!known) {
@@ -85,63 +85,69 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jaco
 static const unsigned short J_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int cartpole_frame_jacobian_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
+static inline int cartpole_frame_jacobian_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     if (!cartpole_moderate8(q, 2)) {
         return 0;
     }
-    cartpole_frame_jacobian_kernel8(q, frame, reference, J);
+    cartpole_frame_jacobian_kernel8(q, offset, frame, reference, J);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void cartpole_frame_jacobian_apart(const double *restrict q, int frame, int reference, double *restrict J)
+static void cartpole_frame_jacobian_apart(const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
-    double q_one[2], J_one[12];
+    double q_one[2], offset_one[7], J_one[12];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
         }
-        cartpole_frame_jacobian(q_one, frame, reference, J_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        cartpole_frame_jacobian(q_one, offset != NULL ? offset_one : NULL, frame, reference, J_one);
         for (size_t k = 0; k < 12; ++k) {
             J[8 * k + j] = J_one[k];
         }
     }
 }
 
-void cartpole_frame_jacobian_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+void cartpole_frame_jacobian_lanes(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_frame_jacobian_block((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(J + 96 * i))) {
+        if (cartpole_frame_jacobian_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (cartpole_lanes8 *)(J + 96 * i))) {
             continue;
         }
 #endif
-        cartpole_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
+        cartpole_frame_jacobian_apart(q + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, J + 96 * i);
     }
 }
 
-void cartpole_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+void cartpole_frame_jacobian_batch(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_vector8 q_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], offset_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (cartpole_frame_jacobian_block(q_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            cartpole_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (cartpole_frame_jacobian_block(q_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             cartpole_store8(results, J_places, 12, past, J + 12 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                cartpole_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+                cartpole_frame_jacobian(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, J + 12 * i);
             }
         }
     }
     cartpole_settle();
 #endif
     for (; i < n; ++i) {
-        cartpole_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+        cartpole_frame_jacobian(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, J + 12 * i);
     }
 }
 #if defined(__clang__)

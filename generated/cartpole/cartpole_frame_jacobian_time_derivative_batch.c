@@ -12,11 +12,11 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jacobian_time_derivative_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jacobian_time_derivative_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 12, dJ);
     if (!known) {
@@ -144,20 +144,20 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jaco
 static const unsigned short dJ_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int cartpole_frame_jacobian_time_derivative_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dJ)
+static inline int cartpole_frame_jacobian_time_derivative_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict dJ)
 {
     if (!cartpole_moderate8(q, 2)) {
         return 0;
     }
-    cartpole_frame_jacobian_time_derivative_kernel8(q, v, frame, reference, dJ);
+    cartpole_frame_jacobian_time_derivative_kernel8(q, v, offset, frame, reference, dJ);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void cartpole_frame_jacobian_time_derivative_apart(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
+static void cartpole_frame_jacobian_time_derivative_apart(const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict dJ)
 {
-    double q_one[2], v_one[2], dJ_one[12];
+    double q_one[2], v_one[2], offset_one[7], dJ_one[12];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
@@ -165,46 +165,52 @@ static void cartpole_frame_jacobian_time_derivative_apart(const double *restrict
         for (size_t k = 0; k < 2; ++k) {
             v_one[k] = v[8 * k + j];
         }
-        cartpole_frame_jacobian_time_derivative(q_one, v_one, frame, reference, dJ_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        cartpole_frame_jacobian_time_derivative(q_one, v_one, offset != NULL ? offset_one : NULL, frame, reference, dJ_one);
         for (size_t k = 0; k < 12; ++k) {
             dJ[8 * k + j] = dJ_one[k];
         }
     }
 }
 
-void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
+void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict dJ)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_frame_jacobian_time_derivative_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), frame, reference, (cartpole_lanes8 *)(dJ + 96 * i))) {
+        if (cartpole_frame_jacobian_time_derivative_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (cartpole_lanes8 *)(dJ + 96 * i))) {
             continue;
         }
 #endif
-        cartpole_frame_jacobian_time_derivative_apart(q + 16 * i, v + 16 * i, frame, reference, dJ + 96 * i);
+        cartpole_frame_jacobian_time_derivative_apart(q + 16 * i, v + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, dJ + 96 * i);
     }
 }
 
-void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dJ)
+void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict dJ)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_vector8 q_lanes[8], v_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], v_lanes[8], offset_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
-        if (cartpole_frame_jacobian_time_derivative_block(q_lanes, v_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            cartpole_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (cartpole_frame_jacobian_time_derivative_block(q_lanes, v_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             cartpole_store8(results, dJ_places, 12, past, dJ + 12 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, frame, reference, dJ + 12 * i);
+                cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, dJ + 12 * i);
             }
         }
     }
     cartpole_settle();
 #endif
     for (; i < n; ++i) {
-        cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, frame, reference, dJ + 12 * i);
+        cartpole_frame_jacobian_time_derivative(q + 2 * i, v + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, dJ + 12 * i);
     }
 }
 #if defined(__clang__)

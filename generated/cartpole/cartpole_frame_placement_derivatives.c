@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-void cartpole_frame_placement_derivatives(const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
+void cartpole_frame_placement_derivatives(const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict dplacement_dq)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 32, dplacement_dq);
     if (!known) {

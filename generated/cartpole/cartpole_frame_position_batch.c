@@ -12,11 +12,11 @@
 #include "cartpole_batch.h"
 #include "cartpole_frames.h"
 
-static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_position_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict position)
+static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_position_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict position)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 3, position);
     if (!known) {
@@ -33,63 +33,69 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_posi
 static const unsigned short position_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int cartpole_frame_position_block(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict position)
+static inline int cartpole_frame_position_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict position)
 {
     if (!cartpole_moderate8(q, 2)) {
         return 0;
     }
-    cartpole_frame_position_kernel8(q, frame, reference, position);
+    cartpole_frame_position_kernel8(q, offset, frame, reference, position);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void cartpole_frame_position_apart(const double *restrict q, int frame, int reference, double *restrict position)
+static void cartpole_frame_position_apart(const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict position)
 {
-    double q_one[2], position_one[3];
+    double q_one[2], offset_one[7], position_one[3];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
         }
-        cartpole_frame_position(q_one, frame, reference, position_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        cartpole_frame_position(q_one, offset != NULL ? offset_one : NULL, frame, reference, position_one);
         for (size_t k = 0; k < 3; ++k) {
             position[8 * k + j] = position_one[k];
         }
     }
 }
 
-void cartpole_frame_position_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
+void cartpole_frame_position_lanes(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict position)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (cartpole_frame_position_block((const cartpole_lanes8 *)(q + 16 * i), frame, reference, (cartpole_lanes8 *)(position + 24 * i))) {
+        if (cartpole_frame_position_block((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (cartpole_lanes8 *)(position + 24 * i))) {
             continue;
         }
 #endif
-        cartpole_frame_position_apart(q + 16 * i, frame, reference, position + 24 * i);
+        cartpole_frame_position_apart(q + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, position + 24 * i);
     }
 }
 
-void cartpole_frame_position_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict position)
+void cartpole_frame_position_batch(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict position)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    cartpole_vector8 q_lanes[8], results[3], room[3], *const past = 3 * n > 16777216 / sizeof(double) ? room : NULL;
+    cartpole_vector8 q_lanes[8], offset_lanes[8], results[3], room[3], *const past = 3 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (cartpole_frame_position_block(q_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            cartpole_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (cartpole_frame_position_block(q_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             cartpole_store8(results, position_places, 3, past, position + 3 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                cartpole_frame_position(q + 2 * i, frame, reference, position + 3 * i);
+                cartpole_frame_position(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, position + 3 * i);
             }
         }
     }
     cartpole_settle();
 #endif
     for (; i < n; ++i) {
-        cartpole_frame_position(q + 2 * i, frame, reference, position + 3 * i);
+        cartpole_frame_position(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, position + 3 * i);
     }
 }
 #if defined(__clang__)

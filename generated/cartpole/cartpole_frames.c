@@ -77,6 +77,58 @@ static void step_1(const double *restrict q, const double *restrict x, double *r
     up[10] = x[10];
 }
 
+/* the frame moved by an offset */
+static void moved(const double *restrict offset, const double *restrict x, double *restrict up)
+{
+
+    /* offset: X X_offset */
+    const double t4 = offset[4] * 2.0;
+    const double t7 = 2.0 * offset[5];
+    const double t8 = offset[5] * t7;
+    const double t9 = 1.0 - offset[4] * t4;
+    const double t10 = t9 - t8;
+    const double t13 = 2.0 * offset[3];
+    const double t14 = offset[4] * t13;
+    const double t16 = t7 * offset[6];
+    const double t17 = t14 + t16;
+    const double t19 = offset[5] * t13;
+    const double t20 = t4 * offset[6];
+    const double t21 = t19 - t20;
+    const double up_0 = x[1] * t17 + x[2] * t21 + x[0] * t10;
+    up[0] = up_0;
+    const double t27 = t14 - t16;
+    const double t28 = offset[3] * t13;
+    const double t30 = 1.0 - t8 - t28;
+    const double t31 = t4 * offset[5];
+    const double t32 = t13 * offset[6];
+    const double t33 = t31 + t32;
+    const double up_1 = x[0] * t27 + x[2] * t33 + x[1] * t30;
+    up[1] = up_1;
+    const double t39 = t19 + t20;
+    const double t40 = t31 - t32;
+    const double t41 = t9 - t28;
+    const double up_2 = x[0] * t39 + x[1] * t40 + x[2] * t41;
+    up[2] = up_2;
+    const double up_3 = t17 * x[4] + t21 * x[5] + t10 * x[3];
+    up[3] = up_3;
+    const double up_4 = t27 * x[3] + t33 * x[5] + t30 * x[4];
+    up[4] = up_4;
+    const double up_5 = t39 * x[3] + t40 * x[4] + t41 * x[5];
+    up[5] = up_5;
+    const double up_6 = t17 * x[7] + t21 * x[8] + t10 * x[6];
+    up[6] = up_6;
+    const double up_7 = t27 * x[6] + t33 * x[8] + t30 * x[7];
+    up[7] = up_7;
+    const double up_8 = t39 * x[6] + t40 * x[7] + t41 * x[8];
+    up[8] = up_8;
+    const double up_9 = x[9] + x[0] * offset[0] + x[1] * offset[1] + x[2] * offset[2];
+    up[9] = up_9;
+    const double up_10 = x[10] + x[3] * offset[0] + x[4] * offset[1] + x[5] * offset[2];
+    up[10] = up_10;
+    const double up_11 = x[11] + x[6] * offset[0] + x[7] * offset[1] + x[8] * offset[2];
+    up[11] = up_11;
+}
+
 const int cartpole_frames_first[BODIES + 1] = {0, 1, 2};
 const int cartpole_frames_column[DOFS] = {0, 1};
 const double cartpole_frames_factor[DOFS] = {1.0, 1.0};
@@ -102,7 +154,13 @@ static void step(int body, const entry *restrict q, const number *restrict x, nu
 }
 
 int CLIMB(
-    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[6 * DOFS], number world[12])
+    int frame,
+    int reference,
+    const entry *restrict q,
+    const entry *restrict offset,
+    int path[BODIES],
+    number columns[6 * DOFS],
+    number world[12])
 {
     number placement[2][12] = {0};
     int now = 0, length = 0;
@@ -111,6 +169,10 @@ int CLIMB(
     }
     for (int k = 0; k < 12; ++k) {
         placement[0][k] = SPREAD(cartpole_frames_placement[frame][k]);
+    }
+    if (offset != NULL) {
+        moved(offset, placement[0], placement[1]);
+        now = 1;
     }
     for (int body = cartpole_frames_body[frame]; body >= 0; body = cartpole_frames_parent[body]) {
         path[length++] = body;

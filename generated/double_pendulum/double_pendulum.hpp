@@ -139,69 +139,69 @@ inline void forward_kinematics(const double *q, double *placements)
 }
 
 /* Position of a frame's origin in the world, the same in every reference. */
-inline void frame_position(const double *q, int frame, int reference, double *position)
+inline void frame_position(const double *q, const double *offset, int frame, int reference, double *position)
 {
-    double_pendulum_frame_position(q, frame, reference, position);
+    double_pendulum_frame_position(q, offset, frame, reference, position);
 }
 
 /* Placement of a frame in the world, a 4x4 matrix, the same in every reference. */
-inline void frame_placement(const double *q, int frame, int reference, double *placement)
+inline void frame_placement(const double *q, const double *offset, int frame, int reference, double *placement)
 {
-    double_pendulum_frame_placement(q, frame, reference, placement);
+    double_pendulum_frame_placement(q, offset, frame, reference, placement);
 }
 
 /* Derivatives of a frame's position by q (in the tangent space), the same in every reference. */
-inline void frame_position_derivatives(const double *q, int frame, int reference, double *dposition_dq)
+inline void frame_position_derivatives(const double *q, const double *offset, int frame, int reference, double *dposition_dq)
 {
-    double_pendulum_frame_position_derivatives(q, frame, reference, dposition_dq);
+    double_pendulum_frame_position_derivatives(q, offset, frame, reference, dposition_dq);
 }
 
 /* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference. */
-inline void frame_placement_derivatives(const double *q, int frame, int reference, double *dplacement_dq)
+inline void frame_placement_derivatives(const double *q, const double *offset, int frame, int reference, double *dplacement_dq)
 {
-    double_pendulum_frame_placement_derivatives(q, frame, reference, dplacement_dq);
+    double_pendulum_frame_placement_derivatives(q, offset, frame, reference, dplacement_dq);
 }
 
 /* Jacobian of a frame, linear rows first. */
-inline void frame_jacobian(const double *q, int frame, int reference, double *J)
+inline void frame_jacobian(const double *q, const double *offset, int frame, int reference, double *J)
 {
-    double_pendulum_frame_jacobian(q, frame, reference, J);
+    double_pendulum_frame_jacobian(q, offset, frame, reference, J);
 }
 
 /* Time derivative of a frame's Jacobian, in the coordinates of the reference. */
-inline void frame_jacobian_time_derivative(const double *q, const double *v, int frame, int reference, double *dJ)
+inline void frame_jacobian_time_derivative(const double *q, const double *v, const double *offset, int frame, int reference, double *dJ)
 {
-    double_pendulum_frame_jacobian_time_derivative(q, v, frame, reference, dJ);
+    double_pendulum_frame_jacobian_time_derivative(q, v, offset, frame, reference, dJ);
 }
 
 /* Time derivative of a frame's Jacobian times v. */
-inline void frame_drift(const double *q, const double *v, int frame, int reference, double *drift)
+inline void frame_drift(const double *q, const double *v, const double *offset, int frame, int reference, double *drift)
 {
-    double_pendulum_frame_drift(q, v, frame, reference, drift);
+    double_pendulum_frame_drift(q, v, offset, frame, reference, drift);
 }
 
 /* Spatial velocity of a frame. */
-inline void frame_velocity(const double *q, const double *v, int frame, int reference, double *velocity)
+inline void frame_velocity(const double *q, const double *v, const double *offset, int frame, int reference, double *velocity)
 {
-    double_pendulum_frame_velocity(q, v, frame, reference, velocity);
+    double_pendulum_frame_velocity(q, v, offset, frame, reference, velocity);
 }
 
 /* Spatial acceleration of a frame, without gravity. */
-inline void frame_acceleration(const double *q, const double *v, const double *a, int frame, int reference, double *acceleration)
+inline void frame_acceleration(const double *q, const double *v, const double *a, const double *offset, int frame, int reference, double *acceleration)
 {
-    double_pendulum_frame_acceleration(q, v, a, frame, reference, acceleration);
+    double_pendulum_frame_acceleration(q, v, a, offset, frame, reference, acceleration);
 }
 
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v. */
-inline void frame_velocity_derivatives(const double *q, const double *v, int frame, int reference, double *dv_dq, double *dv_dv)
+inline void frame_velocity_derivatives(const double *q, const double *v, const double *offset, int frame, int reference, double *dv_dq, double *dv_dv)
 {
-    double_pendulum_frame_velocity_derivatives(q, v, frame, reference, dv_dq, dv_dv);
+    double_pendulum_frame_velocity_derivatives(q, v, offset, frame, reference, dv_dq, dv_dv);
 }
 
 /* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a. */
-inline void frame_acceleration_derivatives(const double *q, const double *v, const double *a, int frame, int reference, double *da_dq, double *da_dv, double *da_da)
+inline void frame_acceleration_derivatives(const double *q, const double *v, const double *a, const double *offset, int frame, int reference, double *da_dq, double *da_dv, double *da_da)
 {
-    double_pendulum_frame_acceleration_derivatives(q, v, a, frame, reference, da_dq, da_dv, da_da);
+    double_pendulum_frame_acceleration_derivatives(q, v, a, offset, frame, reference, da_dq, da_dv, da_da);
 }
 
 /* Jacobian of a frame relative to another, linear rows first, as seen from the frame. */
@@ -521,121 +521,165 @@ inline Matrix<12, 4> forward_kinematics(In<2, 1> q)
 /* Position of a frame's origin in the world, the same in every reference. */
 inline void frame_position(In<2, 1> q, int frame, int reference, Out<3, 1> position)
 {
-    double_pendulum_frame_position(q.data(), frame, reference, position.data());
+    double_pendulum_frame_position(q.data(), nullptr, frame, reference, position.data());
+}
+inline void frame_position(In<2, 1> q, In<7, 1> offset, int frame, int reference, Out<3, 1> position)
+{
+    double_pendulum_frame_position(q.data(), offset.data(), frame, reference, position.data());
 }
 inline Matrix<3, 1> frame_position(In<2, 1> q, int frame, int reference = LOCAL)
 {
     Matrix<3, 1> position;
-    double_pendulum_frame_position(q.data(), frame, reference, position.data());
+    double_pendulum_frame_position(q.data(), nullptr, frame, reference, position.data());
     return position;
 }
 
 /* Placement of a frame in the world, a 4x4 matrix, the same in every reference. */
 inline void frame_placement(In<2, 1> q, int frame, int reference, Out<4, 4> placement)
 {
-    double_pendulum_frame_placement(q.data(), frame, reference, placement.data());
+    double_pendulum_frame_placement(q.data(), nullptr, frame, reference, placement.data());
+}
+inline void frame_placement(In<2, 1> q, In<7, 1> offset, int frame, int reference, Out<4, 4> placement)
+{
+    double_pendulum_frame_placement(q.data(), offset.data(), frame, reference, placement.data());
 }
 inline Matrix<4, 4> frame_placement(In<2, 1> q, int frame, int reference = LOCAL)
 {
     Matrix<4, 4> placement;
-    double_pendulum_frame_placement(q.data(), frame, reference, placement.data());
+    double_pendulum_frame_placement(q.data(), nullptr, frame, reference, placement.data());
     return placement;
 }
 
 /* Derivatives of a frame's position by q (in the tangent space), the same in every reference. */
 inline void frame_position_derivatives(In<2, 1> q, int frame, int reference, Out<3, 2> dposition_dq)
 {
-    double_pendulum_frame_position_derivatives(q.data(), frame, reference, dposition_dq.data());
+    double_pendulum_frame_position_derivatives(q.data(), nullptr, frame, reference, dposition_dq.data());
+}
+inline void frame_position_derivatives(In<2, 1> q, In<7, 1> offset, int frame, int reference, Out<3, 2> dposition_dq)
+{
+    double_pendulum_frame_position_derivatives(q.data(), offset.data(), frame, reference, dposition_dq.data());
 }
 inline Matrix<3, 2> frame_position_derivatives(In<2, 1> q, int frame, int reference = LOCAL)
 {
     Matrix<3, 2> dposition_dq;
-    double_pendulum_frame_position_derivatives(q.data(), frame, reference, dposition_dq.data());
+    double_pendulum_frame_position_derivatives(q.data(), nullptr, frame, reference, dposition_dq.data());
     return dposition_dq;
 }
 
 /* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference. */
 inline void frame_placement_derivatives(In<2, 1> q, int frame, int reference, Out<16, 2> dplacement_dq)
 {
-    double_pendulum_frame_placement_derivatives(q.data(), frame, reference, dplacement_dq.data());
+    double_pendulum_frame_placement_derivatives(q.data(), nullptr, frame, reference, dplacement_dq.data());
+}
+inline void frame_placement_derivatives(In<2, 1> q, In<7, 1> offset, int frame, int reference, Out<16, 2> dplacement_dq)
+{
+    double_pendulum_frame_placement_derivatives(q.data(), offset.data(), frame, reference, dplacement_dq.data());
 }
 inline Matrix<16, 2> frame_placement_derivatives(In<2, 1> q, int frame, int reference = LOCAL)
 {
     Matrix<16, 2> dplacement_dq;
-    double_pendulum_frame_placement_derivatives(q.data(), frame, reference, dplacement_dq.data());
+    double_pendulum_frame_placement_derivatives(q.data(), nullptr, frame, reference, dplacement_dq.data());
     return dplacement_dq;
 }
 
 /* Jacobian of a frame, linear rows first. */
 inline void frame_jacobian(In<2, 1> q, int frame, int reference, Out<6, 2> J)
 {
-    double_pendulum_frame_jacobian(q.data(), frame, reference, J.data());
+    double_pendulum_frame_jacobian(q.data(), nullptr, frame, reference, J.data());
+}
+inline void frame_jacobian(In<2, 1> q, In<7, 1> offset, int frame, int reference, Out<6, 2> J)
+{
+    double_pendulum_frame_jacobian(q.data(), offset.data(), frame, reference, J.data());
 }
 inline Matrix<6, 2> frame_jacobian(In<2, 1> q, int frame, int reference = LOCAL)
 {
     Matrix<6, 2> J;
-    double_pendulum_frame_jacobian(q.data(), frame, reference, J.data());
+    double_pendulum_frame_jacobian(q.data(), nullptr, frame, reference, J.data());
     return J;
 }
 
 /* Time derivative of a frame's Jacobian, in the coordinates of the reference. */
 inline void frame_jacobian_time_derivative(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 2> dJ)
 {
-    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), frame, reference, dJ.data());
+    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), nullptr, frame, reference, dJ.data());
+}
+inline void frame_jacobian_time_derivative(In<2, 1> q, In<2, 1> v, In<7, 1> offset, int frame, int reference, Out<6, 2> dJ)
+{
+    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), offset.data(), frame, reference, dJ.data());
 }
 inline Matrix<6, 2> frame_jacobian_time_derivative(In<2, 1> q, In<2, 1> v, int frame, int reference = LOCAL)
 {
     Matrix<6, 2> dJ;
-    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), frame, reference, dJ.data());
+    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), nullptr, frame, reference, dJ.data());
     return dJ;
 }
 
 /* Time derivative of a frame's Jacobian times v. */
 inline void frame_drift(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 1> drift)
 {
-    double_pendulum_frame_drift(q.data(), v.data(), frame, reference, drift.data());
+    double_pendulum_frame_drift(q.data(), v.data(), nullptr, frame, reference, drift.data());
+}
+inline void frame_drift(In<2, 1> q, In<2, 1> v, In<7, 1> offset, int frame, int reference, Out<6, 1> drift)
+{
+    double_pendulum_frame_drift(q.data(), v.data(), offset.data(), frame, reference, drift.data());
 }
 inline Matrix<6, 1> frame_drift(In<2, 1> q, In<2, 1> v, int frame, int reference = LOCAL)
 {
     Matrix<6, 1> drift;
-    double_pendulum_frame_drift(q.data(), v.data(), frame, reference, drift.data());
+    double_pendulum_frame_drift(q.data(), v.data(), nullptr, frame, reference, drift.data());
     return drift;
 }
 
 /* Spatial velocity of a frame. */
 inline void frame_velocity(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 1> velocity)
 {
-    double_pendulum_frame_velocity(q.data(), v.data(), frame, reference, velocity.data());
+    double_pendulum_frame_velocity(q.data(), v.data(), nullptr, frame, reference, velocity.data());
+}
+inline void frame_velocity(In<2, 1> q, In<2, 1> v, In<7, 1> offset, int frame, int reference, Out<6, 1> velocity)
+{
+    double_pendulum_frame_velocity(q.data(), v.data(), offset.data(), frame, reference, velocity.data());
 }
 inline Matrix<6, 1> frame_velocity(In<2, 1> q, In<2, 1> v, int frame, int reference = LOCAL)
 {
     Matrix<6, 1> velocity;
-    double_pendulum_frame_velocity(q.data(), v.data(), frame, reference, velocity.data());
+    double_pendulum_frame_velocity(q.data(), v.data(), nullptr, frame, reference, velocity.data());
     return velocity;
 }
 
 /* Spatial acceleration of a frame, without gravity. */
 inline void frame_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference, Out<6, 1> acceleration)
 {
-    double_pendulum_frame_acceleration(q.data(), v.data(), a.data(), frame, reference, acceleration.data());
+    double_pendulum_frame_acceleration(q.data(), v.data(), a.data(), nullptr, frame, reference, acceleration.data());
+}
+inline void frame_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, In<7, 1> offset, int frame, int reference, Out<6, 1> acceleration)
+{
+    double_pendulum_frame_acceleration(q.data(), v.data(), a.data(), offset.data(), frame, reference, acceleration.data());
 }
 inline Matrix<6, 1> frame_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference = LOCAL)
 {
     Matrix<6, 1> acceleration;
-    double_pendulum_frame_acceleration(q.data(), v.data(), a.data(), frame, reference, acceleration.data());
+    double_pendulum_frame_acceleration(q.data(), v.data(), a.data(), nullptr, frame, reference, acceleration.data());
     return acceleration;
 }
 
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v. */
 inline void frame_velocity_derivatives(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 2> dv_dq, Out<6, 2> dv_dv)
 {
-    double_pendulum_frame_velocity_derivatives(q.data(), v.data(), frame, reference, dv_dq.data(), dv_dv.data());
+    double_pendulum_frame_velocity_derivatives(q.data(), v.data(), nullptr, frame, reference, dv_dq.data(), dv_dv.data());
+}
+inline void frame_velocity_derivatives(In<2, 1> q, In<2, 1> v, In<7, 1> offset, int frame, int reference, Out<6, 2> dv_dq, Out<6, 2> dv_dv)
+{
+    double_pendulum_frame_velocity_derivatives(q.data(), v.data(), offset.data(), frame, reference, dv_dq.data(), dv_dv.data());
 }
 
 /* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a. */
 inline void frame_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference, Out<6, 2> da_dq, Out<6, 2> da_dv, Out<6, 2> da_da)
 {
-    double_pendulum_frame_acceleration_derivatives(q.data(), v.data(), a.data(), frame, reference, da_dq.data(), da_dv.data(), da_da.data());
+    double_pendulum_frame_acceleration_derivatives(q.data(), v.data(), a.data(), nullptr, frame, reference, da_dq.data(), da_dv.data(), da_da.data());
+}
+inline void frame_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, In<7, 1> offset, int frame, int reference, Out<6, 2> da_dq, Out<6, 2> da_dv, Out<6, 2> da_da)
+{
+    double_pendulum_frame_acceleration_derivatives(q.data(), v.data(), a.data(), offset.data(), frame, reference, da_dq.data(), da_dv.data(), da_da.data());
 }
 
 /* Jacobian of a frame relative to another, linear rows first, as seen from the frame. */

@@ -12,11 +12,11 @@
 #include "double_pendulum_batch.h"
 #include "double_pendulum_frames.h"
 
-static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_acceleration_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_acceleration_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 12, da_dq);
     fill(known ? 0.0 : nan(""), 12, da_dv);
@@ -319,20 +319,20 @@ static const unsigned short da_dv_places[] = {12, 13, 14, 15, 16, 17, 18, 19, 20
 static const unsigned short da_da_places[] = {24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int double_pendulum_frame_acceleration_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
+static inline int double_pendulum_frame_acceleration_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict da_dq, double_pendulum_lanes8 *restrict da_dv, double_pendulum_lanes8 *restrict da_da)
 {
     if (!double_pendulum_moderate8(q, 2)) {
         return 0;
     }
-    double_pendulum_frame_acceleration_derivatives_kernel8(q, v, a, frame, reference, da_dq, da_dv, da_da);
+    double_pendulum_frame_acceleration_derivatives_kernel8(q, v, a, offset, frame, reference, da_dq, da_dv, da_da);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void double_pendulum_frame_acceleration_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+static void double_pendulum_frame_acceleration_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
-    double q_one[2], v_one[2], a_one[2], da_dq_one[12], da_dv_one[12], da_da_one[12];
+    double q_one[2], v_one[2], a_one[2], offset_one[7], da_dq_one[12], da_dv_one[12], da_da_one[12];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
@@ -343,7 +343,10 @@ static void double_pendulum_frame_acceleration_derivatives_apart(const double *r
         for (size_t k = 0; k < 2; ++k) {
             a_one[k] = a[8 * k + j];
         }
-        double_pendulum_frame_acceleration_derivatives(q_one, v_one, a_one, frame, reference, da_dq_one, da_dv_one, da_da_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        double_pendulum_frame_acceleration_derivatives(q_one, v_one, a_one, offset != NULL ? offset_one : NULL, frame, reference, da_dq_one, da_dv_one, da_da_one);
         for (size_t k = 0; k < 12; ++k) {
             da_dq[8 * k + j] = da_dq_one[k];
         }
@@ -356,42 +359,45 @@ static void double_pendulum_frame_acceleration_derivatives_apart(const double *r
     }
 }
 
-void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_frame_acceleration_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), frame, reference, (double_pendulum_lanes8 *)(da_dq + 96 * i), (double_pendulum_lanes8 *)(da_dv + 96 * i), (double_pendulum_lanes8 *)(da_da + 96 * i))) {
+        if (double_pendulum_frame_acceleration_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (double_pendulum_lanes8 *)(da_dq + 96 * i), (double_pendulum_lanes8 *)(da_dv + 96 * i), (double_pendulum_lanes8 *)(da_da + 96 * i))) {
             continue;
         }
 #endif
-        double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
+        double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
     }
 }
 
-void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
+void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_vector8 q_lanes[8], v_lanes[8], a_lanes[8], results[36], room[12], *const past = 36 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], v_lanes[8], a_lanes[8], offset_lanes[8], results[36], room[12], *const past = 36 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
         double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
-        if (double_pendulum_frame_acceleration_derivatives_block(q_lanes, v_lanes, a_lanes, frame, reference, results + 0, results + 12, results + 24)) {
+        if (offset != NULL) {
+            double_pendulum_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (double_pendulum_frame_acceleration_derivatives_block(q_lanes, v_lanes, a_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0, results + 12, results + 24)) {
             double_pendulum_store8(results, da_dq_places, 12, past, da_dq + 12 * i);
             double_pendulum_store8(results, da_dv_places, 12, past, da_dv + 12 * i);
             double_pendulum_store8(results, da_da_places, 12, past, da_da + 12 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
+                double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
             }
         }
     }
     double_pendulum_settle();
 #endif
     for (; i < n; ++i) {
-        double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
+        double_pendulum_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
     }
 }
 #if defined(__clang__)

@@ -12,11 +12,11 @@
 #include "double_pendulum_batch.h"
 #include "double_pendulum_frames.h"
 
-static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_jacobian_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict J)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 12, J);
     if (!known) {
@@ -85,63 +85,69 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 static const unsigned short J_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int double_pendulum_frame_jacobian_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict J)
+static inline int double_pendulum_frame_jacobian_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict J)
 {
     if (!double_pendulum_moderate8(q, 2)) {
         return 0;
     }
-    double_pendulum_frame_jacobian_kernel8(q, frame, reference, J);
+    double_pendulum_frame_jacobian_kernel8(q, offset, frame, reference, J);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void double_pendulum_frame_jacobian_apart(const double *restrict q, int frame, int reference, double *restrict J)
+static void double_pendulum_frame_jacobian_apart(const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
-    double q_one[2], J_one[12];
+    double q_one[2], offset_one[7], J_one[12];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
         }
-        double_pendulum_frame_jacobian(q_one, frame, reference, J_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        double_pendulum_frame_jacobian(q_one, offset != NULL ? offset_one : NULL, frame, reference, J_one);
         for (size_t k = 0; k < 12; ++k) {
             J[8 * k + j] = J_one[k];
         }
     }
 }
 
-void double_pendulum_frame_jacobian_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+void double_pendulum_frame_jacobian_lanes(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_frame_jacobian_block((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(J + 96 * i))) {
+        if (double_pendulum_frame_jacobian_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (double_pendulum_lanes8 *)(J + 96 * i))) {
             continue;
         }
 #endif
-        double_pendulum_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
+        double_pendulum_frame_jacobian_apart(q + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, J + 96 * i);
     }
 }
 
-void double_pendulum_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
+void double_pendulum_frame_jacobian_batch(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_vector8 q_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], offset_lanes[8], results[12], room[12], *const past = 12 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (double_pendulum_frame_jacobian_block(q_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            double_pendulum_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (double_pendulum_frame_jacobian_block(q_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             double_pendulum_store8(results, J_places, 12, past, J + 12 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                double_pendulum_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+                double_pendulum_frame_jacobian(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, J + 12 * i);
             }
         }
     }
     double_pendulum_settle();
 #endif
     for (; i < n; ++i) {
-        double_pendulum_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
+        double_pendulum_frame_jacobian(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, J + 12 * i);
     }
 }
 #if defined(__clang__)

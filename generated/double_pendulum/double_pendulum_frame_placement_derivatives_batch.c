@@ -12,11 +12,11 @@
 #include "double_pendulum_batch.h"
 #include "double_pendulum_frames.h"
 
-static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_placement_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
+static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_frame_placement_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 32, dplacement_dq);
     if (!known) {
@@ -55,63 +55,69 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 static const unsigned short dplacement_dq_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 /* The results of one block; whether its angles are moderate, without which there are none. */
-static inline int double_pendulum_frame_placement_derivatives_block(const double_pendulum_lanes8 *restrict q, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
+static inline int double_pendulum_frame_placement_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict dplacement_dq)
 {
     if (!double_pendulum_moderate8(q, 2)) {
         return 0;
     }
-    double_pendulum_frame_placement_derivatives_kernel8(q, frame, reference, dplacement_dq);
+    double_pendulum_frame_placement_derivatives_kernel8(q, offset, frame, reference, dplacement_dq);
     return 1;
 }
 #endif
 
 /* The samples of one block, one by one. */
-static void double_pendulum_frame_placement_derivatives_apart(const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
+static void double_pendulum_frame_placement_derivatives_apart(const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict dplacement_dq)
 {
-    double q_one[2], dplacement_dq_one[32];
+    double q_one[2], offset_one[7], dplacement_dq_one[32];
     for (size_t j = 0; j < 8; ++j) {
         for (size_t k = 0; k < 2; ++k) {
             q_one[k] = q[8 * k + j];
         }
-        double_pendulum_frame_placement_derivatives(q_one, frame, reference, dplacement_dq_one);
+        for (size_t k = 0; offset != NULL && k < 7; ++k) {
+            offset_one[k] = offset[8 * k + j];
+        }
+        double_pendulum_frame_placement_derivatives(q_one, offset != NULL ? offset_one : NULL, frame, reference, dplacement_dq_one);
         for (size_t k = 0; k < 32; ++k) {
             dplacement_dq[8 * k + j] = dplacement_dq_one[k];
         }
     }
 }
 
-void double_pendulum_frame_placement_derivatives_lanes(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
+void double_pendulum_frame_placement_derivatives_lanes(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict dplacement_dq)
 {
     for (size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
-        if (double_pendulum_frame_placement_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), frame, reference, (double_pendulum_lanes8 *)(dplacement_dq + 256 * i))) {
+        if (double_pendulum_frame_placement_derivatives_block((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(offset != NULL ? offset + 56 * i : NULL), frame, reference, (double_pendulum_lanes8 *)(dplacement_dq + 256 * i))) {
             continue;
         }
 #endif
-        double_pendulum_frame_placement_derivatives_apart(q + 16 * i, frame, reference, dplacement_dq + 256 * i);
+        double_pendulum_frame_placement_derivatives_apart(q + 16 * i, offset != NULL ? offset + 56 * i : NULL, frame, reference, dplacement_dq + 256 * i);
     }
 }
 
-void double_pendulum_frame_placement_derivatives_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict dplacement_dq)
+void double_pendulum_frame_placement_derivatives_batch(size_t n, const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict dplacement_dq)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    double_pendulum_vector8 q_lanes[8], results[32], room[32], *const past = 32 * n > 16777216 / sizeof(double) ? room : NULL;
+    double_pendulum_vector8 q_lanes[8], offset_lanes[8], results[32], room[32], *const past = 32 * n > 16777216 / sizeof(double) ? room : NULL;
     while (i + 8 <= n) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        if (double_pendulum_frame_placement_derivatives_block(q_lanes, frame, reference, results + 0)) {
+        if (offset != NULL) {
+            double_pendulum_load8(offset + 7 * i, 7, n - i, offset_lanes);
+        }
+        if (double_pendulum_frame_placement_derivatives_block(q_lanes, offset != NULL ? offset_lanes : NULL, frame, reference, results + 0)) {
             double_pendulum_store8(results, dplacement_dq_places, 32, past, dplacement_dq + 32 * i);
             i += 8;
         } else {
             for (size_t k = 0; k < 8; ++k, ++i) {
-                double_pendulum_frame_placement_derivatives(q + 2 * i, frame, reference, dplacement_dq + 32 * i);
+                double_pendulum_frame_placement_derivatives(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, dplacement_dq + 32 * i);
             }
         }
     }
     double_pendulum_settle();
 #endif
     for (; i < n; ++i) {
-        double_pendulum_frame_placement_derivatives(q + 2 * i, frame, reference, dplacement_dq + 32 * i);
+        double_pendulum_frame_placement_derivatives(q + 2 * i, offset != NULL ? offset + 7 * i : NULL, frame, reference, dplacement_dq + 32 * i);
     }
 }
 #if defined(__clang__)

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-void double_pendulum_frame_velocity_derivatives(const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
+void double_pendulum_frame_velocity_derivatives(const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, offset, path, columns, world);
     const int known = length >= 0; /* NaN: no such frame or reference */
     fill(known ? 0.0 : nan(""), 12, dv_dq);
     fill(known ? 0.0 : nan(""), 12, dv_dv);

@@ -41,10 +41,16 @@ extern const double double_pendulum_frames_placement[FRAMES][12];
 extern const double double_pendulum_frames_enough[FRAMES];
 #define enough_of double_pendulum_frames_enough
 
-/* Climb from the frame to the root: the bodies on the way, the LOCAL columns X^-1 S of their joints, the frame's placement in
- * the world. Returns how many bodies, -1 where there is no such frame or reference. */
+/* Climb from the frame, moved by an offset or NULL, to the root: the bodies on the way, the LOCAL columns X^-1 S of their joints, the
+ * frame's placement in the world. Returns how many bodies, -1 where there is no such frame or reference. */
 int CLIMB(
-    int frame, int reference, const entry *restrict q, int path[BODIES], number columns[6 * DOFS], number world[12]);
+    int frame,
+    int reference,
+    const entry *restrict q,
+    const entry *restrict offset,
+    int path[BODIES],
+    number columns[6 * DOFS],
+    number world[12]);
 
 static inline void fill(double value, int n, entry *restrict out)
 {

@@ -16,10 +16,10 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 {
     int path[BODIES];
     number columns[6 * DOFS], world[12];
-    const int length = CLIMB(frame, reference, q, path, columns, world);
+    const int length = CLIMB(frame, reference, q, NULL, path, columns, world);
     int other_path[BODIES], shared = 0; /* shared: bodies that carry both frames */
     number other_columns[6 * DOFS], other_world[12];
-    const int others = CLIMB(other, reference, q, other_path, other_columns, other_world);
+    const int others = CLIMB(other, reference, q, NULL, other_path, other_columns, other_world);
     while (shared < length && shared < others && path[length - 1 - shared] == other_path[others - 1 - shared]) {
         ++shared;
     }

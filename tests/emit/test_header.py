@@ -26,7 +26,7 @@ int main(void)
     q[ARM_Q_root_joint + 6] = 1.0;
     q[ARM_Q_elbow_2_2] = 0.7;
     arm_crba(q, M);
-    arm_frame_jacobian(q, ARM_FRAME_fore_arm, ARM_LOCAL, J);
+    arm_frame_jacobian(q, NULL, ARM_FRAME_fore_arm, ARM_LOCAL, J);
     printf("%d %d %d ", ARM_JOINT_default, ARM_Q_default, ARM_V_default);
     printf("%.17g ", M[ARM_V_elbow_2_2 * ARM_NV + ARM_V_default]);
     printf("%.17g\\n", J[3 * ARM_NV + ARM_V_default]);
@@ -43,7 +43,7 @@ int main()
     q[arm::Q_root_joint + 6] = 1.0;
     q[arm::Q_elbow_2_2] = 0.7;
     arm::crba(q, M);
-    arm::frame_jacobian(q, arm::FRAME_fore_arm, arm::LOCAL, J);
+    arm::frame_jacobian(q, nullptr, arm::FRAME_fore_arm, arm::LOCAL, J);
     std::printf("%d %d %d ", arm::JOINT_default, arm::Q_default, arm::V_default);
     std::printf("%.17g ", M[arm::V_elbow_2_2 * arm::nv + arm::V_default]);
     std::printf("%.17g\\n", J[3 * arm::nv + arm::V_default]);

@@ -53,6 +53,7 @@ the function that a refusal of derivatives by parameters advises to build.
 KEYING: dict[str, set[str]] = {
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
+    "model/formats/urdf.py": {"offset"},
     "planning/columns/loops.py": {"q"},
     "planning/lane_signs.py": {"q", "v"},
     "planning/limb_lanes.py": {"v"},
@@ -66,8 +67,8 @@ KEYING: dict[str, set[str]] = {
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
 components of motions, signs of joints by entry of q and of v, arguments of steps by their places, right-hand
-sides by q and by v, the errors of differences by the configuration, and where the contacts' matrix is
-conditioned.
+sides by q and by v, the errors of differences by the configuration, where the contacts' matrix is
+conditioned, and an attribute of URDF.
 """
 
 
@@ -148,9 +149,10 @@ def test_a_record_is_whole(name: str) -> None:
         Kind.FORCE,
         Kind.WEIGHTS,
         Kind.WRENCHES,
+        Kind.PLACEMENTS,
     }
     assert {p.kind for p in function.declaration.inputs} <= inputs
-    assert all(p.kind is Kind.WRENCHES for p in function.declaration.optional)
+    assert {p.kind for p in function.declaration.optional} <= {Kind.WRENCHES, Kind.PLACEMENTS}
     assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.INVERSE, Kind.SPACE_ROWS}
 
 

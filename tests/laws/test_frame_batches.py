@@ -135,7 +135,8 @@ def called(module: ModuleType, name: str, given: tuple[Floats, ...], form: str, 
     results = [np.zeros((number, *shape, *last), module.dtype) for shape in entry._shapes]
     arrays = tuple(in_blocks(x, lanes) for x in arrays) if blocks else arrays
     pointers = [entry._from_buffer(entry._pointer, x) for x in (*arrays, *results)]
-    getattr(entry, form)(number, *pointers[: len(arrays)], *extra, *pointers[len(arrays) :])
+    places = [*pointers[: len(arrays)], entry._null]  # no offset
+    getattr(entry, form)(number, *places, *extra, *pointers[len(arrays) :])
     if not blocks:
         return results
     return [

@@ -145,7 +145,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: S
     lanes = declaration.scalar.lanes
     name = _kernel_name(robot, declaration, lanes)
     parameters = ", ".join(declaration.parameters(f"{robot}_lanes{lanes}"))
-    wide = [widened(step, lanes) for step in steps]
+    wide = [widened(step, lanes) for step in (*steps, climb.moved)]
     source.batch_files |= batch_header(robot, declaration.scalar)
     source.batch_files[f"{robot}_frames_batch.c"] = climb_file(robot, climb.model, wide, source, lanes)
     ends = accumulate(p.size for p in declaration.outputs)

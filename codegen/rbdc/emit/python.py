@@ -203,10 +203,9 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
     inputs and outputs, its signatures without and with types, and the arguments that it passes on: arrays,
     and a place. sizes: names of sizes, where it is for no model.
     """
-    arguments = [
-        (p.name, "ArrayLike | None", "None") if p.optional else (p.name, "ArrayLike", "") for p in d.inputs
-    ]
+    arguments = [(p.name, "ArrayLike", "") for p in d.required]
     arguments += [(name, "str | int", "") for name in d.place[:-1]] + [_REFERENCE] * d.framed
+    arguments += [(p.name, "ArrayLike | None", "None") for p in d.optional]
     arguments += _EVERYWHERE + [("zeroed", "bool", "False")] * d.zeroed
     number = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{number}]" if p.shape else f"{number} | NDArray[{number}]" for p in d.outputs]
@@ -239,8 +238,9 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
     ]
     return [
         "Args:",
-        *(line(p) for p in d.inputs),
+        *map(line, d.required),
         *(frame if d.framed else []),
+        *map(line, d.optional),
         f"    out: array to fill, {d.scalar.dtype} and C-contiguous"
         if len(d.outputs) == 1
         else "    out: tuple of arrays to fill",

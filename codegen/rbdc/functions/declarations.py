@@ -24,6 +24,9 @@ PARAMETERS = "parameters"
 FRICTION_WIDTH = "friction_width"
 """The name of the input of kind `Kind.POSITIVE`, which takes the place of the model's."""
 
+OFFSET = "offset"
+"""The name of the optional input that moves the frame of a function of a frame, in the frame's axes."""
+
 CONTACT_OPTIONS = ("active", "target", "gains", "mu")
 """The names of inputs that algorithms take together as `rbdc.model.contacts.ContactOptions`, the
 keyword argument `options`.
@@ -147,8 +150,8 @@ class FunctionDeclaration:
     there. All pointers are restrict.
 
     `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in
-    Python `frame` is a name or an index and `reference` one of the names, "LOCAL" by default. Those of a
-    `pair` take a second frame, `other`, after the first.
+    Python, where optional inputs stand behind both, `frame` is a name or an index and `reference` one of the
+    names, "LOCAL" by default. Those of a `pair` take a second frame, `other`, after the first.
     """
 
     name: str
@@ -187,6 +190,11 @@ class FunctionDeclaration:
     def required(self) -> list[Parameter]:
         """The other inputs."""
         return [p for p in self.inputs if not p.optional]
+
+    @property
+    def moved(self) -> bool:
+        """Whether an offset moves its frame at run time."""
+        return any(p.name == OFFSET for p in self.inputs)
 
     @property
     def forms(self) -> list[str]:

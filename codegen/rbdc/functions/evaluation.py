@@ -11,9 +11,9 @@ from typing import Any
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.tools.linear import flat
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, FRICTION_WIDTH, PARAMETERS
+from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, FRICTION_WIDTH, OFFSET, PARAMETERS
 from rbdc.model import Problem
-from rbdc.model.contacts import ContactOptions
+from rbdc.model.contacts import ContactOptions, held_at
 from rbdc.reduction.parameters import constant_part, with_parameters
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
@@ -27,7 +27,7 @@ curve (`rbdc.algorithms.couplings`), where they are known: derivatives are taken
 it.
 """
 
-NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, *CONTACT_OPTIONS)
+NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, *CONTACT_OPTIONS)
 """Inputs that algorithms take by name, or in their model."""
 
 Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
@@ -67,12 +67,16 @@ def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: 
 
 def with_given(model: Problem, inputs: Inputs) -> Problem:
     """Return the model with those of its numbers that are given at run time, if any: inertial parameters, of
-    which it has the constant part, and the width of dry friction.
+    which it has the constant part, the width of dry friction, and an offset, which moves its frames.
     """
     if PARAMETERS in inputs:
         model = with_parameters(model, inputs[PARAMETERS])
     if FRICTION_WIDTH in inputs:
         model = replace(model, friction_width=inputs[FRICTION_WIDTH][0])
+    if OFFSET in inputs:
+        offset = held_at(inputs[OFFSET])
+        moved = (replace(own, placement=own.placement.compose(offset)) for own in model.frames)
+        model = replace(model, frames=tuple(moved))
     return model
 
 

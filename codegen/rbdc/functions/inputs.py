@@ -10,6 +10,7 @@ from math import prod
 from rbdc.functions.declarations import (
     EXTERNAL_FORCES,
     FRICTION_WIDTH,
+    OFFSET,
     PARAMETERS,
     FunctionDeclaration,
     Kind,
@@ -27,6 +28,10 @@ Declared = Mapping[str, FunctionDeclaration]
 
 _UNITS = {"spherical": (0, 4), "planar": (2, 2), "floating": (3, 4)}
 """By the ways in which entries of q are drawn those that form unit vectors: the first, and how many."""
+
+_POSE = "x y z qx qy qz qw (m, unit quaternion)"
+_NOWHERE = (*[0.0] * 6, 1.0)
+"""The placement that moves nothing."""
 
 _PLACE = ("frame", "other")
 """The last in parentheses of functions of a frame, and of a pair of frames."""
@@ -56,6 +61,7 @@ def _inputs(model: Problem) -> list[Parameter]:
         Parameter("w", nv, "weights of the rows", Kind.WEIGHTS),
         *(Parameter(f"d{of}", nv, f"direction of {of}", Kind.TANGENT) for of in ("q", "v", "a", "tau")),
         _external_forces(model),
+        Parameter(OFFSET, (7,), f"moves the frame in its axes, {_POSE}", Kind.PLACEMENTS, True, _NOWHERE),
         _inertial_parameters(model),
         _friction_width(model),
     ]

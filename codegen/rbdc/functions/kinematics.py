@@ -18,48 +18,48 @@ expand(q, v)
     Configuration and velocity of the whole tree, with the joints that follow others.
     q_tree[nq_tree]: configuration of the whole tree (m, rad, unit quaternions)
     v_tree[nv_tree]: velocity of the whole tree (m/s, rad/s)
-frame_position(q, frame)
+frame_position(q, offset, frame)
     Position of a frame's origin in the world, the same in every reference.
     position[3]: origin of the frame (m)
-frame_placement(q, frame)
+frame_placement(q, offset, frame)
     Placement of a frame in the world, a 4x4 matrix, the same in every reference.
     placement[4, 4]: homogeneous matrix of the frame (m)
-frame_position_derivatives(q, frame)
+frame_position_derivatives(q, offset, frame)
     Derivatives of a frame's position by q (in the tangent space), the same in every reference.
     dposition_dq[3, nv]: derivative by q (in the tangent space)
-frame_placement_derivatives(q, frame)
+frame_placement_derivatives(q, offset, frame)
     Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every
     reference.
     dplacement_dq[4, 4, nv]: derivative by q (in the tangent space)
-frame_position_second_derivatives(q, frame)
+frame_position_second_derivatives(q, offset, frame)
     Second derivatives of a frame's position by q (in the tangent space), the same in every reference.
     d2position_dqdq[3, nv, nv]: second derivative by q (in the tangent space)
-frame_placement_second_derivatives(q, frame)
+frame_placement_second_derivatives(q, offset, frame)
     Second derivatives of the entries of a frame's placement by q (in the tangent space), the same in every
     reference.
     d2placement_dqdq[4, 4, nv, nv]: second derivative by q (in the tangent space)
-frame_jacobian_derivatives(q, frame)
+frame_jacobian_derivatives(q, offset, frame)
     Derivatives of a frame's Jacobian by q (in the tangent space).
     dJ_dq[6, nv, nv]: derivative of each column by q (in the tangent space)
-frame_jacobian(q, frame)
+frame_jacobian(q, offset, frame)
     Jacobian of a frame, linear rows first.
     J[6, nv]: frame Jacobian
-frame_jacobian_time_derivative(q, v, frame)
+frame_jacobian_time_derivative(q, v, offset, frame)
     Time derivative of a frame's Jacobian, in the coordinates of the reference.
     dJ[6, nv]: time derivative of the frame Jacobian, linear rows first
-frame_drift(q, v, frame)
+frame_drift(q, v, offset, frame)
     Time derivative of a frame's Jacobian times v.
     drift[6]: [linear; angular] (m/s^2, rad/s^2)
-frame_velocity(q, v, frame)
+frame_velocity(q, v, offset, frame)
     Spatial velocity of a frame.
     velocity[6]: [linear; angular] (m/s, rad/s)
-frame_acceleration(q, v, a, frame)
+frame_acceleration(q, v, a, offset, frame)
     Spatial acceleration of a frame, without gravity.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
-frame_velocity_derivatives(q, v, frame)
+frame_velocity_derivatives(q, v, offset, frame)
     Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
     dv_dq dv_dv[6, nv]: derivative by <x>; linear rows first, column: direction
-frame_acceleration_derivatives(q, v, a, frame)
+frame_acceleration_derivatives(q, v, a, offset, frame)
     Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
     da_dq da_dv da_da[6, nv]: derivative by <x>; linear rows first, column: direction
 relative_jacobian(q, frame, other)

@@ -41,7 +41,7 @@ from rbdc.planning.policy import (
     TRIED_SECOND_ORDER,
     WORTH_ROLLING,
 )
-from rbdc.planning.tracing import frame_step_programs
+from rbdc.planning.tracing import frame_offset_program, frame_step_programs
 from rbdc.planning.windows.kernels import has_windows
 from rbdc.planning.windows.nests import window_layout, window_nest
 from rbdc.planning.windows.products import operations_by_inverse
@@ -145,7 +145,9 @@ def climb(subject: Subject) -> Plan | None:
     if not function.declaration.framed:
         return None
     steps, nest = tuple(frame_step_programs(model)), climb_loops(model, function)
-    return Plan(function, CLIMB, Climb(model, steps, nest), sum(map(cost, steps), nest.cost()))
+    return Plan(
+        function, CLIMB, Climb(model, steps, frame_offset_program(), nest), sum(map(cost, steps), nest.cost())
+    )
 
 
 def rolled(subject: Subject) -> Plan | None:

@@ -58,12 +58,13 @@ class Paths:
 
 @dataclass(frozen=True)
 class Climb:
-    """The steps of the climb from a frame to the root, one program a body, and the loops over the path that
-    it has found.
+    """The steps of the climb from a frame to the root, one program a body, that which moves the frame by an
+    offset before, and the loops over the path that the climb has found.
     """
 
     model: Problem
     steps: tuple[Program, ...]
+    moved: Program
     nest: LoopNest
 
 

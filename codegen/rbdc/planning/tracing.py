@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.frames import frame_step
@@ -13,6 +13,7 @@ from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Problem
+from rbdc.model.contacts import held_at
 from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Placement
 
@@ -24,6 +25,19 @@ def traced(model: Problem, function: Function, method: str) -> Program:
     values = function.methods[method](model, arguments, recorder.record)
     outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
     return optimise(verify(from_casadi(function.name, list(arguments.items()), outputs, recorder)))
+
+
+@cache
+def frame_offset_program() -> Program:
+    """A frame moved by an offset in its axes: (offset, x) -> up, a position and a unit quaternion, and twelve
+    numbers each.
+    """
+    offset, x = symbols("offset", 7), symbols("x", 12)
+    up, recorder = Placement.of(x).compose(held_at(offset)).scalars(), Recorder()
+    recorder.record("offset", "X X_offset", "up", up)
+    return verify(
+        chain_sums(optimise(from_casadi("moved", [("offset", offset), ("x", x)], [("up", up)], recorder)))
+    )
 
 
 @lru_cache(maxsize=1)

@@ -298,7 +298,8 @@ class Functions:
         if not named and len(positional) == entry.plain and not any(x is None for x in positional):
             return list(positional), ()
         arrays = [spec.name for spec in entry.inputs]
-        names = [*arrays, "frame", "reference"] if entry.framed else arrays
+        required = [spec.name for spec in entry.inputs if not spec.optional]
+        names = [*required, *(["frame", "reference"] if entry.framed else []), *arrays[len(required) :]]
         given = dict(zip(names, positional, strict=False))
         twice = [key for key in named if key in given or key not in names]
         if len(positional) > len(names) or twice:

@@ -102,7 +102,10 @@ class Callee:
         """Return the outputs of one call, as the module's function makes it."""
         place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
         function = getattr(self._module, call.declaration.name).__func__
-        found = function(self._entry(call), *arrays, *place, **how)
+        pairs = list(zip(call.declaration.inputs, arrays, strict=True))
+        required = [x for p, x in pairs if not p.optional]
+        optional = {p.name: x for p, x in pairs if p.optional}
+        found = function(self._entry(call), *required, *place, **optional, **how)
         return [found] if len(call.declaration.outputs) == 1 else list(found)
 
     def _single(self, call: Call) -> list[Array]:

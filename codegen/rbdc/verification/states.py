@@ -251,15 +251,19 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
 
 
 def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Question]:
-    """With all inputs and without the optional ones; functions of frames at what `places` gives."""
+    """With all inputs and without the optional ones; functions of frames at what `places` gives, where they
+    have optional inputs with these at the deepest frame alone, in every reference.
+    """
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)
-    if not declaration.framed:
-        yield Question(checked, inputs, ())
-    else:
-        yield from (Question(checked, inputs, place) for place in places(model, checked))
-    if declaration.optional:
-        yield Question(checked, {p.name: inputs[p.name] for p in declaration.required}, ())
+    every = [*places(model, checked)] if declaration.framed else [()]
+    if not declaration.optional:
+        yield from (Question(checked, inputs, place) for place in every)
+        return
+    required = {p.name: inputs[p.name] for p in declaration.required}
+    deepest = max(covering(model), key=lambda frame: len(model.support(model.frames[frame].body)))
+    yield from (Question(checked, inputs, at) for at in every if not at or at[0] == deepest)
+    yield from (Question(checked, required, place) for place in every)
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:

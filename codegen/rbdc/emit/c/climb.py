@@ -11,7 +11,7 @@ from rbdc.emit.c.loops import LoopWriter, declared
 from rbdc.emit.c.steps import Arrays
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.declarations import OFFSET, FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost, summed
 from rbdc.ir.nodes import Program
@@ -25,9 +25,8 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
     straight-line step for each body, (q, x) -> (J, up), and the climb from the frame to the root. total: the
     cost of all these together.
     """
-    model, steps = climb.model, climb.steps
     source = FunctionSource(declaration, total, method="climb")
-    source.files |= _shared(robot, model, steps, source)
+    source.files |= _shared(robot, climb, source)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
@@ -55,6 +54,7 @@ def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> 
     return _words(robot, climb.model) | {
         "arrays": declared(climb.nest.arrays, arrays),
         "lines": writer.body(climb.nest.statements),
+        "moved_by": OFFSET if declaration.moved else "NULL",
     }
 
 
@@ -63,9 +63,10 @@ def _words(robot: str, model: Problem) -> dict[str, Any]:
     return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 
-def _shared(robot: str, model: Problem, steps: Sequence[Program], source: FunctionSource) -> dict[str, str]:
+def _shared(robot: str, climb: Climb, source: FunctionSource) -> dict[str, str]:
     """Return the files that are the same for every function of a frame."""
-    table, scalar = frame_dofs(model), source.declaration.scalar
+    model, scalar = climb.model, source.declaration.scalar
+    table = frame_dofs(model)
     header = render(
         "climb.h.jinja",
         robot=robot,
@@ -78,7 +79,7 @@ def _shared(robot: str, model: Problem, steps: Sequence[Program], source: Functi
     text = climb_file(
         robot,
         model,
-        steps,
+        (*climb.steps, climb.moved),
         source,
         body_parent=braced(body.parent for body in model.bodies),
         body_first=braced(first_columns(model)),
@@ -100,9 +101,10 @@ def climb_file(
     lanes: int = 1,
     **tables: Any,
 ) -> str:
-    """Return the file of the climb by these programs, each a C function, for so many samples; that of one has
-    the tables.
+    """Return the file of the climb by these programs, each a C function, for so many samples: a step for each
+    body, and last the step that moves the frame. The file for one sample has the tables.
     """
+    *steps, moved = steps
     wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""
     return function_file(
         robot,
@@ -122,7 +124,8 @@ def climb_file(
                 source.declaration.scalar,
             )
             for index, (body, program) in enumerate(zip(model.bodies, steps, strict=True))
-        ],
+        ]
+        + [whole_part(robot, "moved", moved, "the frame moved by an offset", source.declaration.scalar)],
         steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
         **_words(robot, model),
         **tables,

@@ -1,0 +1,92 @@
+"""Offsets that move frames at run time: as frames of the description there, and their derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.functions.kinematics import FRAMED
+from rbdc.model import Frame, Problem
+from rbdc.model.contacts import held_at
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_trees import random_tree
+
+FUNCTIONS = [name for name, *_ in FRAMED if name != "relative_jacobian"]
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+
+
+def poses(rng: np.random.Generator, *batch: int) -> Array:
+    """Positions and unit quaternions."""
+    drawn = rng.normal(size=(*batch, 7))
+    drawn[..., 3:] /= np.linalg.norm(drawn[..., 3:], axis=-1, keepdims=True)
+    return drawn
+
+
+OFFSET = poses(np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module", params=["float64", "float32"])
+def module(request: pytest.FixtureRequest) -> ModuleType:
+    """A tree with a frame "tool" that lies at the offset from the last link."""
+    tree: Problem = random_tree(0)
+    last = tree.frames[-1]
+    tool = Frame("tool", last.body, last.placement.compose(held_at(OFFSET.tolist())))
+    names = FUNCTIONS if request.param == "float64" else ["frame_jacobian", "frame_acceleration"]
+    model = replace(tree, frames=(*tree.frames, tool), name=f"offset_{request.param}")
+    return build_module(
+        model, functions=names, targets=("c", "batch"), cflags=UNOPTIMISED, verify=False, dtype=request.param
+    )
+
+
+def state(module: ModuleType, name: str, *batch: int) -> list[Array]:
+    """q, v and a of a function, as far as it takes them."""
+    rng = np.random.default_rng(2)
+    count = sum(x.name in ("q", "v", "a") for x in vars(module)[f"_{name}"].inputs)
+    q = np.array([module.random_configuration(rng) for _ in range(int(np.prod(batch)))])
+    rates = rng.normal(size=(2, *batch, module.nv)).astype(module.dtype)
+    return [q.reshape(*batch, module.nq), *rates][:count]
+
+
+def several(result: Any) -> tuple[Array, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_an_offset_is_a_frame_there(module: ModuleType, reference: str) -> None:
+    last = module.frame_names[-2]
+    for name in FUNCTIONS:
+        if name not in module.functions:
+            continue
+        function, (q, *rates) = getattr(module, name), state(module, name)
+        offset = OFFSET.astype(module.dtype)
+        moved = several(function(q, *rates, last, reference, offset=offset))
+        expected = several(function(q, *rates, "tool", reference))
+        for ours, theirs in zip(moved, expected, strict=True):
+            tolerance = 1e-12 if module.dtype == np.float64 else 1e-4
+            assert_close(ours, theirs, tolerance, float(np.abs(theirs).max()) + 1.0, name)
+
+
+@pytest.mark.parametrize("samples", [3, 8, 19])
+def test_batches_have_an_offset_for_each_sample(module: ModuleType, samples: int) -> None:
+    given = poses(np.random.default_rng(3), samples).astype(module.dtype)
+    tolerance = 1e-12 if module.dtype == np.float64 else 1e-4
+    for name in ("frame_jacobian", "frame_acceleration"):
+        function, arrays = getattr(module, name), state(module, name, samples)
+        every = function(*arrays, "link3", "WORLD", given)
+        one_by_one = [function(*(x[k] for x in arrays), "link3", "WORLD", given[k]) for k in range(samples)]
+        size = float(np.abs(every).max())
+        assert_close(every, np.array(one_by_one), tolerance, size, name)
+        same = function(*arrays, "link3", offset=given[0])  # broadcasts
+        assert_close(same[1], function(*(x[1] for x in arrays), "link3", offset=given[0]), tolerance, size)
+
+
+def test_an_offset_must_be_a_pose(module: ModuleType) -> None:
+    q = module.q_neutral
+    with pytest.raises(ValueError, match="offset has quaternions that are not of unit length"):
+        module.frame_jacobian(q, "link3", offset=[0.0] * 7)
+    with pytest.raises(ValueError, match=r"offset has shape \(6,\)"):
+        module.frame_jacobian(q, "link3", offset=[0.0] * 6)
