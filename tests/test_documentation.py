@@ -64,6 +64,11 @@ class Block:
         return self.words[0] if self.words else ""
 
     @property
+    def file(self) -> str:
+        """The file that the page has the reader write it to, or append it; "" of others."""
+        return next((word for word in self.words[1:] if word.endswith(".py")), "")
+
+    @property
     def slow(self) -> bool:
         later = "slow" in self.words or _COMMAND.search(self.text) is not None or _INSTALL in self.text
         return later or self.page != FIRST
@@ -96,7 +101,13 @@ def folder(block: Block, tmp_path: Path) -> Path:
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
     git(tmp_path, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "a clone")
-    return furnished(tmp_path)
+    furnished(tmp_path)
+    with (tmp_path / ".git" / "info" / "exclude").open("a") as exclude:
+        for other in (other for other in BLOCKS if other.page == block.page and other.file):
+            with (tmp_path / other.file).open("a") as file:
+                file.write(other.text)
+            exclude.write(f"/{other.file}\n")
+    return tmp_path
 
 
 def furnished(clone: Path) -> Path:

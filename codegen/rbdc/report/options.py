@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count, takewhile
 from math import inf
+from pathlib import Path
 from sys import float_info
+from typing import Any, NamedTuple
 
 from rbdc.errors import OptionError
-from rbdc.option_fields import COUNT, Option, names, within
+from rbdc.option_fields import COUNT, TEXT, Option, Reading, each, names, within
 from rbdc.options import BuildOptions
 from rbdc.runtime._suggestions import suggestion
 
@@ -40,12 +42,34 @@ def as_loops(method: str) -> bool:
     return method.startswith(f"{LOOPS}-")
 
 
+class OwnReference(NamedTuple):
+    """A user's reference for a function of the catalogue: a function of a Python file, by its name."""
+
+    function: str
+    file: Path
+    name: str
+
+
+def _own_reference(given: Any) -> OwnReference:
+    """Read `[NAME=]FILE:FUNCTION`; without a name of the catalogue the function's own."""
+    if isinstance(given, OwnReference):
+        return given
+    place, _, name = TEXT.read(given).rpartition(":")
+    function, equals, file = place.partition("=")
+    if not (equals and function.isidentifier()):
+        function, file = name, place
+    if not (file and name.isidentifier()):
+        raise ValueError("give [NAME=]FILE:FUNCTION, as rnea=paper.py:newton_euler")
+    return OwnReference(function, Path(file), name)
+
+
 @dataclass(frozen=True)
 class CompareOptions(BuildOptions):
     """Options of a comparison; model, compiler and flags are the same for every method of ours and for
     CasADi's C.
 
-    functions, methods: None for all. at_rest: all inputs but configurations are zero. also: further
+    functions, methods: None for all. references: a user's, whose functions are compared where `functions`
+    names none. at_rest: all inputs but configurations are zero. also: further
     compilers, for the generated method alone. batch: largest batch, None for no batches. every_form: the
     straight-line code of every algorithm of the catalogue, that of the generated method too.
     """
@@ -72,10 +96,24 @@ class CompareOptions(BuildOptions):
         1.5,
         "Timing of each function, all its methods together, about.",
     )
+    references: Option[tuple[OwnReference, ...]] = Option(
+        each(Reading(_own_reference, ""), "[NAME=]FILE:FUNCTION"),
+        (),
+        "Compare a function of a Python file too, for the function NAME of rbdc: a text over a machine, or a "
+        "plain function (model, *inputs).",
+        "--reference",
+    )
     at_rest: bool = False
     also: tuple[str, ...] = ()
     batch: Option[int | None] = Option(COUNT, None, "The largest batch.", "--batch-samples")
     every_form: bool = False
+
+    @property
+    def compared(self) -> tuple[str, ...] | None:
+        """The names of the functions to compare: those of `functions`, or of a user's references; None for
+        all.
+        """
+        return self.functions or tuple(own.function for own in self.references) or None
 
     def wants(self, method: str, family: str) -> bool:
         """Return whether a method is to be measured; the generated one always is. The word peer stands for
@@ -108,6 +146,11 @@ class CompareOptions(BuildOptions):
         for peer in self.peers:
             if peer not in PEERS:
                 raise OptionError(f"--peers: no peer {peer!a}; {suggestion(peer, PEERS)}")
+        for own in self.references:
+            if own.function not in (self.compared or ()):
+                raise OptionError(
+                    f"--reference: {own.function} is not among --functions {','.join(self.compared or ())}"
+                )
         if self.checked > self.samples:
             raise OptionError(
                 f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples"

@@ -16,6 +16,7 @@ from rbdc.planning.loops.arrays import SAME, Arrays, Where
 from rbdc.planning.loops.recording import BODY, INDICES
 from rbdc.planning.loops.tree import BodyKind
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_number
 
 
 class Angle:
@@ -198,6 +199,8 @@ class LoopColumn(Column):
         return self._inner(BELOW, end, stop, about, carried) if _branches(self.m) else iter(())
 
     def _path(self, stop: Entry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+        if not (self.m.one_frame or is_number(carried)):
+            raise UnsupportedError("loops carry quantities up a path in one frame alone")
         if any(self.m.tree.paths.above(k) for k in range(len(self.m.tree.dofs))):
             yield from self._inner(ABOVE, Entry("up_start", self.number), stop, about, carried)
 

@@ -32,11 +32,13 @@ from rbdc.report.methods.implementation import (
     COUNT,
     ENTRY,
     ROBOT,
+    Method,
     NotTried,
     call_of,
     entry_point,
     of_files,
 )
+from rbdc.report.methods.own_references import load, own_methods, refuse_other_functions
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
@@ -67,15 +69,22 @@ def assemble(
     code of ours does not compile.
     """
     catalogue = functions_of(model)
-    names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
+    refuse_other_functions(options.references, catalogue)
+    names, _ = buildable(model, select(model, options.compared, "full"), options.compared)
+    own = load(options.references)
     measured = [FunctionRecord(catalogue[name]) for name in names]
     _refuse_unknown(model, measured, options)
 
+    def wanted(function: Function) -> list[Method]:
+        made = methods_of(model, function, rows, every_form=options.every_form)
+        mine = own_methods(model, function, own, [method.name for method in made])
+        return [*(method for method in made if options.wants(method.name, method.family)), *mine]
+
+    methods = [(one, wanted(one.function)) for one in measured]
+
     def jobs() -> Iterator[Job]:
-        for one in measured:
-            for method, family, make in methods_of(model, one.function, rows, every_form=options.every_form):
-                if not options.wants(method, family):
-                    continue
+        for one, every in methods:
+            for method, family, make in every:
                 progress(f"{one.name}: {method}")
                 try:
                     made = make()

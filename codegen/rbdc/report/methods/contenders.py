@@ -22,6 +22,7 @@ from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import cost
+from rbdc.ir.loops import LoopNest
 from rbdc.model import Problem
 from rbdc.model.bodies import ParameterRow
 from rbdc.native.build import SharedLibrary, shared_library, units_of
@@ -173,6 +174,11 @@ def as_loops(model: Problem, function: Function, reference: str, text: Text) -> 
         nest = loops_of(model, function, reference, text)
     except UnsupportedError as error:
         raise NotTried(str(error).removeprefix(f"{model.place}: ")) from None
+    return of_nest(model, function, nest, reference)
+
+
+def of_nest(model: Problem, function: Function, nest: LoopNest, reference: str) -> Implementation:
+    """Return the C of loops by a reference."""
     declaration = replace(function.declaration, zeroed=False)
     nest = replace(nest, static=sum(nest.arrays.values()) > MOST_ON_STACK)
     return alone(model, loops_source(ROBOT, declaration, nest, f"{reference}, as loops"))

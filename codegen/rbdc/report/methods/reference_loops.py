@@ -68,16 +68,28 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
 
     Raises UnsupportedError for a model that its loops do not know.
     """
-    if unknown := _unknown(problem, function, text):
-        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {unknown}")
+    if own := unknown(problem, function, text):
+        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {own}")
     names = dict[str, str]()
     return nest(Tree(problem), partial(_run, text, function.declaration, names), function.declaration)
 
 
+MOVING = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.WRENCHES)
+"""Inputs that a machine has for bodies: q, v, a and external forces."""
+BY_COLUMNS = (Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS)
+"""Inputs that a text is given as arguments, by columns."""
+
+
+def has_texts(declaration: FunctionDeclaration) -> bool:
+    """Return whether a text over a machine can compute a function: it has one q, and no frame."""
+    kinds = [p.kind for p in declaration.required]
+    known = all(kind in (*MOVING, *BY_COLUMNS) for kind in kinds)
+    return known and kinds.count(Kind.CONFIGURATION) == 1 and not declaration.framed
+
+
 def by_columns(declaration: FunctionDeclaration) -> list[Parameter]:
-    """Return the inputs that a text is given as arguments: those that are required, beside q, v and a."""
-    moving = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION)
-    return [p for p in declaration.required if p.kind not in moving]
+    """Return the inputs that a text is given as arguments, beside those that its machine has."""
+    return [p for p in declaration.required if p.kind not in MOVING]
 
 
 def _run(
@@ -96,7 +108,7 @@ def _run(
     text.after(m, *outputs)
 
 
-def _unknown(problem: Problem, function: Function, text: Text) -> str:
+def unknown(problem: Problem, function: Function, text: Text) -> str:
     """Return the first property of a model that loops do not know; "" where there is none."""
     loaded = any(p.name == EXTERNAL_FORCES for p in function.declaration.inputs)
     properties = {

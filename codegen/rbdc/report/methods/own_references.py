@@ -1,0 +1,275 @@
+"""A user's references for functions of the catalogue: a function of a Python file as methods of a comparison.
+
+A text over a machine (`rbdc.algorithms.tools.machine`) becomes loops and straight-line code, a plain function
+(model, *inputs) straight-line code. The oracle stays the one that the record names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import Parameter as Argument
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from rbdc.algorithms.reference.couplings import bound
+from rbdc.algorithms.reference.rnea import following
+from rbdc.algorithms.tools.machine import Array, Machine
+from rbdc.algorithms.tools.numbers import Numbers, Rows
+from rbdc.algorithms.trace import Trace
+from rbdc.errors import OptionError, RbdcError, UnsupportedError
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Kind, Parameter
+from rbdc.functions.evaluation import Inputs, arrays
+from rbdc.functions.record import Function
+from rbdc.model import Problem
+from rbdc.planning.loops.arrays import LoopResult
+from rbdc.planning.loops.machine import Loops
+from rbdc.planning.loops.renamed import Renamed
+from rbdc.report.accuracy import deepest_frame
+from rbdc.report.methods.contenders import by_method, of_nest
+from rbdc.report.methods.implementation import Implementation, Method, NotTried, without_optional
+from rbdc.report.methods.reference_loops import Text, by_columns, has_texts, loops_of, texts_of, unknown
+from rbdc.report.options import LOOPS, OwnReference
+from rbdc.runtime._suggestions import suggestion
+from rbdc.spatial import Force, Scalar
+
+FAMILY = "analytical"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A user's reference, and the function that it names in its file."""
+
+    of: OwnReference
+    call: Callable[..., Any]
+
+    @property
+    def words(self) -> str:
+        """The reference as pages name it."""
+        return f"{self.of.name} of {self.of.file.name}"
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Raise OptionError for what goes wrong in the user's file, with the line."""
+        try:
+            yield
+        except (NotTried, OptionError, UnsupportedError):
+            raise
+        except Exception as error:
+            raise OptionError(_message(self.of.file, error)) from error
+
+
+def refuse_other_functions(references: Sequence[OwnReference], catalogue: Mapping[str, Function]) -> None:
+    """Raise OptionError for a reference of a function that the catalogue does not have."""
+    for own in references:
+        if own.function not in catalogue:
+            remedy = f"{suggestion(own.function, catalogue)}; give NAME={own.file}:{own.name}"
+            raise OptionError(f"--reference: {own.function} is no function of rbdc; {remedy}")
+
+
+def load(references: Sequence[OwnReference]) -> list[Loaded]:
+    """Return references with the functions that they name.
+
+    Raises OptionError for a file that is not there or does not run, and for a name that it does not have.
+    """
+    return [Loaded(own, _function(own)) for own in references]
+
+
+def _function(own: OwnReference) -> Callable[..., Any]:
+    if not own.file.is_file():
+        raise OptionError(f"--reference: no file {str(own.file)!a}; give [NAME=]FILE:FUNCTION")
+    name = f"rbdc_reference_{own.file.stem}"
+    spec = importlib.util.spec_from_file_location(name, own.file)
+    if spec is None or spec.loader is None:
+        raise OptionError(f"--reference: {own.file} is no Python file; its name must end with .py")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise OptionError(_message(own.file, error)) from error
+    there = {key: x for key, x in vars(module).items() if callable(x) and not isinstance(x, type)}
+    if own.name not in there:
+        raise OptionError(
+            f"--reference: {own.file} has no function {own.name!a}; {suggestion(own.name, there)}"
+        )
+    named: Callable[..., Any] = there[own.name]
+    return named
+
+
+def _message(file: Path, error: BaseException) -> str:
+    """Return where in a file an error comes from, and which it is."""
+    own = {str(file), str(file.resolve())}
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    where = f"{file}:{line}" if line else str(file)
+    kind = "" if isinstance(error, RbdcError) else f"{type(error).__name__}: "
+    return f"--reference: {where}: {kind}{error}"
+
+
+def own_methods(
+    model: Problem, function: Function, loaded: Sequence[Loaded], known: Sequence[str]
+) -> list[Method]:
+    """Return the methods of a function by a user's references for it. known: names of its other methods.
+
+    Raises OptionError for a name that another method has, and for arguments that suit neither a text nor a
+    plain function.
+    """
+    made: list[Method] = []
+    for own in loaded:
+        if own.of.function != function.name:
+            continue
+        if _is_text(own, function.declaration):
+            text = _text(own, function)
+            makers = {LOOPS: partial(_as_loops, text=text), "unrolled": partial(_unrolled, text=text)}
+        else:
+            makers = {"unrolled": partial(_unrolled, text=None)}
+        for prefix, make in makers.items():
+            name = f"{prefix}-{own.of.name}"
+            if name in (*known, *(method.name for method in made)):
+                raise OptionError(
+                    f"--reference: there is a method {name} of {function.name}; rename {own.words}"
+                )
+            made.append(Method(name, FAMILY, partial(make, model, function, own)))
+    return made
+
+
+def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
+    """Return whether a function is a text over a machine, by how many arguments it takes."""
+    kinds = (Argument.POSITIONAL_ONLY, Argument.POSITIONAL_OR_KEYWORD)
+    try:
+        every = signature(own.call).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise OptionError(_message(own.of.file, error)) from error
+    least = sum(p.kind in kinds and p.default is Argument.empty for p in every)
+    most = (
+        99 if any(p.kind is Argument.VAR_POSITIONAL for p in every) else sum(p.kind in kinds for p in every)
+    )
+    plain = ["model", *(p.name for p in declaration.required), *declaration.place]
+    text = ["m", *(p.name for p in by_columns(declaration))]
+    if least <= len(plain) <= most:
+        return False
+    if least <= len(text) <= most and has_texts(declaration):
+        return True
+    either = f"a text over a machine ({', '.join(text)}) or " if has_texts(declaration) else ""
+    needed = f"{declaration.name} needs {either}a plain function ({', '.join(plain)})"
+    raise OptionError(f"--reference: {own.words} takes {least} arguments; {needed}")
+
+
+def _text(own: Loaded, function: Function) -> Text:
+    """Return the user's text with what motors and damping add to a text of the same function."""
+    like = next(iter(texts_of(function).values()), Text(own.call, following=False))
+
+    def run(m: Machine, *given: Any) -> Any:
+        with own.running():
+            found = own.call(Renamed(m), *given)
+            results = found if isinstance(found, tuple) else (found,)
+            _check_results(own, m, function.declaration.outputs, results)
+            return results
+
+    return like._replace(text=run)
+
+
+def _check_results(own: Loaded, m: Machine, outputs: Sequence[Parameter], results: Sequence[Any]) -> None:
+    """Raise TypeError where results are not a machine's, one for each output and of its size."""
+    kind, apart = LoopResult if isinstance(m, Loops) else Array, len({id(x) for x in results})
+    if not (len(results) == apart == len(outputs) and all(isinstance(x, kind) for x in results)):
+        given = "what m.vector, m.matrix or m.tensor gave it"
+        raise TypeError(f"{own.of.name} must return {given}, for {_shapes(outputs)}")
+    if isinstance(m, Loops):
+        sizes = [m.sizes[x.name] for x in results]
+        if sizes != [p.size for p in outputs]:
+            raise TypeError(f"{own.of.name} returns arrays of {sizes} entries, for {_shapes(outputs)}")
+
+
+def _shapes(outputs: Sequence[Parameter]) -> str:
+    return ", ".join(f"{p.name}{list(p.shape)}" for p in outputs)
+
+
+def _refused(model: Problem, function: Function, text: Text) -> None:
+    """Raise NotTried for a model that texts do not know, and where nothing says what motors and damping
+    add.
+    """
+    if own := unknown(model, function, text):
+        raise NotTried(f"texts have no {own}")
+    if _driven(model) and not texts_of(function):
+        raise NotTried("no text of this function has motors or damping; leave out armature and damping")
+
+
+def _driven(model: Problem) -> bool:
+    return any(model.armature) or any(model.damping)
+
+
+def _as_loops(model: Problem, function: Function, own: Loaded, text: Text) -> Implementation:
+    """Return the text as loops, in one frame or in the frames of the bodies, whichever takes less."""
+    _refused(model, function, text)
+    made, reasons = list[tuple[int, bool, Implementation]](), list[UnsupportedError]()
+    for one_frame in (False, True):
+        try:
+            nest = loops_of(model, function, own.of.name, text._replace(one_frame=one_frame))
+        except UnsupportedError as error:
+            reasons.append(error)
+            continue
+        found = of_nest(model, function, nest, own.of.name)
+        made.append((nest.cost().operations, one_frame, found))
+    if not made:
+        raise OptionError(_message(own.of.file, reasons[-1]))
+    _, one_frame, best = min(made, key=lambda entry: entry[0])
+    frames = "in one frame" if one_frame else "in the frames of the bodies"
+    return replace(best, algorithm=f"{own.words}, as loops {frames}")
+
+
+def _unrolled(model: Problem, function: Function, own: Loaded, text: Text | None) -> Implementation:
+    """Return straight-line code of a text or of a plain function."""
+    if text is not None:
+        _refused(model, function, text)
+        if _driven(model):
+            raise NotTried("straight-line code of a text has no motors and no damping, its loops have")
+    declaration = replace(without_optional(function.declaration), framed=False, pair=False)
+    others = (0,) if function.declaration.pair else ()
+    place = (deepest_frame(model), *others, REFERENCES[0]) if function.declaration.framed else ()
+
+    def evaluate(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        del trace
+        with own.running():
+            if text is not None:
+                found = _over_numbers(model, declaration, text, inputs)
+            else:
+                found = bound(own.call)(model, *(_argument(p, inputs) for p in declaration.inputs), *place)
+            return _checked(own, declaration, found)
+
+    made = by_method(model, replace(function, declaration=declaration), own.of.name, evaluate)
+    return replace(made, algorithm=own.words)
+
+
+def _argument(p: Parameter, inputs: Inputs) -> list[Any]:
+    """Return an input as plain functions take it: scalars, external forces as one `Force` a body."""
+    x = list(inputs[p.name])
+    return [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)] if p.kind is Kind.WRENCHES else x
+
+
+def _over_numbers(model: Problem, declaration: FunctionDeclaration, text: Text, inputs: Inputs) -> Any:
+    kinds = {p.kind: inputs[p.name] for p in declaration.inputs}
+    q, v, a = (kinds.get(kind) for kind in (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION))
+    loads = [force for p in declaration.inputs if p.kind is Kind.WRENCHES for force in _argument(p, inputs)]
+    m = Numbers(model, q, v, a, following(model, q or [], loads or None))
+    try:
+        found: Any = text.text(m, *(m.given(inputs[p.name]) for p in by_columns(declaration)))
+    except UnsupportedError as error:
+        raise NotTried(str(error)) from None
+    return tuple(m.reduced(x) if isinstance(x, Rows) else m.reduced_vector(x) for x in found)
+
+
+def _checked(own: Loaded, declaration: FunctionDeclaration, found: Any) -> list[list[Scalar]]:
+    """Return the entries of results. Raises TypeError where they do not suit the outputs."""
+    results = found if isinstance(found, tuple) else (found,)
+    rows = arrays(tuple(x.tolist() if hasattr(x, "tolist") else x for x in results))
+    sizes, wanted = [len(row) for row in rows], [p.size for p in declaration.outputs]
+    if sizes != wanted:
+        raise TypeError(f"{own.of.name} returns {sizes} entries, for {_shapes(declaration.outputs)}")
+    return rows
