@@ -21,6 +21,7 @@ from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.native.surroundings import Earlier
 from rbdc.native.toolchain import March
+from rbdc.native.tunings import TUNING, Tunings
 from rbdc.option_fields import (
     COUNT,
     FOLDER,
@@ -37,7 +38,6 @@ from rbdc.option_fields import (
     within,
     words_of,
 )
-from rbdc.planning.tuning import TUNING, Tuning
 from rbdc.reduction.model_options import held_options
 from rbdc.runtime._suggestions import suggestion
 
@@ -184,8 +184,8 @@ class BuildOptions(ModelOptions):
         "Compilers to try; the first one links. By default the newest clang and gcc.",
         recorded=False,
     )
-    tuning: Option[Tuning | None] = Option(
-        TUNING, None, "Take forms, compilers and batches from this file: tuning.json of a tuned package."
+    tuning: Option[Tunings | None] = Option(
+        TUNING, None, "Take forms, compilers and batches from this tuning.json, for all variants or for one."
     )
     compiler: Option[str | None] = Option(
         TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
@@ -260,7 +260,7 @@ class BuildArguments(TypedDict, total=False):
     march: March
     tune: float | str | bool | None
     tune_compilers: str | Sequence[str] | None
-    tuning: str | PathLike[str] | None
+    tuning: str | PathLike[str] | Sequence[str] | Mapping[str, str | PathLike[str]] | None
     cc: str | None
     cflags: str | Sequence[str] | None
     jobs: int | str | None
@@ -295,8 +295,8 @@ def check(options: BuildOptions) -> None:
 
 def _check_tuning(options: BuildOptions) -> None:
     """Raise OptionError or UnsupportedError for options that exclude a tuning or need one."""
-    if options.tuning is not None and options.style == "rolled":
-        raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
+    if options.tuning is not None:
+        options.tuning.check(options.march, options.style)
     if options.tune is None:
         if options.tune_compilers is not None:
             raise OptionError("`tune_compilers` needs `tune`: give it too")
@@ -321,7 +321,7 @@ def _check_tuning(options: BuildOptions) -> None:
     if options.march == "portable":
         raise UnsupportedError(
             "`march='portable'` is for all processors, `tune` measures this one: tune on some of them, "
-            "merge the files (rbdc tune-merge), and give that as `tuning`"
+            "give a file a variant, or merge them (rbdc tune-merge), and give that as `tuning`"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -18,7 +18,6 @@ from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model, Problem
 from rbdc.model.text import is_text
 from rbdc.native import cache
-from rbdc.native.compilers import compilers_of, compilers_of_files
 from rbdc.native.install import (
     EXTENSION,
     EXTENSION_SOURCE,
@@ -36,7 +35,6 @@ from rbdc.native.machine import processor
 from rbdc.native.surroundings import Earlier, namesake_warnings
 from rbdc.native.toolchain import Compiler, Toolchain, toolchain
 from rbdc.options import BuildOptions, Progress, added, check, differing, recorded_options
-from rbdc.planning.tuning import FILE as TUNING_FILE
 from rbdc.progress import FILES, Share, Step, steps_of_build
 from rbdc.reduction.clusters import with_reduced_loops
 from rbdc.reduction.contacts import with_contacts, with_frames_of_forces
@@ -84,7 +82,7 @@ def build_package(
     manifest = manifest_of(package)
     of_this = (
         *manifest["left_out"],
-        *job.tuning_remarks(manifest["functions"]),
+        *job.tuning_remarks([*manifest["functions"]]),
         *earlier.lost(manifest, obstacle),
     )
     known = not made and earlier.manifest.get("key") == key
@@ -165,9 +163,9 @@ class _Job:
     def compilers(self) -> dict[str, Compiler]:
         """The compilers that the tuning names for the functions, by name."""
         tuning = self.options.tuning
-        return {} if tuning is None else compilers_of(tuning, self.selected(), self.tools)
+        return {} if tuning is None else tuning.compilers(self.selected(), self.tools)
 
-    def tuning_remarks(self, functions: Iterable[str]) -> list[str]:
+    def tuning_remarks(self, functions: Sequence[str]) -> list[str]:
         """Return the remarks on the tuning for a build of these functions."""
         here = "" if self.options.march == "portable" else processor()
         return [] if self.options.tuning is None else self.options.tuning.remarks(functions, here)
@@ -290,7 +288,7 @@ def _tools_of(job: _Job, generated: Generated) -> Toolchain:
     tuning = job.options.tuning
     if tuning is None:
         return job.tools
-    return job.tools._replace(others=compilers_of_files(tuning, generated.sources, job.compilers))
+    return job.tools._replace(others=tuning.compilers_of_files(generated.sources, job.compilers))
 
 
 def _contents(
@@ -312,9 +310,9 @@ def _contents(
     others: dict[str, Any] = {}
     sized: dict[str, dict[str, Any]] = {s.declaration.name: sizes(s, native) for s in generated.sources}
     if (tuning := job.options.tuning) is not None:
-        contents[TUNING_FILE] = tuning.text.encode()
+        contents |= tuning.files
         others = {"others": {name: compiler.version for name, compiler in job.compilers.items()}}
-        sized = {name: {**own, **tuning.compilers_of(name)} for name, own in sized.items()}
+        sized = {name: {**own, **tuning.entry(name)} for name, own in sized.items()}
     build = {
         "key": job.key,
         "model_sha256": content_hash(job.model),

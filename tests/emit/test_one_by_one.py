@@ -22,7 +22,7 @@ ROBOT = "robot"
 
 def generated(name: str, choice: Choice = UNTOLD) -> tuple[Problem, Generated]:
     model = Problem.from_urdf(resolve("double_pendulum"))
-    options = GenerationOptions(targets=("c", "batch"), choices={name: choice})
+    options = GenerationOptions(targets=("c", "batch"), choices={"": {name: choice}})
     return model, generate(model, ROBOT, [name], lambda _: None, options)
 
 

@@ -43,7 +43,7 @@ def kernels(lanes: int | None = None) -> list[str]:
     """Of the batch of inverse dynamics the lines of the preprocessor, and the widths of kernels that are
     called, in their order.
     """
-    options = GenerationOptions(targets=("c", "batch"), choices={"rnea": Choice(lanes=lanes)})
+    options = GenerationOptions(targets=("c", "batch"), choices={"": {"rnea": Choice(lanes=lanes)}})
     text = generate(model(), "robot", ["rnea"], lambda _: None, options).files["robot_rnea_batch.c"]
     block = text[text.index("static inline int robot_rnea_block") : text.index("return 1;")]
     return re.findall(r"^#.*|(?<=kernel)\d+(?=_without_fext\(|\()|(?<=_of)\d+(?=\()", block, re.MULTILINE)

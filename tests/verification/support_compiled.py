@@ -18,9 +18,9 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Part
 from rbdc.model import Problem
 from rbdc.native.build import compile_library, compile_package
-from rbdc.native.compilers import compilers_of, compilers_of_files
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import Toolchain, find_compiler
+from rbdc.native.tunings import Tunings
 from rbdc.planning.tuning import Tuning
 from rbdc.processes import Helper, HelperEnded
 from rbdc.verification.calls import Call, Callee
@@ -53,7 +53,7 @@ class Text:
         tuning: Tuning | None = None,
     ) -> Text:
         """Return the text of some functions for some targets."""
-        choices = {} if tuning is None else tuning.choices()
+        choices = Tunings(tuning).choices()
         options = GenerationOptions(targets=("c", *targets), style=style, choices=choices)
         return Text(model, robot, generate(model, robot, names, lambda _: None, options), tuning)
 
@@ -84,10 +84,9 @@ class Text:
     def tools(self) -> Toolchain:
         """The compilers, those of the tuning among them."""
         usual = Toolchain(find_compiler(None), ZEROED)
-        if self.tuning is None:
-            return usual
-        found = compilers_of(self.tuning, [d.name for d in self.declarations], usual)
-        return usual._replace(others=compilers_of_files(self.tuning, self.generated.sources, found))
+        tunings = Tunings(self.tuning)
+        found = tunings.compilers([d.name for d in self.declarations], usual)
+        return usual._replace(others=tunings.compilers_of_files(self.generated.sources, found))
 
     def changed(self, file: str, old: str, new: str) -> dict[str, str]:
         """Return the files, with a change to one of them, which must have the old text."""

@@ -166,7 +166,7 @@ def test_mutants_of_a_tuned_package_are_refused(tmp_path: Path) -> None:
     model = Problem.from_urdf(resolve("double_pendulum"))
     package = unchanged(Text.of(model, "robot", [*FORMS], "batch", tuning=a_tuning()), tmp_path / "package")
     others = package.text.tools.others
-    files = sorted(name for name in others if name.endswith(".c"))
+    files = sorted(name for _, name in others if name.endswith(".c"))
     assert len(files) == 5 and {own.path for own in others.values()} == {find_compiler(c).path for c in TWO}
     for file in files:
         plenty = zip(range(6), mutants({file: package.code[file]}, 1), strict=False)

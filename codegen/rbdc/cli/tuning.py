@@ -10,8 +10,7 @@ import click
 
 from rbdc.cli.support import wrote
 from rbdc.errors import OptionError
-from rbdc.options import BuildOptions
-from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, geometric_mean
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Tuning, geometric_mean, read_tuning
 from rbdc.tuning.choosing import merged
 
 if TYPE_CHECKING:
@@ -62,6 +61,12 @@ def tune_merge(files: tuple[str, ...], out: Path) -> None:
 
     if len(set(files)) < 2:
         raise OptionError("tune-merge: give files of two or more different processors")
-    options = {file: BuildOptions(tuning=file).tuning for file in files}
-    made = merged({file: tuning for file, tuning in options.items() if tuning is not None})
+    made = merged({file: _read(file) for file in files})
     wrote(placed(out.parent, {out.name: made.text}))
+
+
+def _read(file: str) -> Tuning:
+    try:
+        return read_tuning(file)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
+from rbdc.emit.library import VARIANTS
 from rbdc.emit.registry import Generated, assembled, backends_of, emitted
+from rbdc.emit.variants import in_variants
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -29,8 +31,8 @@ class GenerationOptions:
     style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it. choices: by function, in place of what planning chooses. warnings: those that the
-    package keeps.
+    not depend on it. choices: by variant of the library, "" for those that are not named, and by function,
+    in place of what planning chooses. warnings: those that the package keeps.
     """
 
     style: str = "unrolled"
@@ -39,7 +41,7 @@ class GenerationOptions:
     scalar: ScalarType = DOUBLE
     portable: bool = False
     processes: int = 1
-    choices: Mapping[str, Choice] = field(default_factory=dict)
+    choices: Mapping[str, Mapping[str, Choice]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -86,9 +88,22 @@ def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
     """Return the text of a function by all targets."""
+    groups: dict[Choice, tuple[str, ...]] = {}
+    for variant in VARIANTS:
+        choices = options.choices.get(variant, options.choices.get("", {}))
+        choice = choices.get(function.name, UNTOLD)
+        groups[choice] = (*groups.get(choice, ()), variant)
     subject = Subject(package.model, function)
-    choice = options.choices.get(function.name, UNTOLD)
-    plan = chosen_plan(subject, options.style, choice)
+    made = {own: _chosen(package, subject, backends, options.style, choice) for choice, own in groups.items()}
+    return in_variants(made)
+
+
+def _chosen(
+    package: Package, subject: Subject, backends: Sequence[Backend], style: str, choice: Choice
+) -> FunctionSource:
+    """Return the text of a function by all targets, of one choice."""
+    function = subject.function
+    plan = chosen_plan(subject, style, choice)
     batch, program = BatchPlan(), None
     if any(backend.needs_samples for backend in backends):
         batch = batch_plan(subject, plan, choice)

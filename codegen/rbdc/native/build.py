@@ -248,7 +248,7 @@ def _in_variants(
 ) -> list[Unit]:
     """Return the C files of a library, once for each variant."""
     return [
-        replace(unit, name=v.file(robot, unit.name), compiler=tools.others.get(unit.name))
+        replace(unit, name=v.file(robot, unit.name), compiler=tools.compiler_of(v.name, unit.name))
         for v in variants
         for unit in units_of(files, (*STANDARD_FLAGS, *WARNING_FLAGS, *v.flags))
     ]

@@ -97,11 +97,15 @@ class Compiled:
 
 
 class Toolchain(NamedTuple):
-    """A compiler and its flags. others: by name of a C file its compiler, where that is another."""
+    """A compiler and its flags. others: compilers of C files by variant, "" for all, and name."""
 
     compiler: Compiler
     flags: tuple[str, ...]
-    others: Mapping[str, Compiler] = MappingProxyType({})
+    others: Mapping[tuple[str, str], Compiler] = MappingProxyType({})
+
+    def compiler_of(self, variant: str, file: str) -> Compiler | None:
+        """Return the compiler of a C file in a variant, where that is another."""
+        return self.others.get((variant, file)) or self.others.get(("", file))
 
     @property
     def name(self) -> str:

@@ -9,14 +9,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rbdc.model.formats.located import Fields, Node, Source
 from rbdc.model.xml import shown
-from rbdc.option_fields import Reading
 from rbdc.planning.calibration import RATES
 from rbdc.planning.plans import Choice
 from rbdc.runtime._suggestions import suggestion
@@ -132,9 +130,9 @@ class Tuning:
         """Return remarks of a build of these functions on it; without a processor: for all."""
         found = []
         if processor and self.processors and processor not in self.processors:
-            found.append(f"`tuning`: measured on {', '.join(self.processors)}; this is {processor}")
+            found.append(f"measured on {', '.join(self.processors)}; this is {processor}")
         if unnamed := [name for name in functions if name not in self.functions]:
-            found.append(f"`tuning`: says nothing of {', '.join(unnamed)}, built as without it")
+            found.append(f"says nothing of {', '.join(unnamed)}, built as without it")
         return found
 
     @property
@@ -200,10 +198,6 @@ def read_tuning(given: Any) -> Tuning:
     except OSError as error:
         raise ValueError(f"{error.strerror}; give the path of a file such as {FILE}") from None
     return _Reader(Source(str(Path(given)), text)).tuning()
-
-
-TUNING = Reading(read_tuning, "FILE", record=lambda tuning: sha256(tuning.text.encode()).hexdigest())
-"""A tuning, by the path of its file."""
 
 
 class _Reader:

@@ -240,7 +240,7 @@ def generated(
 ) -> tuple[Files, FunctionSource]:
     """Return C of the generated batch function behind the common entry point, and what it was made of."""
     name = function.declaration.name
-    options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={name: choice})
+    options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={"": {name: choice}})
     made = generate(model, ROBOT, [name], lambda _: None, options)
     (source,) = made.sources
     return dict(of_files(model, made.files, source, BATCH).files), source

@@ -1,0 +1,142 @@
+"""The tunings of a package: one for all its variants, or one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from os import PathLike
+from typing import Any
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.native.compilers import compilers_of, compilers_of_files
+from rbdc.native.toolchain import Compiler, Toolchain
+from rbdc.option_fields import Reading
+from rbdc.planning.plans import Choice
+from rbdc.planning.tuning import FILE, SINGLE, Tuning, read_tuning
+from rbdc.runtime._suggestions import suggestion
+
+_OWN = "VARIANT=FILE"
+
+
+@dataclass(frozen=True)
+class Tunings:
+    """Tunings of the variants of a package.
+
+    common: the tuning of every variant without its own, None where there is none.
+    own: tunings by the variant's name.
+    """
+
+    common: Tuning | None
+    own: Mapping[str, Tuning] = field(default_factory=dict)
+
+    @cached_property
+    def each(self) -> dict[str, Tuning]:
+        """The tunings by variant, the common one by ""."""
+        return ({} if self.common is None else {"": self.common}) | dict(sorted(self.own.items()))
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The files in a package, by name."""
+        return {_file(variant): tuning.text.encode() for variant, tuning in self.each.items()}
+
+    def check(self, march: str, style: str) -> None:
+        """Raise OptionError or UnsupportedError for values of options that have no meaning beside these."""
+        if style == "rolled":
+            raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
+        if self.own and march != "portable":
+            problem = f"`tuning`: {next(iter(self.own))} is a variant of `march='portable'`"
+            raise OptionError(f"{problem}; give that too, or the file alone")
+
+    def choices(self) -> dict[str, dict[str, Choice]]:
+        """Return the choices of planning by variant, those of the common tuning by ""."""
+        return {variant: tuning.choices() for variant, tuning in self.each.items()}
+
+    def remarks(self, functions: Sequence[str], processor: str) -> list[str]:
+        """Return remarks of a build of these functions on a processor; without a processor: for all."""
+        named = {name and f"{name} ": own.remarks(functions, processor) for name, own in self.each.items()}
+        return [f"`tuning`: {variant}{text}" for variant, own in named.items() for text in own]
+
+    def compilers(self, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
+        """Return the compilers that the tunings name for these functions, by name."""
+        names = [*functions]
+        return {k: v for own in self.each.values() for k, v in compilers_of(own, names, usual).items()}
+
+    def compilers_of_files(
+        self, sources: Sequence[FunctionSource], found: Mapping[str, Compiler]
+    ) -> dict[tuple[str, str], Compiler]:
+        """Return the compilers by variant and C file; those of the common tuning by the variant ""."""
+        return {
+            (variant, file): compiler
+            for variant, tuning in self.each.items()
+            for file, compiler in compilers_of_files(tuning, sources, found).items()
+        }
+
+    def entry(self, function: str) -> dict[str, Any]:
+        """Return what the manifest says of a function: its compilers, and those and forms of the variants."""
+        found: dict[str, Any] = {} if self.common is None else self.common.compilers_of(function)
+        entries = {name: _entry(own, function) for name, own in self.own.items()}
+        variants = {name: entry for name, entry in entries.items() if entry}
+        return found | ({"variants": variants} if variants else {})
+
+
+def _file(variant: str) -> str:
+    return FILE.replace(".", f"_{variant}.") if variant else FILE
+
+
+def _entry(tuning: Tuning, function: str) -> dict[str, Any]:
+    single = tuning.decisions[SINGLE].get(function)
+    return ({} if single is None else {"form": single.way.what}) | tuning.compilers_of(function)
+
+
+def _read(given: Any) -> Tunings | None:
+    """Return the tunings of a file by its path, of several by `_OWN`, or by variant; None of nothing.
+
+    Raises ValueError for anything else, DescriptionError for a content that is no tuning.
+    """
+    if isinstance(given, Tunings):
+        return given
+    found: dict[str, Tuning] = {}
+    for variant, file in _parted(given):
+        if variant in found:
+            raise ValueError(f"two files for {variant or 'all variants'}; give {_OWN} for each variant")
+        found[variant] = read_tuning(file)
+    return Tunings(found.pop("", None), found) if found else None
+
+
+def _parted(given: Any) -> list[tuple[str, Any]]:
+    """Return the variants, "" for all, with their files."""
+    if isinstance(given, Mapping):
+        return [(_variant(name), file) for name, file in given.items()]
+    if isinstance(given, (str, PathLike, Tuning)):
+        given = [given]
+    if not isinstance(given, Sequence):
+        raise ValueError(f"give the path of a file such as {FILE}, or {_OWN}")
+    return [_pair(one) for one in given]
+
+
+def _pair(one: Any) -> tuple[str, Any]:
+    name, equals, file = one.partition("=") if isinstance(one, str) else ("", "", one)
+    return (_variant(name), file) if equals and "/" not in name else ("", one)
+
+
+def _variant(name: str) -> str:
+    from rbdc.emit.library import VARIANTS
+
+    if name not in VARIANTS:
+        raise ValueError(f"no variant {name!a}; {suggestion(name, VARIANTS)}")
+    return name
+
+
+def _recorded(tunings: Tunings | None) -> Any:
+    """Return the hashes of the contents: of a common tuning one, else by variant."""
+    if tunings is None:
+        return None
+    hashes = {variant: sha256(own.text.encode()).hexdigest() for variant, own in tunings.each.items()}
+    return hashes if tunings.own else hashes[""]
+
+
+TUNING = Reading(_read, "FILE|VARIANT=FILE", repeated=True, record=_recorded)
+"""Tunings, by the paths of their files."""
