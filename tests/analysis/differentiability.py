@@ -1,10 +1,9 @@
 """Functions that can be differentiated in CasADi, JAX and PyTorch, and those that must be built for it, read
-off the records. ``python -m tests.analysis.differentiability`` prints the table of the page.
+off the records.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -51,13 +50,9 @@ def _second(catalogue: Mapping[str, Function], d: Differential) -> str:
 
 
 def table() -> str:
-    """Return the table in Markdown."""
+    """Return the table of docs/functions.md."""
     lines = ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
     for row in differentiable():
         names = (row.name, row.first, row.second, row.forces)
         lines.append(f"| {' | '.join(f'`{name}`' if name else '' for name in names)} |")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(f"{table()}\n")

@@ -1,10 +1,9 @@
-"""Every entry of the table of derivatives, in every framework, against differences; the table of the page."""
+"""Every entry of the table of derivatives, in every framework, against differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,14 +14,13 @@ import pytest
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from tests.analysis.differentiability import differentiable, table
+from tests.analysis.differentiability import differentiable
 from tests.emit.test_casadi import chain, symbolic
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
 from tests.support_differences import Vector, central
 
 ROWS = differentiable()
 ROBOTS = ("planar_spherical", "spherical_planar", "kuka_iiwa", "hyq")
-PAGE = Path(__file__).parents[2] / "docs" / "derivatives.md"
 TOUCHING = {
     "planar_spherical": "link1",
     "spherical_planar": "link1",
@@ -186,8 +184,3 @@ def test_torch(robot: str) -> None:
         if row.second:
             second = torch.func.jacrev(torch.func.grad(f))(torch.tensor(x))
             close(second.detach().numpy(), central(gradient, x), 1e-7)
-
-
-def test_the_page_has_the_table() -> None:
-    """If not: python -m tests.analysis.differentiability."""
-    assert table() in PAGE.read_text(encoding="utf-8")

@@ -100,7 +100,7 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
             dtau_dq dtau_dv[nv, nv]: derivative by <x>
 
     in which <x> is what the name of an output ends in after its last d. `!`: required here. `frame`: it is a
-    function of a frame, with `other` of a pair. Shapes are of numbers, the sizes of `_sizes`, and products of
+    function of a frame, with `other` of a pair. Shapes are of numbers, the sizes of `sizes_of`, and products of
     both, 10 njoints; "inverse" before them says that it is one.
 
     Args:
@@ -109,12 +109,12 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
         more: inputs beside those that functions of all families have.
     """
     by_name = {p.name: p for p in [*_inputs(model), *more]}
-    sizes = _sizes(model)
+    sizes = sizes_of(model)
     made = [_declared(paragraph, by_name, sizes) for paragraph in re.split(r"\n(?=\S)", text.strip())]
     return {declaration.name: declaration for declaration in made}
 
 
-def _sizes(model: Problem) -> dict[str, int]:
+def sizes_of(model: Problem) -> dict[str, int]:
     """Return sizes by the names that shapes have for them: those of the whole tree, of contacts and of closed
     loops too.
     """

@@ -1,0 +1,327 @@
+"""The page of all functions, from their records: ``python docs/functions_page.py`` writes `functions.md`.
+
+Sizes of shapes are words. They are found on two robots, which have every kind of function and no two sizes in
+the same pair.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rbdc.functions import catalogue
+from rbdc.functions.catalogue import functions_of, presets
+from rbdc.functions.declarations import FRICTION_WIDTH, PARAMETERS, FunctionDeclaration, Parameter
+from rbdc.functions.inputs import sizes_of
+from rbdc.functions.record import ALONE, SECOND, Function
+from rbdc.functions.references import HOME
+from rbdc.model import Problem
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+
+FOLDER = Path(__file__).parent
+PEERS: Mapping[str, Mapping[str, list[str]]] = tomllib.loads((FOLDER / "peers.toml").read_text("utf-8"))
+
+TITLES = {
+    "dynamics": "Inverse and forward dynamics",
+    "derivatives": "First derivatives of dynamics",
+    "kinematics": "Kinematics of frames",
+    "momentum": "Centre of mass, momentum, energies and regressors",
+    "manifold": "The configuration manifold",
+    "contacts": "Contacts, closed loops and impacts",
+    "second_order": "Second derivatives of dynamics",
+}
+"""Titles of the families of records by their names; others have the name as title."""
+REST = "Derivatives of other functions"
+
+_FEET = ("foot=surface@lf_foot", "toe=point@rf_foot")
+_HELD = ("left=point@lh_foot=trunk:-0.35,0.2,-0.5", "right=point@rh_foot=trunk:-0.35,-0.2,-0.5")
+_ROBOTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("hyq", {"root_joint": "free-flyer", "contacts": (*_FEET, *_HELD)}),
+    (
+        "panda",
+        {
+            "mimic": "coupled",
+            "contacts": ("tip=point@panda_leftfinger", "loop=point@panda_link5=panda_link1:0.4,0,0.4"),
+        },
+    ),
+)
+
+
+@cache
+def models() -> tuple[Problem, ...]:
+    """The robots on which shapes are found."""
+    return tuple(read(name, BuildOptions(**options)) for name, options in _ROBOTS)
+
+
+def with_all_inputs() -> Problem:
+    """The first robot with inertial parameters as inputs, and with dry friction."""
+    name, options = _ROBOTS[0]
+    model = read(name, BuildOptions(**options, parameters=(), friction="include"))
+    return replace(model, bodies=tuple(replace(body, friction=1.0) for body in model.bodies))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function of the page.
+
+    function: its record for the first robot. shapes: of its inputs and outputs by name, in words. options:
+    names of further inputs that it has in packages built for them.
+    """
+
+    function: Function
+    shapes: Mapping[str, str]
+    options: tuple[str, ...]
+
+    @property
+    def declaration(self) -> FunctionDeclaration:
+        """Its declaration."""
+        return self.function.declaration
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.function.name
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """Every function of the catalogue by its name."""
+    catalogues = [functions_of(model) for model in models()]
+    optional = functions_of(with_all_inputs())
+    words = _words()
+    found = {}
+    for name, function in catalogues[0].items():
+        pairs = zip(*(_arrays(own[name].declaration) for own in catalogues), strict=True)
+        shapes = {p.name: _shape(zip(p.shape, q.shape, strict=True), words) for p, q in pairs}
+        more = {p.name for p in optional[name].declaration.inputs} & {PARAMETERS, FRICTION_WIDTH}
+        found[name] = Entry(function, shapes, tuple(sorted(more)))
+    return found
+
+
+def _arrays(d: FunctionDeclaration) -> list[Parameter]:
+    return [*d.inputs, *d.outputs]
+
+
+Sizes = tuple[int, ...]
+"""A size on each of the robots."""
+
+
+def _words() -> dict[Sizes, str]:
+    """Words for the sizes that differ between the robots, and for multiples of the number of joints."""
+    one, other = (sizes_of(model) for model in models())
+    found: dict[Sizes, str] = {}
+    for name in one:
+        found.setdefault(
+            (one[name], other[name]), name.replace("frames", "nframes").replace("contacts", "ncontacts")
+        )
+    found |= {(k * one["njoints"], k * other["njoints"]): f"{k} njoints" for k in (4, 6, 10)}
+    world = tuple(sum(contact.second is None for contact in model.contacts) for model in models())
+    return found | {world: "contacts with the world"}
+
+
+def _shape(sizes: Iterable[Sizes], words: Mapping[Sizes, str]) -> str:
+    """A shape in words. Raises KeyError for a size that has no name: it needs one in `_words`."""
+    found = [str(size[0]) if len(set(size)) == 1 else words[size] for size in sizes]
+    return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
+
+
+def families() -> dict[str, list[Entry]]:
+    """The functions by the titles of their families, in the order of the catalogue."""
+    left = dict(entries())
+    found = {}
+    for family in catalogue.FAMILIES:
+        names = [function.name for function in family(models()[0])]
+        found[TITLES.get(family.__name__, family.__name__.title())] = [left.pop(name) for name in names]
+    return found | {REST: list(left.values())}
+
+
+def page() -> str:
+    """The page."""
+    return (
+        "\n".join([_HEAD.strip(), "", *_index(), *_derivatives(), *_presets(), *_sections()]).rstrip() + "\n"
+    )
+
+
+_HEAD = """
+# Functions
+
+% python docs/functions_page.py writes this page from the records of functions: do not edit it
+
+This page is for those who look for a function: all that a module can have, with shapes, units, derivatives
+and sources.
+
+`--functions` names what a build includes, `--preset` a set. In the signatures `m` is a module, ROBOT its
+name. Shapes are those of one sample.
+
+| size | meaning |
+|---|---|
+| nq, nv | entries of q; entries of v, a and tau |
+| njoints, nframes | moving joints, each with one body; frames, which are all links |
+| nq_tree, nv_tree | entries of q and v of the whole tree, including joints that follow others |
+| ncontacts, nc, nc_loops | contacts and loops; their rows; the rows of loops |
+
+- **Python**: arguments broadcast over leading dimensions. Every function takes `out=`, `layout=` and
+  `num_threads=`. Derivatives by q are by the nv directions of the tangent space.
+- **C**: matrices are row-major. `ROBOT_NAME_batch(size_t n, ...)` computes n samples. An argument that may be
+  None in Python may be NULL.
+- **CasADi**: names include frame and reference, `m.casadi("frame_jacobian@tool0@WORLD")`. JAX and PyTorch
+  have `m.jax.NAME` and `m.torch.NAME` with the signature of Python.
+- `frame` is the name of a link or its index in `m.frame_names`. `reference` is LOCAL (the default), WORLD or
+  LOCAL_WORLD_ALIGNED. [Conventions](conventions.md) explains these, and the order of q and v.
+- `parameters` is an input of packages built with [`--parameters` or
+  `--payload`](conventions.md#inertial-parameters-at-run-time), `friction_width` of those built with
+  [`--friction include`](robots.md#what-is-honoured).
+"""
+
+
+def _index() -> Iterator[str]:
+    """Every function with the names that others have for it."""
+    yield from ["## All functions", "", f"| function | computes | {' | '.join(PEERS)} |"]
+    yield "|---|---|" + "---|" * len(PEERS)
+    for entry in entries().values():
+        peers = (", ".join(f"`{name}`" for name in own.get(entry.name, ())) for own in PEERS.values())
+        summary = _plain(entry.declaration.summary.rstrip(".")).replace("|", "\\|")
+        yield f"| [`{entry.name}`](#{entry.name}) | {summary} | {' | '.join(peers)} |"
+    yield from [
+        "",
+        "[Coming from Pinocchio](from_pinocchio.md) and [from MuJoCo](from_mujoco.md) say what differs.",
+        "",
+    ]
+
+
+def _plain(text: str) -> str:
+    """Text in Markdown without emphasis by the signs of formulas; code between backquotes stays."""
+    parts = text.split("`")
+    return "`".join(part if k % 2 else re.sub(r"([*_<\[])", r"\\\1", part) for k, part in enumerate(parts))
+
+
+def _presets() -> Iterator[str]:
+    """What each preset adds."""
+    yield from ["## Presets", "", "| preset | functions |", "|---|---|"]
+    before: set[str] = set()
+    for name, functions in presets().items():
+        new = [f"`{own}`" for own in functions if own not in before]
+        yield f"| `{name}` | {'those before, and ' if before and name != SECOND else ''}{', '.join(new)} |"
+        before |= set(functions)
+    alone = [f"`{own.name}`" for own in entries().values() if own.function.preset == ALONE]
+    yield from [f"| none: name them | {', '.join(alone)} |", ""]
+    yield from [
+        "A module with contacts has the functions of contacts of its preset too. `control` is the default.",
+        "",
+    ]
+
+
+def _derivatives() -> Iterator[str]:
+    """Where derivatives are, for CasADi, JAX and PyTorch."""
+    yield from ["## Where derivatives are", "", _OF_DERIVATIVES.strip(), ""]
+    yield from ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
+    for entry in entries().values():
+        names = _differential(entry)
+        if names is not None:
+            yield f"| `{entry.name}` | {' | '.join(f'`{name}`' if name else '' for name in names)} |"
+    yield ""
+
+
+_OF_DERIVATIVES = """
+In C and NumPy the functions of the second and third column give the derivatives. CasADi, JAX and PyTorch
+differentiate a function if these were built with it: [Derivatives in frameworks](derivatives.md).
+"""
+
+
+def _differential(entry: Entry) -> tuple[str, str, str] | None:
+    """The functions with first and second derivatives and those by external forces, None without any."""
+    there, own = entries(), entry.function.differential
+    if own is None or own.first not in there:
+        return None
+    then = [there[name].function.differential for name in (own.first, own.weighted) if name]
+    second = own.second or next((d.first for d in then if d is not None), "")
+    return own.first, second, own.forces
+
+
+def _sections() -> Iterator[str]:
+    for title, functions in families().items():
+        yield from [f"## {title}", ""]
+        for entry in functions:
+            yield from _section(entry)
+
+
+def _section(entry: Entry) -> Iterator[str]:
+    d = entry.declaration
+    yield from [f"### `{entry.name}`", "", _plain(d.summary), "", "```text", *_signatures(entry), "```", ""]
+    yield from ["| | shape | meaning |", "|---|---|---|"]
+    for p in _arrays(d):
+        given = "returns " if p in d.outputs else ""
+        optional = "; may be None" if p.optional else ""
+        yield f"| {given}`{p.name}` | {entry.shapes[p.name]} | {_plain(p.meaning)}{optional} |"
+    yield from ["", *(f"- {line}" for line in _facts(entry)), ""]
+
+
+def _signatures(entry: Entry) -> Iterator[str]:
+    d = entry.declaration
+    results = ", ".join(p.name for p in d.outputs)
+    given = [p.name if not p.optional else f"{p.name}=None" for p in d.inputs]
+    place = [f'{name}="LOCAL"' if name == "reference" else name for name in d.place]
+    yield f"Python  {results} = m.{entry.name}({', '.join([*given, *place])})"
+    name = "@".join([entry.name, *(word.upper() for word in d.place)])
+    if not d.pair:
+        yield f'CasADi  {results} = m.casadi("{name}")({", ".join(p.name for p in d.required)})'
+    prototype = d.prototype("ROBOT", restrict="")
+    yield f"C       {prototype};"
+
+
+def _facts(entry: Entry) -> Iterator[str]:
+    function = entry.function
+    preset = f"`{function.preset}`" if function.preset != ALONE else "none: name it in `--functions`"
+    needs = ", ".join(sorted(need.value for need in function.requires))
+    yield f"Preset: {preset}.{f' Needs: {needs}.' if needs else ''}"
+    if (names := _differential(entry)) is not None:
+        words = [
+            f"{word} `{name}`"
+            for word, name in zip(("first", "second", "by `fext`"), names, strict=True)
+            if name
+        ]
+        yield f"Derivatives: {', '.join(words)}."
+    elif function.chain is not None:
+        of = function.chain.of
+        yield f"Derivatives of [`{of}`](#{of})." if of in entries() else f"Derivatives of `{of}`."
+    if entry.options:
+        yield f"Inputs of packages built for them: {', '.join(f'`{name}`' for name in entry.options)}."
+    yield from _sources(function)
+    for peer, own in PEERS.items():
+        if entry.name in own:
+            yield f"{peer}: {', '.join(f'`{name}`' for name in own[entry.name])}."
+
+
+_CITED = re.compile(r"\b(1[89]|20)\d\d\b|\b(table|section|Algorithm|equations?|tutorial)\b")
+_TESTED = re.compile(r"\bTests?: (.*?)(?=\n\n|$)", re.DOTALL)
+
+
+def _sources(function: Function) -> Iterator[str]:
+    """Author and equation of what builds compare the function with, and the identity that tests check."""
+    if not function.references and function.chain is not None:
+        of = function.chain.of
+        if of in entries():
+            yield f"Source: dual numbers through the reference of [`{of}`](#{of})."
+            return
+        function = function.chain.function
+    module, name = function.references[function.oracle or next(iter(function.references))].split(":")
+    home = import_module(f".{module.lstrip('.')}", HOME)
+    paragraphs = (inspect.getdoc(home) or "").split("\n\n")
+    cited = next((k for k, text in enumerate(paragraphs) if _CITED.search(text)), 0)
+    of_method = inspect.getdoc(getattr(home, name)) or ""
+    text = " ".join([*paragraphs[: cited + 1], _TESTED.sub("", of_method)])
+    yield f"Source: {_plain(' '.join(text.split()))}"
+    if tested := _TESTED.search(of_method):
+        yield f"Checked: {_plain(' '.join(tested[1].split()))}"
+
+
+if __name__ == "__main__":
+    (FOLDER / "functions.md").write_text(page(), encoding="utf-8")
