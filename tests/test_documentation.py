@@ -1,5 +1,5 @@
-"""The pages: every fenced block runs and leaves nothing that git tracks or shows, links lead somewhere, the
-first page stays short.
+"""The pages: every fenced block and every script of an example runs and leaves nothing that git tracks or
+shows, links lead somewhere, the first page stays short.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIRST = ROOT / "README.md"
 PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md"))]
 FOLDERS = (".github", "docs", "generated", "robots", "templates", "tests")
 PAGES += [p for name in FOLDERS for p in sorted((ROOT / name).glob("*.md"))]
-WORDS = 900
+WORDS = 700
 """Of the first page, at most."""
 COPIED = ("generated/cartpole", "generated/double_pendulum")
 """Folders of the checkout that commands of a page may write to."""
@@ -37,7 +37,7 @@ tested, which leaves traces in them.
 """
 
 _BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(([^)#:]+)\)")
+_LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 _COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment [\w-]+)\b")
 _QUICKLY = "--peers casadi --seconds 0.01 --samples 16"
 """Options that win over a page's: to compile the calls of Pinocchio's library takes more than a minute."""
@@ -81,7 +81,17 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(page, text[: match.start()].count("\n") + 1, tuple(match[1].split()), match[2])
 
 
-BLOCKS = [block for page in PAGES for block in blocks(page) if block.language != "text"]
+def is_run(block: Block) -> bool:
+    """Whether a block does something: it shows no text, and is no directive of the site such as {toctree}."""
+    return block.language != "text" and not block.language.startswith("{")
+
+
+BLOCKS = [block for page in PAGES for block in blocks(page) if is_run(block)]
+EXAMPLES = [
+    Block(script, 1, ("python", "slow"), script.read_text(encoding="utf-8"))
+    for script in sorted((ROOT / "docs" / "examples").glob("*.py"))
+]
+BLOCKS += EXAMPLES
 PARAMETERS = [
     pytest.param(b, id=f"{b.page.relative_to(ROOT)}:{b.line}", marks=[pytest.mark.slow] if b.slow else [])
     for b in BLOCKS
@@ -208,9 +218,20 @@ def test_blocks_run(block: Block, folder: Path) -> None:
     assert git(folder, "status", "--porcelain") == "", "a reader's clone is as it was"
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.page.stem)
+def test_examples_have_pictures(example: Block) -> None:
+    """Each script draws one, which is on the page of examples or of how it works."""
+    picture = example.page.with_suffix(".svg")
+    assert f'savefig("{picture.name}")' in example.text and picture.is_file()
+    pages = [
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("examples.md", "how_it_works.md")
+    ]
+    assert any(f"(examples/{picture.name})" in page for page in pages)
+
+
 def test_the_first_picture_is_of_a_motion_that_keeps_its_energy(tmp_path: Path) -> None:
     """And it says what its axes are."""
-    (block,) = [block for block in BLOCKS if block.page == FIRST and "savefig" in block.text]
+    (block,) = [example for example in EXAMPLES if example.page.stem == "swing"]
     checks = """
 assert 0 < np.ptp(total) < 1e-6 < np.ptp(energies[0])
 assert all(axes.get_ylabel().endswith(("(rad)", "(J)")) and axes.get_legend() for axes in figure.axes)

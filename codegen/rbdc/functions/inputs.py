@@ -100,7 +100,7 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
             dtau_dq dtau_dv[nv, nv]: derivative by <x>
 
     in which <x> is what the name of an output ends in after its last d. `!`: required here. `frame`: it is a
-    function of a frame, with `other` of a pair. Shapes are of numbers, the sizes of `sizes_of`, and products of
+    function of a frame, with `other` of a pair. Shapes are of numbers, names in `sizes_of`, and products of
     both, 10 njoints; "inverse" before them says that it is one.
 
     Args:

@@ -1,0 +1,51 @@
+"""The site: ``sphinx-build -W -n docs site``, after ``pip install -e '.[docs]'``."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import rbdc
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# The stub for generated modules is Python too: autodoc reads it as the module `module`.
+stub = Path(rbdc.__file__).parent / "runtime" / "module.pyi"
+loader = SourceFileLoader("module", str(stub))
+sys.modules["module"] = importlib.util.module_from_spec(importlib.util.spec_from_loader("module", loader))
+loader.exec_module(sys.modules["module"])
+
+project = "rbdc"
+author = "The rbdc authors"
+copyright = "the rbdc authors"
+version = release = rbdc.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "repository_pages",
+    "sources",
+    "links",
+]
+html_theme = "furo"
+html_title = f"rbdc {rbdc.__version__}"
+html_static_path = ["style"]
+html_css_files = ["site.css"]
+html_extra_path = ["llms.txt"]
+html_show_sphinx = False
+html_copy_source = False
+pygments_dark_style = "monokai"
+exclude_patterns = ["_build"]
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence"]
+suppress_warnings = [
+    "myst.header"
+]  # README pages of folders begin below the first level where they are included
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_numpy_docstring = False
+# Names of other libraries, whose pages are not read at build time.
+nitpick_ignore_regex = [("py:.*", r"(?!rbdc).*"), ("py:.*", r"rbdc\..*\.Any\w+")]  # type variables

@@ -1,0 +1,75 @@
+"""The heads of the sources of algorithms as a page: what each computes, and by which equations."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ALGORITHMS = Path(__file__).parent.parent / "codegen" / "rbdc" / "algorithms"
+PARTS = {
+    "Spatial algebra": "../spatial",
+    "Inverse and forward dynamics": "dynamics",
+    "Derivatives": "derivatives",
+    "Frames, momenta and the manifold": ".",
+    "Contacts and loops": "contacts",
+    "References from the literature": "reference",
+    "References for derivatives": "reference/derivatives",
+}
+"""Folders of algorithms by their titles on the page."""
+
+
+def page() -> str:
+    """The page."""
+    return "\n".join([_HEAD.strip(), "", *_parts()])
+
+
+_HEAD = """
+# Mathematics
+
+This page is for those who want the equations behind a function. Each section is the head of a source file.
+Motions are [linear; angular], forces [force; moment], in the frame of the body unless a section says
+otherwise; X is a transform of motions, X\\* one of forces.
+"""
+
+
+def _parts() -> Iterator[str]:
+    for title, folder in PARTS.items():
+        yield from [f"## {title}", ""]
+        for file in sorted((ALGORITHMS / folder).resolve().glob("*.py")):
+            text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+            if "\n\n" in text:  # others say in a sentence what they hold
+                place = (
+                    file.relative_to(ALGORITHMS.parent).with_suffix("").as_posix().replace("/__init__", "")
+                )
+                yield from [f"### {place}", "", *_markdown(text), ""]
+
+
+def _markdown(text: str) -> Iterator[str]:
+    """Paragraphs as text, indented formulas as blocks."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("    "):
+            yield from ["```text", *(line.removeprefix("    ") for line in paragraph.splitlines()), "```", ""]
+        else:
+            parts = paragraph.split("`")
+            yield "`".join(part if k % 2 else _escaped(part) for k, part in enumerate(parts))
+            yield ""
+
+
+def _escaped(text: str) -> str:
+    for sign in "\\*_<[#|":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def read(app: Any, document: str, source: list[str]) -> None:
+    """Put the page in place of its document."""
+    if document == "mathematics":
+        source[0] = page()
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("source-read", read)
+    return {"parallel_read_safe": True}
