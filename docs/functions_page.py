@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rbdc.emit.python import function_view
 from rbdc.functions import catalogue
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import FRICTION_WIDTH, PARAMETERS, FunctionDeclaration, Parameter
@@ -264,17 +265,18 @@ def _section(entry: Entry) -> Iterator[str]:
     yield from ["", *(f"- {line}" for line in _facts(entry)), ""]
 
 
+_EVERYWHERE = re.compile(r"(, \*)?, out=None.*")
+"""The arguments that every function of a module takes."""
+
+
 def _signatures(entry: Entry) -> Iterator[str]:
     d = entry.declaration
     results = ", ".join(p.name for p in d.outputs)
-    given = [p.name if not p.optional else f"{p.name}=None" for p in d.inputs]
-    place = [f'{name}="LOCAL"' if name == "reference" else name for name in d.place]
-    yield f"Python  {results} = m.{entry.name}({', '.join([*given, *place])})"
+    yield f"Python  {results} = m.{entry.name}({_EVERYWHERE.sub('', function_view(d)['signature'])})"
     name = "@".join([entry.name, *(word.upper() for word in d.place)])
     if not d.pair:
         yield f'CasADi  {results} = m.casadi("{name}")({", ".join(p.name for p in d.required)})'
-    prototype = d.prototype("ROBOT", restrict="")
-    yield f"C       {prototype};"
+    yield f"C       {d.prototype('ROBOT', restrict='')};"
 
 
 def _facts(entry: Entry) -> Iterator[str]:
