@@ -99,7 +99,7 @@ def test_a_file_of_numbers(tmp_path: Path) -> None:
     for value in (str(path), path, ["k=2", path]):
         assert ("j", 0.25) in BuildOptions(lock=value).lock
     path.write_text("[1]")
-    with pytest.raises(OptionError, match="`lock=.*numbers.json'?`: the file holds no object"):
+    with pytest.raises(OptionError, match="`lock=.*numbers.json'?`: the file must hold an object"):
         BuildOptions(lock=path)
 
 
@@ -146,7 +146,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("jobs", 2.5, "`jobs=2.5`: give a whole number"),
     ("jobs", 0, "`jobs=0`: give a number of at least 1"),
     ("jobs", True, "`jobs=True`: True is not a number"),
-    ("snap", 1.0, "`snap=1.0`: it is not between 0 and 0.001"),
+    ("snap", 1.0, "`snap=1.0`: give a number from 0 to 0.001"),
     ("verify", "no", "`verify='no'`: give True or False"),
     ("force", 1, "`force=1`: give True or False"),
     ("out", 4, "`out=4`: give the path of a folder"),

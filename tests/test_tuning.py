@@ -172,7 +172,7 @@ WRONG = [
     ('"form"', '"from"', r"tuning.json:\d+: crba, single: it has no form; give it form"),
     ('"nanoseconds": 10.0', '"nanoseconds": -1', r"tuning.json:\d+: .*no nanoseconds above 0"),
     ("{", "{{", r"tuning.json:1: not JSON: .*; mend"),
-    ('"functions": {', '"functions": 7, "x": {', r"tuning.json:\d+: functions is no object; write"),
+    ('"functions": {', '"functions": 7, "x": {', r"tuning.json:\d+: functions is not an object; write"),
 ]
 
 

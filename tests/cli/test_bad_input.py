@@ -120,7 +120,7 @@ def test_a_mimic_joint_that_cannot_follow(tmp_path: Path) -> None:
     assert re.search(found, message) and len(message.strip().splitlines()) == 1
     shown = run("info", str(path))
     assert shown.exit_code == 0
-    assert re.search(f"warning: {found}.*: its <mimic> is not used", shown.stderr)
+    assert re.search(f"warning: {found}.*: its <mimic> is ignored", shown.stderr)
 
 
 def test_messages_name_the_line(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ OPTIONS = {
     "unknown_root": (["--root-joint", "wheels"], "wheels"),
     "gravity_short": (
         ["--gravity", "0", "0"],
-        "--gravity: give three finite numbers (m/s^2, world axes), as 0 0 -9.81",
+        "--gravity: give three finite numbers (m/s^2, world axes), such as 0 0 -9.81",
     ),
     "target": (["--targets", "fortran"], "fortran"),
     "compiler_missing": (["--cc", "no-such-compiler"], "no C compiler"),

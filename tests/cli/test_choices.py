@@ -114,7 +114,8 @@ def test_second_derivatives_are_a_preset_of_their_own() -> None:
 )
 def test_gravity_is_three_numbers(given: object) -> None:
     with pytest.raises(
-        OptionError, match=r"^`gravity=.*`: give three finite numbers \(m/s\^2, world axes\), as 0 0 -9.81$"
+        OptionError,
+        match=r"^`gravity=.*`: give three finite numbers \(m/s\^2, world axes\), such as 0 0 -9.81$",
     ):
         rbdc.build("double_pendulum", gravity=given)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give three finite numbers"):

@@ -265,7 +265,7 @@ def test_redundant_points_at_rest() -> None:
     ("contacts", "words"),
     [
         (["a=point@nowhere"], 'no link "nowhere"; there are'),
-        (["a=point@lf_foot", "a=point@rf_foot"], "two are named a; give each its own name"),
+        (["a=point@lf_foot", "a=point@rf_foot"], "two contacts are named a; rename one"),
         (["a=blob@lf_foot"], "no kind blob; there are point, surface"),
         (["a=weld@lf_foot"], "no kind weld; there are point, surface"),
         (["a=surface@lf_foot=rf_foot"], "no kind surface; there are point, weld, revolute"),

@@ -46,7 +46,7 @@ def test_transmissions_without_an_inertia_are_named(tmp_path: Path) -> None:
     plain = f'<transmission><joint name="j"/><joint name="k"/>{actuator}</transmission>'
     read = model(tmp_path, with_motors(plain))
     assert read.armature == [0.0, 0.0]
-    assert "1 x <transmission> in <robot>: not used" in messages(read)
+    assert "1 x <transmission> in <robot>: ignored" in messages(read)
 
 
 def test_transmissions_of_one_joint_make_the_actuation_matrix(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_a_transmission_says_beside_is_named(tmp_path: Path) -> None:
         "1 x <motorInertia> in a <transmission> of 2 joints",
         "1 x <actuator> without a name in the actuation matrix",
     ):
-        assert f"{what}: not used" in messages(read)
+        assert f"{what}: ignored" in messages(read)
 
 
 def test_reductions_that_differ_are_named(tmp_path: Path) -> None:

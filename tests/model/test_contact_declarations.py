@@ -71,8 +71,8 @@ def test_what_is_read_is_read_again() -> None:
         ("closed_loop: [['tip_A']]\ntype: ['6d']\n", "robot.yaml:1: the file: an entry of closed_loop"),
         ("closed_loop: [['tip_A', 'tip_B']]\ntype: ['5d']\n", "write '3d' or '6d'"),
         (SIDECAR + "joint_type: ['SPHERICAL']\n", "robot.yaml:4: the file: joint_type changes joints"),
-        (SIDECAR + "colour: red\n", 'robot.yaml:5: the file: "colour" is not known'),
-        ("closed_loop: 3\ntype: []\n", "closed_loop is no list"),
+        (SIDECAR + "colour: red\n", 'robot.yaml:5: the file: "colour" is not a known key'),
+        ("closed_loop: 3\ntype: []\n", "closed_loop is not a list"),
         ("closed_loop: [\n", "not YAML"),
         (SIDECAR.replace("tip_B", "tip_C"), 'no link "tip_C"; did you mean'),
     ],
@@ -128,14 +128,14 @@ def test_a_loop_that_locking_makes_idle_is_named(tmp_path: Path) -> None:
     file.write_text(BODIES.replace("{equality}", KINDS["connect"]))
     model = read(file, BuildOptions(lock={"j2": 0.0, "j3": 0.0, "j1": 0.0}, root_joint="free-flyer"))
     assert not model.contacts
-    words = 'loop "pin" is left out: "rod" and "rocker" do not move against each other'
+    words = 'loop "pin" is ignored: "rod" and "rocker" do not move relatively'
     assert any(words in text for text in model.warnings)
 
 
 FORM = "give NAME=point@LINK[:x,y,z], "
 REFUSED: list[tuple[Any, str]] = [
     (["a=point@base"], "`contacts='a=point@base'`: \"base\" does not move: name a link that moves"),
-    (["a=point@link3", "a=point@link2"], "`contacts='a=point@link2'`: two are named a; give each its own"),
+    (["a=point@link3", "a=point@link2"], "`contacts='a=point@link2'`: two contacts are named a; rename one"),
     (["a=point@link3", "point@link2"], f"`contacts='point@link2'`: it has no name; {FORM}"),
     ("link2", f"`contacts='link2'`: {FORM}"),
     ("", f"`contacts=''`: {FORM}"),
@@ -146,7 +146,7 @@ REFUSED: list[tuple[Any, str]] = [
     ("a=point@", "`contacts='a=point@'`: a link is missing; give NAME=point@"),
     (["b=point@link2", "a=point@lnk3"], "`contacts='a=point@lnk3'`: no link \"lnk3\"; did you mean link3"),
     ([("a", "ball", "link2")], "`contacts=('a', 'ball', 'link2')`: a contact with the world has no kind"),
-    ([("a", "point")], "`contacts=('a', 'point')`: it is no contact; give (name, kind, link)"),
+    ([("a", "point")], "`contacts=('a', 'point')`: it is not a contact; give (name, kind, link)"),
     ([("a", "point", "lnk3")], "`contacts=('a', 'point', 'lnk3')`: no link \"lnk3\""),
     ("nowhere.toml", f"`contacts='nowhere.toml'`: No such file or directory; {FORM}"),
 ]  # fmt: skip
@@ -184,12 +184,12 @@ TABLES = [
         ":6: [contacts.r f]: a contact with",
     ),
     (TABLE.replace("link1", "lnk1"), ':6: [contacts.r f]: no link "lnk1"; did you mean link1'),
-    (TABLE.replace('link = "link2"', ""), ":2: [contacts.lf]: it has no link; write kind and link, texts"),
-    (TABLE.replace("link = ", "lnk = "), ':2: [contacts.lf]: "lnk" is not known; did you mean link'),
-    (TABLE.replace('"link2"', "2"), ":2: [contacts.lf]: a link is missing; write kind and link, texts"),
+    (TABLE.replace('link = "link2"', ""), ":2: [contacts.lf]: it has no link; write the texts kind and link"),
+    (TABLE.replace("link = ", "lnk = "), ':2: [contacts.lf]: "lnk" is not a known key; did you mean link'),
+    (TABLE.replace('"link2"', "2"), ":2: [contacts.lf]: a link is missing; write the texts kind and link"),
     (TABLE + "origin = [1, 2]\n", ":6: [contacts.r f]: bad origin in link1; give three or six"),
     (TABLE.replace("kind = ", "kind "), ":3: not TOML: "),
-    ("[feet]\n", ': "feet" is not known; write a table [contacts.NAME] for each contact'),
+    ("[feet]\n", ': "feet" is not a known key; write a table [contacts.NAME] for each contact'),
     ("", ": it has no tables of contacts; write a table [contacts.NAME]"),
     ('contacts = {lf = {kind = "ball", link = "link2"}}', ": [contacts.lf]: a contact with the world has no"),
 ]

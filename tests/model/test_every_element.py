@@ -250,7 +250,7 @@ def test_elements(path: str, read: Read) -> None:
 
 def test_other_attributes_of_loops_are_named(read: Read) -> None:
     _, notes = read(extended(BASE, "/robot", _BALL.replace("p_AP ", "p_AP frame='f' ")))
-    assert "1 x frame of <drake:ball_constraint_p_AP>: not used" in notes
+    assert "1 x frame of <drake:ball_constraint_p_AP>: ignored" in notes
 
 
 def test_document_types_are_refused(read: Read) -> None:

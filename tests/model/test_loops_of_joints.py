@@ -126,7 +126,7 @@ def test_ball_constraints_are_loops(declared: str) -> None:
     assert [(own.name, own.kind, own.first, own.second) for own in model.contacts] == [
         (own.name, own.kind, own.first, own.second) for own in given.contacts
     ]
-    assert "1 x <drake:ball_constraint> closes a loop: functions of contacts alone hold it" in messages(model)
+    assert "1 x <drake:ball_constraint> closes a loop: only functions of contacts hold it" in messages(model)
 
 
 def test_names_of_ball_constraints() -> None:
@@ -141,7 +141,7 @@ def test_loop_joints(kind: str, held: str | None) -> None:
     loop = f'<loop_joint name="pin" type="{kind}">{sides}</loop_joint>'
     model = Problem.from_text(robot(loop, *LINKS, *TREE))
     if held is None:
-        assert not model.contacts and "1 x <loop_joint> in <robot>: not used" in messages(model)
+        assert not model.contacts and "1 x <loop_joint> in <robot>: ignored" in messages(model)
         return
     turned = ",0,0.3,0" if held == "weld" else ""
     given = read(robot(*LINKS, *TREE), BuildOptions(contacts=f"pin={held}@b:.2,0,.1{turned}=c:.2,0,0"))
@@ -174,5 +174,5 @@ def test_other_closures_are_named() -> None:
     in_gazebo = '<gazebo><joint name="j4" type="revolute"><parent>c</parent><child>b</child></joint></gazebo>'
     text = robot(bushing, in_gazebo, *LINKS, *TREE)
     notes = messages(Problem.from_text(text))
-    assert "1 x <drake:linear_bushing_rpy> in <robot>: not used" in notes
+    assert "1 x <drake:linear_bushing_rpy> in <robot>: ignored" in notes
     assert any(note.startswith("1 x <joint> in <gazebo>, which a ") for note in notes)

@@ -275,7 +275,7 @@ def test_the_actuation_matrix_is_mujocos(tmp_path: Path) -> None:
     mj.mj_forward(compiled, data)
     assert module.actuator_names == ("actuator0", "pull", "actuator3", "actuator4")
     assert_close(module.actuation @ data.actuator_force[[0, 1, 3, 4]], data.qfrc_actuator)
-    assert "1 actuators act by forces that depend on q" in " ".join(module.warnings)
+    assert "1 actuators have forces that depend on q" in " ".join(module.warnings)
     header = Path(str(module.__file__)).with_name("scene.h").read_text()
     assert f"#define SCENE_ACTUATION {{{', '.join(repr(float(x)) for x in module.actuation.flat)}}}" in header
 
@@ -302,7 +302,7 @@ REFUSED = {
             body("a", f'<joint name="b" type="ball"/>{BOX}'),
             after='<actuator><motor joint="b" gear="1 2 3" armature="2"/></actuator>',
         ),
-        "differs by direction",
+        "different armature along",
     ),
     "flexible": (
         scene('<flexcomp name="f" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" mass="1"/>'),
@@ -336,15 +336,15 @@ LEFT_OUT = {
     ),
     "tendon that is held": (
         scene(JOINT, after=TENDON.format("") + '<equality><tendon tendon1="t"/></equality>'),
-        "1 equality constraints that are no mimics",
+        "1 equality constraints are ignored",
     ),
     "held": (
         scene(JOINT, after='<equality><joint joint1="h"/></equality>'),
-        "1 equality constraints that are no mimics",
+        "1 equality constraints are ignored",
     ),
     "inactive": (
         scene(JOINT, after='<equality><weld body1="a" body2="world" active="false"/></equality>'),
-        "1 equality constraints that are not active",
+        "1 equality constraints are not active",
     ),
     "motor": (scene(JOINT, after='<actuator><motor joint="h"/></actuator>'), "1 actuators"),
     "site of a body's name": (scene(JOINT.replace('"s"', '"a"')), 'its frame is "a_"'),
@@ -369,7 +369,7 @@ OTHER_LAWS = {
     ),
     "friction": (
         scene(body("a", f'<joint name="h" type="free" frictionloss="3"/>{BOX}')),
-        "friction, which MuJoCo counts along the world's axes",
+        "friction, which MuJoCo applies along the world's axes",
     ),
 }
 
@@ -399,7 +399,7 @@ def test_gravity_is_the_files(tmp_path: Path) -> None:
     (tmp_path / "scene.xml").write_text(scene(JOINT, before='<option gravity="0 0 -1.62"/>'))
     model = Problem.from_file(tmp_path / "scene.xml")
     assert model.gravity.z == -1.62
-    assert "gravity is the description's" in " ".join(note.message for note in model.notes)
+    assert "gravity is taken from the description" in " ".join(note.message for note in model.notes)
     moon = Problem.from_file(tmp_path / "scene.xml", gravity=(0.0, 0.0, -1.0))
     assert moon.gravity.z == -1.0
     with pytest.raises(DescriptionError, match="nothing moves"):

@@ -46,15 +46,15 @@ def test_a_prefix_that_is_not_declared(count: int, shown: str) -> None:
     extra = '<gazebo reference="arm">' + "<sensor:camera/>" * count + "</gazebo>"
     assert with_notes(pair().replace("</robot>", extra + "</robot>")) == [
         f'{shown}the prefix "sensor" is not declared: read as written',
-        "1 x <gazebo> in <robot>: not used",
+        "1 x <gazebo> in <robot>: ignored",
     ]
 
 
 def test_a_prefix_of_attributes_and_of_elements_that_count() -> None:
     notes = with_notes(pair().replace('<link name="arm"', '<link name="arm" x:mass="3"'))
-    assert notes == ['the prefix "x" is not declared: read as written', "1 x x:mass of <link>: not used"]
+    assert notes == ['the prefix "x" is not declared: read as written', "1 x x:mass of <link>: ignored"]
     notes = with_notes(pair().replace("<inertial>", "<x:inertial/><inertial>", 1))
-    assert "1 x <x:inertial> in <link>: not used" in notes
+    assert "1 x <x:inertial> in <link>: ignored" in notes
 
 
 def test_the_prefix_of_drake_means_drake() -> None:
@@ -76,7 +76,7 @@ def test_other_faults_are_told_first(count: int) -> None:
 
 def test_elements_have_the_names_that_were_written() -> None:
     text = pair().replace("<robot", '<robot xmlns:x="http://x"').replace("</robot>", "<x:odd/></robot>")
-    assert with_notes(text) == ["1 x <x:odd> in <robot>: not used"]
+    assert with_notes(text) == ["1 x <x:odd> in <robot>: ignored"]
 
 
 LEFT_OVER = "<xacro:some_colour/>"

@@ -115,7 +115,7 @@ def test_gravity_that_is_given_holds_beside_that_of_the_description(tmp_path: Pa
     )
     described = Model.from_file(tmp_path / "table.json")
     assert described.gravity == Vector3(0.0, 0.0, -1.62)
-    assert any("gravity is the description's" in text for text in messages(described))
+    assert any("gravity is taken from the description" in text for text in messages(described))
     given = {"gravity": (0.0, 0.0, -9.81)}
     standard = Problem.from_file(tmp_path / "table.json", **given)
     assert standard.gravity == Vector3(0.0, 0.0, -9.81)

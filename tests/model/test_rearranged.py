@@ -130,7 +130,7 @@ def test_refused(options: dict[str, Any], message: str) -> None:
 
 
 def test_joints_of_several_coordinates_stay() -> None:
-    with pytest.raises(OptionError, match="only joints with one coordinate are turned round"):
+    with pytest.raises(OptionError, match="only joints with one coordinate can be reversed"):
         Problem.from_urdf(resolve("planar_floating"), base="lift")
 
 

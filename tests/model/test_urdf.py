@@ -120,8 +120,8 @@ def test_a_spherical_joint_turns_about_its_origin(tmp_path: Path) -> None:
     (only,) = read_model.bodies
     assert (only.described, only.limits) == ("spherical", Limits(velocity=4.0, effort=3.0))
     said = " ".join(messages(read_model))
-    assert "1 fixed, floating or spherical joints have an <axis>: not used" in said
-    assert "1 x lower of the <limit> of a spherical joint: not used" in said
+    assert "1 fixed, floating or spherical joints have an <axis>: ignored" in said
+    assert "1 x lower of the <limit> of a spherical joint: ignored" in said
 
 
 def test_origins_by_quaternions(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ UNUSED = {
 def test_what_is_not_used_is_named_once(what: str, tmp_path: Path) -> None:
     text, expected, line = UNUSED[what]
     notes = [(note.message, note.line) for note in read(tmp_path, text).notes]
-    assert notes.count((f"{expected}: not used", line)) == 1
+    assert notes.count((f"{expected}: ignored", line)) == 1
 
 
 def test_what_numbers_may_depend_on_is_said_in_full(tmp_path: Path) -> None:
@@ -203,13 +203,13 @@ def test_what_numbers_may_depend_on_is_said_in_full(tmp_path: Path) -> None:
 def test_limits_of_fixed_joints_are_noted(tmp_path: Path) -> None:
     text = robot(link("a"), link("b"), link("c"), joint("j", "a", "b"), joint("k", "b", "c", kind="fixed"))
     description = read(tmp_path, text)
-    assert messages(description) == ["1 x <limit> of a fixed joint: not used"]
+    assert messages(description) == ["1 x <limit> of a fixed joint: ignored"]
     assert description.joints[1].limits == Limits()
 
 
 def test_dynamics_of_fixed_joints_are_noted(tmp_path: Path) -> None:
     text = pair('<dynamics damping="3"/>', "fixed")
-    assert messages(read(tmp_path, text)) == ["1 x <dynamics> of a fixed joint: not used"]
+    assert messages(read(tmp_path, text)) == ["1 x <dynamics> of a fixed joint: ignored"]
 
 
 def test_velocity_and_effort_of_a_continuous_joint_count(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_printed_right_angles_are_snapped_or_kept_and_noted_once(tmp_path: Path)
     usual = model(tmp_path, text)
     for each in usual.bodies:
         assert each.placement.rotation.rows() == [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
-    note = "4 entries of joint rotations within 1e-11 of 0, 1 or -1 were taken as exactly that"
+    note = "rounded 4 entries of joint rotations that were within 1e-11 of 0, 1 or -1"
     assert messages(usual).count(note) == 1
 
 

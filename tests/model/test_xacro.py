@@ -102,7 +102,9 @@ def test_an_expression_that_never_ends(
     result = run("build", str(tmp_path / "r.urdf"), "--out", str(tmp_path / "out"))
     assert time.monotonic() - start < 20.0
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
-    assert "r.urdf: xacro has not expanded it in 2 s and was ended; look for an expression" in result.stderr
+    assert (
+        "r.urdf: xacro did not expand it within 2 s and was stopped; look for an expression" in result.stderr
+    )
     assert not (tmp_path / "out").exists()
 
 

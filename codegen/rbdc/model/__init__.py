@@ -1,4 +1,4 @@
-"""Reading of descriptions into a validated kinematic tree."""
+"""Robot descriptions, and the validated kinematic tree that they are read to."""
 
 from rbdc.model.bodies import WORLD as WORLD
 from rbdc.model.bodies import Body as Body

@@ -1,4 +1,4 @@
-"""Bodies, and what is fixed to them or between them: frames, parameters, contacts, clusters of loops."""
+"""Bodies, and the frames, parameters, contacts and clusters of loops attached to them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,27 @@ from rbdc.model.joints.coupling import Coupling
 from rbdc.spatial import Force, Placement, RigidInertia, Scalar
 
 WORLD = -1
-"""The parent index of a body that hangs from the fixed world."""
+"""The parent index of a body that is attached to the fixed world."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """One moving body: a link with all that is fixed to it, and the joint that carries it.
+    """One moving body: a link, all links fixed to it, and the joint that carries it.
 
-    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the
-    origin of the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`.
-    `index_q`, `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has
-    those of its leader. `armature` is what the joint's motor adds to its inertia, along each of its
-    directions (kg, kg m^2), `damping` viscous, `friction` dry, `stiffness` that of a spring which is at rest
-    at the configuration `spring_rest`; `described` is the joint's kind in the description.
+    name: name of the link; its frame is the body's frame.
+    joint_name, joint: name and type of the joint.
+    parent: index of the parent body, or `WORLD`.
+    placement: the joint's frame in the parent body's frame (or the world's).
+    inertia: inertia about the origin of the body's frame; an `Inertia`, except in a `JointSpaceBody`.
+    limits: bounds of the joint.
+    index_q, index_v: index of the joint's first entries in q and v; a follower has those of its leader.
+    coupling: law of a follower, None for other joints.
+    damping: viscous damping (N s/m, N m s).
+    friction: dry friction (N, N m).
+    armature: inertia that the motor adds, along each direction of the joint (kg, kg m^2).
+    stiffness: stiffness of the spring (N/m, N m/rad).
+    spring_rest: configuration at which the spring is at rest (m, rad).
+    described: kind of the joint in the description.
     """
 
     name: str
@@ -49,26 +57,29 @@ class Body:
         return self.placement.compose(self.joint.placement(q))
 
     def own_force(self, force: Force) -> Force:
-        """Return a force given in the body's frame, in the frame that `placement_at` places: here the
+        """Map a force from the body's frame to the frame that `placement_at` places; here they are the
         same.
         """
         return force
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Return a placement given in the body's frame, in the frame that `placement_at` places: here the
+        """Map a placement from the body's frame to the frame that `placement_at` places; here they are the
         same.
         """
         return placement
 
     def own_inertia(self, inertia: RigidInertia) -> RigidInertia:
-        """Return an inertia given in the body's frame, as `inertia` has it: here the same."""
+        """Map an inertia from the body's frame to the frame of `inertia`; here they are the same."""
         return inertia
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that
-    body's frame.
+    """The frame of a link.
+
+    name: name of the link.
+    body: index of the body that it is fixed to; `WORLD` for links of a fixed base.
+    placement: the frame in that body's frame.
     """
 
     name: str
@@ -78,8 +89,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class ParameterRow:
-    """Ten inertial parameters that functions take at run time: those of moving body `body` in its own frame,
-    or, if `added`, of a payload at `placement` in it. `name`: the body's or the frame's.
+    """Ten inertial parameters that functions take at run time.
+
+    name: name of the body or of the frame.
+    body: index of the moving body; the parameters are those of this body in its own frame.
+    placement: for a payload, its frame in the body's frame.
+    added: whether the parameters are those of a payload.
     """
 
     name: str
@@ -89,7 +104,7 @@ class ParameterRow:
 
 
 class ContactKind(StrEnum):
-    """Which of the six components of a motion a contact or a loop holds: those of a point; all; all but the
+    """Components of a motion that a contact or a loop constrains: those of a point; all six; or all but the
     rotation about the frame's z.
     """
 
@@ -100,15 +115,19 @@ class ContactKind(StrEnum):
 
     @property
     def components(self) -> int:
-        """Number of components, linear ones first, in the axes of the first frame."""
+        """Number of components. Linear ones come first, along the axes of the first frame."""
         return {ContactKind.POINT: 3, ContactKind.REVOLUTE: 5}.get(self, 6)
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A frame that touches the world, or, with `second`, is held to a frame of another body: a closed loop.
+    """A frame that touches the world or, with `second`, coincides with a frame of another body: a closed
+    loop.
 
-    held: the components of `kind` that are rows; others depend on them wherever the loop is closed.
+    name: name of the contact.
+    kind: constrained components.
+    first, second: the frames; `second` is None for the world.
+    held: components of `kind` that are rows. The other rows are redundant wherever the loop is closed.
     """
 
     name: str
@@ -124,15 +143,19 @@ class Contact:
 
     @property
     def whole(self) -> bool:
-        """Whether it holds vectors in space, all their components: then its rows may be in any axes."""
+        """Whether it holds all components of vectors in space: then its rows may be along any axes."""
         return len(self.held) in (3, 6) and len(self.held) == self.kind.components
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Joints that loops bind to one of them: bodies `followers` to body `leader`, all of whose joints have
-    one coordinate, on body `carrier` or the world. The followers' couplings are polynomials, from which
-    `steps` Newton steps close the `loops`, in as many rows as there are followers.
+    """Joints that loops bind to one coordinate.
+
+    leader: body whose joint has the coordinate.
+    followers: the other bodies. Their couplings are polynomials that start the Newton steps.
+    carrier: body that carries the cluster, or the world.
+    loops: the closed loops; they have as many rows as there are followers.
+    steps: number of Newton steps that close the loops.
     """
 
     leader: int

@@ -1,4 +1,4 @@
-"""Rows of contacts, and the optional inputs that functions of contacts have in common."""
+"""Rows of contacts, and the optional inputs that functions of contacts share."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from rbdc.model.problem import Problem
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 
 PROJECTION_STEPS = 8
-"""Newton steps in which loops are closed. From random configurations, angles within a radian, they closed a
-five-bar in 100 cases of 100 (6 steps in 91) and two arms that hold each other in 12 of 12; a tree whose loop
-had to come together over metres in 2 of 20, and a second call goes on from there.
+"""Number of Newton steps that close loops. From random configurations with angles within a radian, 8 steps
+closed a five-bar in 100 cases of 100 (6 steps: 91) and two arms that hold each other in 12 of 12. A tree
+whose loop had to come together over metres was closed in 2 of 20; a second call continues from there.
 """
 LEAST_PIVOT = 1e-13
-"""Added to the diagonal of J J^T, in parts of its mean: where rows of loops are about to depend on others."""
+"""Added to the diagonal of J J^T, in parts of its mean, where rows of loops are nearly redundant."""
 
 
 def with_the_world(model: Problem) -> list[Contact]:
-    """Return contacts that are no loops, which have a target."""
+    """Return the contacts with the world, which have a target."""
     return [contact for contact in model.contacts if contact.second is None]
 
 
 def loops_of(model: Problem) -> Problem:
-    """Return the model with closed loops alone."""
+    """Return the problem with only the closed loops among its contacts."""
     return replace(model, contacts=tuple(c for c in model.contacts if c.second is not None))
 
 
@@ -35,7 +35,7 @@ def total_rows(model: Problem) -> int:
 
 
 def each_row(model: Problem, entries: Sequence[Scalar]) -> list[Scalar]:
-    """Return the entry of its contact for each row, of one entry a contact."""
+    """Repeat the entry of each contact for each of its rows."""
     pairs = zip(model.contacts, entries, strict=True)
     return [entry for contact, entry in pairs for _ in range(contact.rows)]
 
@@ -47,17 +47,19 @@ def row_slices(model: Problem) -> dict[str, slice]:
 
 
 def held_at(target: Sequence[Scalar]) -> Placement:
-    """Return the placement of a position and a unit quaternion."""
+    """Return the placement that a position and a unit quaternion describe."""
     return Placement(Rotation.from_quaternion(*target[3:]), Vector3.of(target[:3]))
 
 
 @dataclass(frozen=True)
 class ContactOptions:
-    """active: (contacts,), 1 or 0. target: (contacts with the world, 7), where they are held, by positions
-    and unit quaternions. gains: (contacts, 2), Baumgarte's Kp (1/s^2) and Kd (1/s). mu: (1,), what is added
-    to the diagonal of J M^-1 J^T.
+    """Optional inputs of functions of contacts.
 
-    None: all are active, targets are the world's origin, there are no gains, and mu is zero.
+    active: 1 for contacts that hold, otherwise 0 (contacts). None: all hold.
+    target: positions and unit quaternions at which contacts with the world are held (contacts with the world,
+        7). None: the world's origin.
+    gains: Baumgarte's Kp (1/s^2) and Kd (1/s) (contacts, 2). None: zero.
+    mu: number added to the diagonal of J M^-1 J^T (1). None: zero.
     """
 
     active: Sequence[Scalar] | None = None
@@ -66,20 +68,20 @@ class ContactOptions:
     mu: Sequence[Scalar] | None = None
 
     def switches(self, model: Problem) -> list[Scalar]:
-        """Return one of `active` for each row."""
+        """Return the entry of `active` for each row."""
         return each_row(model, [1.0] * len(model.contacts) if self.active is None else self.active)
 
     def target_of(self, model: Problem, contact: Contact) -> Placement:
-        """Return the placement in the world that a contact with the world is held at."""
+        """Return the placement in the world at which a contact with the world is held."""
         if self.target is None:
             return Placement.identity()
         start = 7 * with_the_world(model).index(contact)
         return held_at(self.target[start : start + 7])
 
     def gains_of(self, number: int) -> tuple[Scalar, Scalar]:
-        """Return kp and Kd of a contact."""
+        """Return Kp and Kd of a contact."""
         return (0.0, 0.0) if self.gains is None else (self.gains[2 * number], self.gains[2 * number + 1])
 
 
 DEFAULTS = ContactOptions()
-"""None of them given."""
+"""All inputs omitted."""

@@ -1,4 +1,4 @@
-"""A robot as described: links and joints, before lumping. What a parser makes, and what a user can make in
+"""A robot as described: links and joints before lumping. Readers return it, and users can build it in
 code.
 """
 
@@ -17,7 +17,7 @@ JOINT_KINDS = (*DESCRIBED, "fixed")
 
 STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 LARGEST = 1e30
-"""A larger number, in SI units, is beyond all measure: products of a few would overflow."""
+"""Largest number (SI units) that is accepted: products of a few larger ones would overflow."""
 _UNIT_TOLERANCE = 1e-12
 
 
@@ -27,7 +27,7 @@ def measurable(*numbers: float) -> bool:
 
 
 class DriveTerm(StrEnum):
-    """Forces of a joint's drive that count only where they are asked for."""
+    """Forces of a joint's drive that are part of the dynamics only on request."""
 
     DAMPING = "damping"
     SPRINGS = "springs"
@@ -35,13 +35,16 @@ class DriveTerm(StrEnum):
 
 
 DRIVE_NUMBERS = ("armature", "damping", "friction", "stiffness", "spring_rest")
-"""The numbers of a joint's drive, as `Joint` and `rbdc.model.Body` have them."""
+"""Fields of `Joint` and `rbdc.model.Body` that hold the numbers of a joint's drive."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one joint; infinite where the description gives none. `effort` N or N m, `velocity` m/s or
-    rad/s.
+    """Bounds of one joint; infinite if the description has none.
+
+    lower, upper: position (m, rad).
+    velocity: speed (m/s, rad/s).
+    effort: force (N, N m).
     """
 
     lower: float = -math.inf
@@ -52,8 +55,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mimic:
-    """q = offset + multiplier q_leader + c2 q_leader^2 + ..., where `leader` is a joint's name and `higher`
-    are c2, c3, ...
+    """A joint that follows another: q = offset + multiplier q_leader + c2 q_leader^2 + ...
+
+    leader: name of the joint that it follows.
+    multiplier, offset: coefficients.
+    higher: c2, c3, ...
     """
 
     leader: str
@@ -63,14 +69,17 @@ class Mimic:
 
     @property
     def coefficients(self) -> list[float]:
-        """All coefficients, that of the constant first."""
+        """All coefficients, the constant first."""
         return [self.offset, self.multiplier, *self.higher]
 
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid link. `inertia` is about the origin of the link's frame, in its axes; None where the
-    description gives none.
+    """A rigid link.
+
+    name: name of the link.
+    inertia: inertia about the origin of the link's frame, in its axes; None if the description has none.
+    line: line in the file.
     """
 
     name: str
@@ -80,13 +89,23 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint from `parent` to `child` (link names). `placement` is the joint's frame in the parent link's
-    frame; the child link's frame is the joint's frame moved by the joint. `axis` need not be of unit length;
-    it is ignored for fixed, floating and spherical joints. Along each of its directions a joint has viscous
-    `damping` (N s/m, N m s), dry `friction` (N, N m) and `armature`, the inertia of its motor as the joint
-    feels it (kg, kg m^2). With one coordinate it may have a spring: `stiffness` (N/m, N m/rad) times what the
-    coordinate is beyond `spring_rest` (m, rad). `other_drives`: forces by other laws, which no function has,
-    each as its term and what it is.
+    """A joint between two links.
+
+    name: name of the joint.
+    kind: one of `JOINT_KINDS`.
+    parent, child: names of the links.
+    placement: the joint's frame in the parent link's frame. The child link's frame is this frame, moved by
+        the joint.
+    axis: direction, of any length; ignored for fixed, floating and spherical joints.
+    limits: bounds.
+    damping: viscous damping along each direction (N s/m, N m s).
+    friction: dry friction along each direction (N, N m).
+    mimic: law of a follower.
+    line: line in the file.
+    armature: inertia of the motor as seen by the joint, along each direction (kg, kg m^2).
+    stiffness: stiffness of a spring; joints with one coordinate only (N/m, N m/rad).
+    spring_rest: coordinate at which the spring is at rest (m, rad).
+    other_drives: forces by laws that no function has, each as its term and a description.
     """
 
     name: str
@@ -106,8 +125,8 @@ class Joint:
     other_drives: tuple[tuple[DriveTerm, str], ...] = ()
 
     def joint_type(self) -> JointType:
-        """Return the type of a joint that moves, with its axis of unit length; an axis within 1e-12 of a
-        coordinate axis in every component is that axis exactly.
+        """Return the type of a moving joint, with an axis of unit length. An axis within 1e-12 of a
+        coordinate axis, in every component, becomes that axis exactly.
         """
         own = DESCRIBED[self.kind]
         if not own.uses_axis:
@@ -120,8 +139,11 @@ class Joint:
 
 @dataclass(frozen=True)
 class Loop:
-    """Frames of two links that are held together: two points, or two frames. kind: "point" or "weld"; the
-    frames by the names of their links, and their placements in these.
+    """Frames of two links that coincide, as points or as frames.
+
+    name: name of the loop.
+    kind: "point" or "weld".
+    first, second: name of the link, and placement of the frame in it.
     """
 
     name: str
@@ -132,8 +154,11 @@ class Loop:
 
 @dataclass(frozen=True)
 class Actuator:
-    """A motor whose forces on joints do not depend on q: for a unit of its own force what each of some joints
-    gets, by the joint's name, the number of its direction, and the factor.
+    """A motor whose forces on joints do not depend on q.
+
+    name: name of the motor.
+    gains: for each joint on which it acts: name of the joint, index of the direction, and force on it per
+        unit force of the motor.
     """
 
     name: str
@@ -141,7 +166,7 @@ class Actuator:
 
 
 class Effect(Enum):
-    """The functions whose numbers differ by what a note is about; a build warns of these in full."""
+    """Functions whose numbers depend on the subject of a note. A build shows these notes in full."""
 
     NONE = "no function"
     FORCES = "functions with the forces of joints' drives"
@@ -153,9 +178,11 @@ class Effect(Enum):
 
 @dataclass(frozen=True)
 class Note:
-    """A warning: what the user should know about a description that builds all the same.
+    """A warning about a description that builds nevertheless.
 
-    message: what is odd. line: its place in the file. effect: the functions whose numbers it changes.
+    message: what is odd.
+    line: line in the file.
+    effect: functions whose numbers it changes.
     """
 
     message: str
@@ -165,10 +192,18 @@ class Note:
 
 @dataclass(frozen=True)
 class Description:
-    """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the
-    SHA-256 of its text. `gravity` (m/s^2) where it has one; `in_order`: joints are as listed whatever the
-    option says. `loops`: what closes the tree. `snapped`: entries of rotations this close to 0, 1 or -1 were
-    rounded by the reader, before it composed placements.
+    """Links and joints as described.
+
+    name: name of the robot.
+    links, joints: links and joints.
+    notes: warnings of the reader.
+    file: path as the user wrote it, for messages.
+    text_hash: SHA-256 of the text.
+    gravity: gravity in the description (m/s^2), or None.
+    in_order: whether joints keep their order whatever the option says.
+    loops: closed loops.
+    actuators: motors.
+    snapped: the reader rounded entries of rotations this close to 0, 1 or -1 before it composed placements.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Families of mechanisms of any size: serial chains, and trees in which every body carries so many others."""
+"""Families of mechanisms of any size: serial chains, and trees with a branching factor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SERIAL = 1.0
 BINARY = 2.0
 """Branching factors."""
 SKEW = 1.0
-"""Angle between the axes of successive joints (rad): neither parallel nor at right angles, as in general."""
+"""Angle between the axes of successive joints (rad), neither parallel nor at right angles."""
 MOST_BODIES = 500
 
 _BASE = "base"
@@ -25,17 +25,17 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
     """Return the tree of `size` revolute joints with this branching factor, the mean number of children of a
     body.
 
-    As `autoTree` of Featherstone's spatial_v2 makes it: body i = 1, 2, ... hangs from body
-    floor((i - 2 + ceil(b)) / b), so that b = 1 is a serial chain and b = 2 a binary tree. Every body is a
-    tube of 1 kg, 1 m long and 0.1 m wide along x; its joint turns about z, and the joints that it carries
-    stand at its end, turned by `SKEW` about x. `options` as of `Problem.assemble`.
+    It equals `autoTree` of Featherstone's spatial_v2: the parent of body i = 1, 2, ... is body floor((i - 2 +
+    ceil(b)) / b). So b = 1 is a serial chain and b = 2 a binary tree. Every body is a tube of 1 kg, 1 m long
+    and 0.1 m wide along x. Its joint turns about z; the joints that it carries are at its end, turned by
+    `SKEW` about x. `options` as in `Problem.assemble`.
 
     Raises OptionError for a size or a branching factor that no tree has.
     """
     if not 1 <= size <= MOST_BODIES:
-        raise OptionError(f"a family's tree of {size} bodies: give 1 to {MOST_BODIES}")
+        raise OptionError(f"size {size} of a family's tree: give a number from 1 to {MOST_BODIES}")
     if not (isfinite(branching) and branching >= 1.0):
-        raise OptionError(f"a branching factor of {branching}: give a number of at least 1")
+        raise OptionError(f"branching factor {branching}: give a number of at least 1")
     parents = [floor((i - 2 + ceil(branching)) / branching) for i in range(1, size + 1)]
     links = [Link(_BASE), *(Link(f"link{i}", _tube()) for i in range(1, size + 1))]
     joints = [_joint(i, parent) for i, parent in enumerate(parents, 1)]
@@ -43,7 +43,7 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
 
 
 def kind_of(branching: float) -> str:
-    """Return the name of the trees of a branching factor: serial, binary, or such as tree3."""
+    """Return the name of the trees of a branching factor: serial, binary, or for example tree3."""
     return {SERIAL: "serial", BINARY: "binary"}.get(branching, f"tree{branching:g}")
 
 
@@ -60,7 +60,7 @@ def _tube() -> Inertia:
 
 
 def _joint(index: int, parent: int) -> Joint:
-    """Return the joint of body `index` on body `parent`, 0 for the base, which it stands on upright."""
+    """Return the joint of body `index` on body `parent`; 0 is the base, on which it stands upright."""
     at = Placement(Rotation.from_rpy(SKEW, 0.0, 0.0), Vector3(_LENGTH if parent else 0.0, 0.0, 0.0))
     carrier = f"link{parent}" if parent else _BASE
     return Joint(

@@ -1,9 +1,8 @@
-"""The joint-space model: the same robot with link frames of our choosing, every one-dof joint about or along
-z.
+"""The joint-space model: the same robot with chosen link frames, in which every one-dof joint is about or
+along z.
 
-Joint-space functions (torques, M, accelerations and their derivatives) do not depend on where link frames
-lie, so they are generated from this model; what is given in a body's frame (external forces) is carried over
-by `own_force`.
+Joint-space functions (torques, M, accelerations and their derivatives) do not depend on link frames, so they
+are generated from this model. `own_force` maps external forces from the body's frame.
 """
 
 from __future__ import annotations
@@ -19,16 +18,17 @@ from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
 ROUNDING = 4e-15
-"""The size, relative to numbers that cancel, below which the rest counts as zero."""
+"""Relative size below which the rest of cancelling numbers counts as zero."""
 
 
 @dataclass(frozen=True)
 class JointSpaceBody(Body):
-    """A body whose frame was chosen: `chosen` is that frame in the body's own.
+    """A body with a chosen frame. The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta); a
+    revolute joint adds its angle to theta.
 
-    The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta), the last together with the angle of a
-    revolute joint; `placement` and `inertia` are those of the chosen frame, the inertia by its second
-    moments.
+    inertia: inertia of the chosen frame, by its second moments.
+    gamma, alpha, theta: angles of that rotation.
+    chosen: the chosen frame in the body's own frame.
     """
 
     inertia: MomentInertia
@@ -38,8 +38,8 @@ class JointSpaceBody(Body):
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """Return the chosen frame in the parent's chosen frame, its rotation about one axis after the
-        other.
+        """Return the chosen frame in the parent's chosen frame, its rotation as a sequence of rotations about
+        one axis.
         """
         turned = self.joint.rotation == "angle"
         turns: list[AnyRotation] = [self.gamma, self.alpha, about_z(self.theta, q[0] if turned else 0.0)]
@@ -52,25 +52,25 @@ class JointSpaceBody(Body):
         return Placement(rotation_product(turns), translation)
 
     def own_force(self, force: Force) -> Force:
-        """Return a force given in the body's own frame, in the chosen one."""
+        """Map a force from the body's own frame to the chosen one."""
         return self.chosen.act_inverse_force(force)
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Return a placement given in the body's own frame, in the chosen one."""
+        """Map a placement from the body's own frame to the chosen one."""
         return self.chosen.inverse().compose(placement)
 
     def own_inertia(self, inertia: RigidInertia) -> MomentInertia:
-        """Return an inertia given in the body's own frame, in the chosen one by its second moments."""
+        """Map an inertia from the body's own frame to the chosen one, by its second moments."""
         moments = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments())
         return moments.moved(self.chosen.inverse())
 
 
 @dataclass(frozen=True)
 class JointSpaceModel(Problem):
-    """A problem with link frames of our choosing; the rest is that of the problem as described.
+    """A problem with chosen link frames; everything else is as in the described problem.
 
-    `resting`: what moving links have that stays where it is whatever the joints do, about the world's origin,
-    where regrouping has taken it from them.
+    resting: inertia of moving links that joints do not move, about the world's origin. Regrouping has taken
+        it from the links.
     """
 
     bodies: tuple[JointSpaceBody, ...]
@@ -78,8 +78,8 @@ class JointSpaceModel(Problem):
 
 
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
-    """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be
-    rounded, to 4e-16 beyond 4 rad, and robots of light links make a thousand times that of it.
+    """Return the rotation about z by q + theta. For multiples of a right angle cosine and sine change places:
+    the sum would be rounded, by 4e-16 beyond 4 rad, and light links amplify that a thousand times.
     """
     if is_number(theta) and (quarters := right_angles(theta)) is not None:
         c, s = cos(q), sin(q)
@@ -88,6 +88,6 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
 
 
 def right_angles(angle: float) -> int | None:
-    """Return the right angles that an angle is, 0 to 3, None where it is no multiple."""
+    """Return the number of right angles in an angle, 0 to 3; None if it is not a multiple."""
     quarters = round(angle / (math.pi / 2.0))
     return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None

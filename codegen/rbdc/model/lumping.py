@@ -1,4 +1,4 @@
-"""Lumping of a description: order joints, lump what is fixed, place the degrees of freedom."""
+"""Lumping of a description: order joints, lump fixed links, assign degrees of freedom."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ Pinocchio's composite of a translation and spherical ZYX.
 
 
 def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
-    """Return the fields of the model of a description under some options.
+    """Return the fields of the model of a description under options.
 
-    Raises OptionError for an option that cannot be applied, DescriptionError for a description that makes no
+    Raises OptionError for an option that cannot be applied, DescriptionError for a description that is not a
     robot.
     """
-    validate(given)  # what is rearranged must be a tree
+    validate(given)  # rearranging needs a tree
     description = rearranged(given, options)
     field, gravity_notes = _gravity(description, options)
     coupled = options.mimic == "coupled"
@@ -92,9 +92,7 @@ def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
-    """Return the motors that do not act on joints that follow others along curves, and notes of those that
-    do.
-    """
+    """Return the motors, except those on joints that follow others along curves, and notes on these."""
     left_out = [actuator for actuator in actuators if any(joint in bent for joint, *_ in actuator.gains)]
     what = "acts on a joint that follows another along a curve: not in the actuation matrix"
     notes = [Note(f'actuator "{shown(actuator.name)}" {what}') for actuator in left_out]
@@ -102,8 +100,8 @@ def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[lis
 
 
 def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Contact], list[Note]]:
-    """Return the loops of a description, what moves first, and notes of those between links that do not move
-    against each other.
+    """Return the loops of a description, moving side first. Loops between links that do not move relative to
+    each other are left out, with notes.
     """
     known = {frame.name: frame for frame in frames}
     loops, notes = [], []
@@ -119,24 +117,24 @@ def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Cont
             loops.append(Contact(loop.name, kind, first, second, tuple(range(kind.components))))
             continue
         name, one, other = (shown(own.name) for own in (loop, first, second))
-        notes.append(Note(f'loop "{name}" is left out: "{one}" and "{other}" do not move against each other'))
+        notes.append(Note(f'loop "{name}" is ignored: "{one}" and "{other}" do not move relatively'))
     return loops, notes
 
 
 def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:
-    """Return gravity by the options, or else by the description, with a note where it is not the standard
+    """Return gravity from the options or else from the description, with a note if it is not the standard
     one.
     """
     standard = tuple(STANDARD_GRAVITY.scalars())
     field = options.gravity or ModelOptions(gravity=description.gravity).gravity or standard
     if options.gravity is not None or field == standard:
         return field, []
-    return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
+    return field, [Note(f"gravity is taken from the description:  {' '.join(map(repr, field))}")]
 
 
 def root_joints(kind: RootJoint, root: str) -> list[Joint]:
-    """The joints that carry the link `root`, from the world on: one, or six with links of their names between
-    them.
+    """Return the joints that carry the link `root`, from the world on: one, or six with links of the same
+    names between them.
     """
     if kind not in CHAINS:
         return [Joint(ROOT_JOINT_NAME, "floating" if kind == "free-flyer" else "fixed", "", root)]
@@ -149,7 +147,7 @@ def root_joints(kind: RootJoint, root: str) -> list[Joint]:
 
 
 class _Walk:
-    """Depth-first walk from the root's joint, through fixed joints, siblings by joint name or as listed."""
+    """Depth-first walk from the root's joint through fixed joints; siblings by joint name or as listed."""
 
     def __init__(self, description: Description, root_joint: RootJoint, by_name: bool) -> None:
         self.bodies: list[Body] = []
@@ -174,7 +172,9 @@ class _Walk:
             waiting += [(below, own) for below in reversed(children.get(joint.child, []))]
 
     def _visit(self, link: Link, joint: Joint, above: Frame) -> None:
-        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
+        """Record the frame of a link, add its inertia to the body that carries it, and append a body if its
+        joint moves.
+        """
         body, placement = above.body, above.placement.compose(joint.placement)
         if joint.kind != "fixed":
             self._add_body(joint, body, placement)
@@ -188,7 +188,7 @@ class _Walk:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
 
     def _add_body(self, joint: Joint, parent: int, placement: Placement) -> None:
-        """Append the body that a joint moves, without inertia so far."""
+        """Append the body that a joint moves, without inertia for now."""
         drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
         own = Body(
             joint.child, joint.name, joint.joint_type(), parent, placement, Inertia.zero(), joint.limits,
@@ -198,20 +198,20 @@ class _Walk:
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
-    """Raise DescriptionError for links whose numbers, put together, are beyond all measure."""
+    """Raise DescriptionError if combined numbers of links are too large."""
     for frame, link in zip(walk.frames, walk.links, strict=True):
         inertia = walk.base_inertia if frame.body == WORLD else walk.bodies[frame.body].inertia
         if not measurable(*frame.placement.scalars(), *inertia.scalars()):
-            problem = f'link "{shown(frame.name)}" lies or weighs beyond all measure'
+            problem = f'link "{shown(frame.name)}" has a position or a mass that is too large'
             raise DescriptionError(problem, "give metres and kilograms", description.file, link.line)
 
 
 def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> list[Note]:
-    """Return notes on links of indefinite inertia; DescriptionError where the moving body that they make up
-    is so as well, unless `allow`.
+    """Return notes on links with indefinite inertia. Raise DescriptionError if the inertia of the moving body
+    that they form is indefinite too, unless `allow`.
 
-    Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its
-    mass and centre of mass alone count, for `com` and `potential_energy`.
+    Only a body's sum enters the equations of motion. For links fixed to the world, only mass and centre of
+    mass count, in `com` and `potential_energy`.
     """
     notes = []
     for frame, link in zip(walk.frames, walk.links, strict=True):
@@ -220,7 +220,7 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
             continue
         problem = f'link "{shown(link.name)}" has an inertia with the negative principal moment {moment:.6g}'
         if frame.body == WORLD:
-            notes.append(Note(f"{problem}: it does not move, so that its moments enter nothing", link.line))
+            notes.append(Note(f"{problem}: it does not move, so its moments have no effect", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
             reason = "for with the links fixed to it there is none"
             notes.append(Note(f"{problem}: taken as given, {reason}", link.line))
@@ -237,8 +237,8 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Return followers of mimic joints get their coupling to the final leader, with the chain's polynomials
-    composed.
+    """Return the bodies, in which followers of mimic joints have the coupling to their final leader, with the
+    polynomials of the chain composed.
     """
     joints = {joint.name: joint for joint in description.joints}
     followers = [
@@ -260,20 +260,20 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         while leader.mimic is not None:  # q_joint is the polynomial `curve` of q_leader
             curve, leader = composed(curve, leader.mimic.coefficients), joints[leader.mimic.leader]
         if not measurable(*curve):
-            problem = f'joint "{shown(joint.name)}" follows "{shown(leader.name)}" beyond all measure'
+            problem = f'joint "{shown(joint.name)}" follows "{shown(leader.name)}" to too large positions'
             raise DescriptionError(problem, "give metres and radians", description.file, joint.line)
         offset, multiplier, *higher = curve
         coupling = Coupling(index[leader.name], multiplier, offset, tuple(higher))
         result[index[joint.name]] = replace(result[index[joint.name]], coupling=coupling)
         least, most = reach(curve, leader.limits.lower, leader.limits.upper)
         if least < joint.limits.lower - 1e-9 or most > joint.limits.upper + 1e-9:
-            problem = "has tighter limits than its leader gives it: not enforced"
+            problem = "has tighter limits than those that follow from its leader's: ignored"
             notes.append(Note(f'joint "{shown(joint.name)}" {problem}', joint.line))
     return result, notes
 
 
 def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
-    """Give every joint its place in q and v; a follower has its leader's."""
+    """Return the bodies with the indices of their joints in q and v; a follower has those of its leader."""
     nq = nv = 0
     placed: list[Body] = []
     for body in bodies:
@@ -289,7 +289,7 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
 
 def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Note]:
     """Return a note on each joint that has the name of a joint of the root."""
-    problem = "has the name of the free-flyer root's joint: two joints have it"
+    problem = "has the name of a joint of the free root: two joints have it"
     names = {joint.name for joint in root_joints(root_joint, "") if joint.kind != "fixed"}
     return [
         Note(f'joint "{shown(joint.name)}" {problem}', joint.line)

@@ -1,5 +1,5 @@
-"""A model over other numbers than floats: what is computed from its constants alone is then as exact as these
-are. A description over floats alone, whatever numbers it was made of.
+"""Models over other numbers than floats. Results computed from their constants are then as exact as these
+numbers. A description holds floats only, whatever numbers it was built from.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ T = TypeVar("T")
 
 
 def with_numbers(thing: T, number: Callable[[float], Scalar]) -> T:
-    """Return the model, body, placement, ... with `number` of every float in it."""
+    """Return the model, body, placement, ... with `number` applied to every float."""
     converted: T = rebuilt(thing, lambda x, _: number(x) if isinstance(x, float) else x)
     return converted
 
 
 def in_floats(thing: T) -> T:
-    """Return the description, joint, placement, ... with every number a Python float: code that builds one
-    may have given integers or NumPy's. Fields say what is a number.
+    """Return the description, joint, placement, ... with every number as a Python float; code may have passed
+    integers or NumPy scalars. The types of fields say which values are numbers.
     """
     converted: T = rebuilt(thing, lambda x, declared: float(x) if declared in ("float", "Scalar") else x)
     return converted
 
 
 def rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
-    """Return dataclasses and tuples within each other, with `leaf` of all else: of the thing, and of the type
-    that its field declares, "" in a tuple. Fields that do not count in comparisons stay.
+    """Rebuild nested dataclasses and tuples, with `leaf` applied to all other values: to the value, and to
+    the type that its field declares ("" in a tuple). Fields that do not take part in comparisons are kept.
     """
     if isinstance(thing, tuple):
         return tuple(rebuilt(x, leaf) for x in thing)

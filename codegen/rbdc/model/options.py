@@ -1,4 +1,4 @@
-"""Options that bear on how a description becomes a model."""
+"""Options of a model: how a description becomes a model."""
 
 from __future__ import annotations
 
@@ -29,40 +29,40 @@ from rbdc.option_fields import (
 )
 
 LIKELY_MEANT = 1e-11
-"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so, and are taken so unless
---snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
+"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be exact. They are rounded
+unless --snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
 """
 MAXIMUM_SNAP = 1e-3
-THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
+THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), such as 0 0 -9.81"
 _FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, finite numbers (m, rad), as tool@hand:0 0 0.1,0 0 1.57"
 _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers (m, rad)"
-_PAIRS = "give joint=value,... or a JSON file of an object"
+_PAIRS = "give joint=value,... or a file with a JSON object"
 
 
 RootJoint = Literal["fixed", "free-flyer", "free-flyer-rpy", "free-flyer-zyx"]
-"""The joint of the root link: nothing moves it, or it is free: by a quaternion, or by three prismatic joints
-and three revolute ones, roll first or yaw first (`rbdc.model.lumping`).
+"""The joint of the root link: fixed; free by a quaternion; or free by three prismatic and three revolute
+joints, roll first or yaw first (`rbdc.model.lumping`).
 """
 MimicMode = Literal["independent", "coupled"]
-"""Mimic joints with coordinates of their own, or with those of their leaders."""
+"""Mimic joints have their own coordinates, or those of their leaders."""
 JointOrder = Literal["name", "file"]
-"""Siblings by the names of their joints, as Pinocchio, or as the description lists them."""
+"""Order of siblings: by joint name, as in Pinocchio, or as in the description."""
 DriveMode = Literal["report", "include"]
-"""Forces of the drives of joints: left out with a warning, or part of the dynamics."""
+"""Forces of joint drives: ignored with a warning, or part of the dynamics."""
 Gravity = tuple[float, float, float]
 """Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]
-"""A number for each of some joints, by name."""
+"""Numbers of joints, by name."""
 Origin = tuple[float, float, float, float, float, float]
 """x, y, z (m) and roll, pitch, yaw (rad) of a frame in its link."""
 AddedFrame = tuple[str, str, Origin]
-"""A frame that is added: its name, the link that it is fixed to, its placement in it."""
+"""An added frame: its name, the link that it is fixed to, its placement in the link."""
 FARTHEST = 1e6
-"""Metres from its link that a frame or a contact may be: what is further is no length of a robot."""
+"""Largest distance of a frame or a contact from its link (m); larger ones are no lengths of a robot."""
 
 
 def _finite_numbers(given: Any, remedy: str, *counts: int) -> list[float]:
-    """So many finite numbers: a sequence, or a text with blanks or commas between them.
+    """Return finite numbers from a sequence, or from a text with blanks or commas between them.
 
     Raises ValueError with the remedy for anything else.
     """
@@ -84,18 +84,18 @@ def _gravity(given: Any) -> Gravity:
 
 
 def origin(given: Any, remedy: str, *counts: int) -> Origin:
-    """Return an origin by so many finite numbers, zeros for the others. Raises ValueError with the remedy;
+    """Return an origin from three or six numbers; missing ones are zero. Raises ValueError with the remedy,
     also for an origin beyond `FARTHEST`.
     """
     x, y, z, roll, pitch, yaw = [*_finite_numbers(given, remedy, *counts), *[0.0] * 6][:6]
     if max(map(abs, (x, y, z))) > FARTHEST:
-        raise ValueError(f"{remedy}, no further than {FARTHEST:g} m from its link")
+        raise ValueError(f"{remedy}, at most {FARTHEST:g} m from the link")
     return x, y, z, roll, pitch, yaw
 
 
 def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
-    """Return a number for each joint that is named: `joint=value,...`, a file with a JSON object, or both in
-    turn; a mapping, or pairs. least: what the numbers must be at least.
+    """Return the reading of numbers of joints: `joint=value,...`, a file with a JSON object, several of
+    these, a mapping, or pairs. least: smallest number that is accepted.
     """
 
     def read(given: Any) -> JointNumbers:
@@ -111,7 +111,7 @@ def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
 
 
 def _named_numbers(given: Any) -> list[tuple[str, float]]:
-    """Return joints and numbers of one entry of what an option was given."""
+    """Return joints and numbers of one entry of an option's argument."""
     if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
         return [(given[0], number(given[1]))]
     if not isinstance(given, (str, PathLike)):
@@ -125,12 +125,12 @@ def _named_numbers(given: Any) -> list[tuple[str, float]]:
         reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise ValueError(f"{reason}; {_PAIRS}") from None
     if not isinstance(content, dict):
-        raise ValueError('the file holds no object such as {"joint": 0.1}')
+        raise ValueError('the file must hold an object such as {"joint": 0.1}')
     return [(joint, number(value)) for joint, value in content.items()]
 
 
 def _frame(given: Any) -> AddedFrame:
-    """Return a frame by `name@link:x y z,roll pitch yaw`, or by its name, its link and three or six
+    """Return a frame from `name@link:x y z,roll pitch yaw`, or from its name, its link and three or six
     numbers.
     """
     remedy = _FRAME if isinstance(given, str) else _FRAME_IN_PARTS
@@ -148,7 +148,7 @@ def _frame(given: Any) -> AddedFrame:
 
 
 def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
-    """Return names and values: texts `name:=value`, a mapping, or pairs."""
+    """Return names and values from texts `name:=value`, a mapping, or pairs."""
     found: dict[str, str] = {}
     for entry in given.items() if isinstance(given, Mapping) else entries(given):
         pair = entry.split(":=", 1) if isinstance(entry, str) else entry
@@ -161,62 +161,65 @@ def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a model. Every field takes what its option takes on the command line. `given`: the names of
-    the fields that the caller named, which may have their default values.
+    """Options of a model. Every field accepts what its option takes on the command line.
 
-    Raises OptionError for a value that an option does not have.
+    given: names of the fields that the caller set, even to their defaults.
+
+    Raises OptionError for a value that an option does not accept.
     """
 
     root_joint: Option[RootJoint] = Option(
-        choice(RootJoint), "fixed", "The joint between the world and the root link."
+        choice(RootJoint), "fixed", "Joint between the world and the root link."
     )
     mimic: Option[MimicMode] = Option(
-        choice(MimicMode), "independent", "Mimic joints as joints of their own, or following their leaders."
+        choice(MimicMode), "independent", "Mimic joints have their own coordinates, or follow their leaders."
     )
     joint_order: Option[JointOrder] = Option(
-        choice(JointOrder), "name", "Siblings by joint name, as Pinocchio, or as in the file."
+        choice(JointOrder), "name", "Order of siblings: by joint name, as in Pinocchio, or as in the file."
     )
     gravity: Option[Gravity | None] = Option(
         Reading(_gravity, "NUMBER...", words=3),
         None,
-        "Three numbers, m/s^2, world axes; by default the description's, or else 0 0 -9.81.",
+        "Gravity (m/s^2, world axes); by default the description's, or else 0 0 -9.81.",
     )
     allow_invalid_inertia: Option[bool] = Option(
-        SWITCH,
-        False,
-        "Warn of moving bodies whose inertia has a negative principal moment, and take it as given.",
+        SWITCH, False, "Accept moving bodies whose inertia has a negative principal moment, with a warning."
     )
     armature: Option[JointNumbers] = Option(
         _joint_numbers(0.0, "give a finite number that is not negative (kg m^2, kg)"),
         (),
-        "What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
+        "Armature: inertia that motors add to joints (kg m^2, kg). FILE: a JSON object.",
     )
     damping: Option[DriveMode] = Option(
-        choice(DriveMode), "report", "Viscous damping of joints: only warned of, or part of the dynamics."
+        choice(DriveMode),
+        "report",
+        "Viscous damping of joints: ignored with a warning, or part of the dynamics.",
     )
     springs: Option[DriveMode] = Option(
-        choice(DriveMode), "report", "Linear springs of joints: only warned of, or part of the dynamics."
+        choice(DriveMode),
+        "report",
+        "Linear springs of joints: ignored with a warning, or part of the dynamics.",
     )
     friction: Option[DriveMode] = Option(
         choice(DriveMode),
         "report",
-        "Dry friction of joints: only warned of, or part of the dynamics, as F v / sqrt(v^2 + w^2).",
+        "Dry friction of joints, F v / sqrt(v^2 + w^2): ignored with a warning, or part of the dynamics.",
     )
     friction_width: Option[float] = Option(
         within(1e-9, sys.float_info.max, "give a finite number of at least 1e-9 (rad/s, m/s)", "SPEED"),
         0.01,
-        "w of dry friction that is part of the dynamics (rad/s, m/s), where functions are given no other.",
+        "Default width w of dry friction in the dynamics (rad/s, m/s).",
     )
     xacro_arguments: Option[tuple[tuple[str, str], ...]] = Option(
         Reading(_xacro_arguments, "NAME:=VALUE", repeated=True, record=dict),
         (),
-        "An argument of a xacro file, in place of its default.",
+        "An argument of a xacro file; it replaces the file's default.",
         "--xacro-arg",
     )
     package_path: Option[tuple[Path, ...]] = Option(
         each(FOLDER, "DIR")._replace(record=lambda paths: [path.as_posix() for path in paths]),
         (),
-        "A folder of ROS packages, or one of them, for $(find NAME) and package:// in xacro files.",
+        "A folder of ROS packages, or a package, for $(find NAME) and package:// in xacro files.",
     )
     lock: Option[JointNumbers] = Option(
         _joint_numbers(-math.inf, "give a finite number (rad, m)"),
@@ -231,29 +234,29 @@ class ModelOptions:
         "--frame",
     )
     snap: Option[float] = Option(
-        within(0.0, MAXIMUM_SNAP, f"it is not between 0 and {MAXIMUM_SNAP}"),
+        within(0.0, MAXIMUM_SNAP, f"give a number from 0 to {MAXIMUM_SNAP}"),
         LIKELY_MEANT,
-        "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
+        "Round entries of joint rotations that are this close to 0, 1 or -1; 0 rounds none.",
     )
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False, kw_only=True)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the options by their names. Raises OptionError for a name that no option has."""
+        """Return the options from arguments by name. Raises OptionError for an unknown name."""
         found = arguments(cls, given)
         return cls(**found, given=frozenset(found))
 
     def gives(self, name: str) -> bool:
-        """Return whether the caller named an option, or it has another value than its default."""
+        """Return whether the caller set an option, or its value is not the default."""
         return name in self.given or getattr(self, name) != getattr(type(self), name)
 
     def where_given(self, name: str) -> Any:
-        """Return the value of an option that the caller gave; None for others."""
+        """Return the value of an option that the caller set; None for others."""
         return getattr(self, name) if self.gives(name) else None
 
     @property
     def drive_terms(self) -> tuple[DriveTerm, ...]:
-        """The forces of joints' drives that are part of the dynamics."""
+        """Forces of joint drives that are part of the dynamics."""
         return tuple(term for term in DriveTerm if getattr(self, term) == "include")
 
     def of_model(self) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""A build's request about a robot. Recursions take one, passes of `rbdc.reduction` make one of another."""
+"""A build's request about a robot. Recursions take a problem; passes of `rbdc.reduction` map one problem to
+another.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ if TYPE_CHECKING:
 
 
 class DryFriction(NamedTuple):
-    """A smooth law of dry friction, force v / sqrt((slope v)^2 + width^2) of the velocity v of a joint."""
+    """Smooth law of dry friction: force v / sqrt((slope v)^2 + width^2), with v the velocity of a joint.
+
+    force: friction at full speed (N, N m).
+    width: speed at which it has 0.7 of that (m/s, rad/s).
+    slope: factor of the velocity.
+    """
 
     force: Scalar
     width: Scalar
@@ -34,21 +41,24 @@ class DryFriction(NamedTuple):
         return self.force * v * (1.0 / sqrt(self.square(v)))
 
     def rate(self, v: Scalar) -> Scalar:
-        """Return its derivative by v."""
+        """Return the derivative of the friction by v."""
         square = self.square(v)
         return self.force * self.width * self.width * (1.0 / (square * sqrt(square)))
 
 
 @dataclass(frozen=True)
 class Problem(Model):
-    """A robot, and what is asked of it.
+    """A robot and the request about it.
 
-    `drive_terms`: what of the joints' drives counts besides armature; `friction_width`: the speed (m/s,
-    rad/s) at which dry friction has 0.7 of its full value. `parameters`: what functions take at run time.
-    `world_forces`: external forces are given in the world's frame, not in those of the bodies. `contacts`:
-    with the world, and closed loops, in the order of their rows; `redundant`: some of these rows depend on
-    others in every configuration; `world_aligned`: rows and forces of those that hold vectors are along the
-    world's axes, not along those of their frames. `clusters`: joints that closed loops bind to one of them.
+    drive_terms: forces of joint drives, besides armature, in the dynamics.
+    friction_width: speed at which dry friction has 0.7 of its full value (m/s, rad/s).
+    parameters: inertial parameters that functions take at run time.
+    world_forces: whether external forces are expressed in the world's frame instead of the bodies' frames.
+    contacts: contacts with the world and closed loops, in the order of their rows.
+    redundant: whether some of these rows are redundant in every configuration.
+    world_aligned: whether rows and forces of contacts that hold vectors are along the world's axes instead of
+        those of their frames.
+    clusters: joints that closed loops bind to one coordinate.
     """
 
     drive_terms: tuple[DriveTerm, ...] = ()
@@ -64,8 +74,8 @@ class Problem(Model):
 
     @classmethod
     def of(cls, model: Model) -> Self:
-        """Return the problem that a model poses by itself: its loops are held, drives count as its options
-        say, and nothing more is asked. A problem is given back as it is.
+        """Return the problem of a model: loops are constraints, drives are as its options say, and nothing
+        else is requested. A problem is returned unchanged.
         """
         if isinstance(model, cls):
             return model
@@ -83,19 +93,21 @@ class Problem(Model):
 
     @property
     def armature(self) -> list[Scalar]:
-        """Inertia that motors add to the diagonal of M (nv); a follower's counts by the square of its
-        multiplier.
+        """Inertia that motors add to the diagonal of M (nv). A follower's armature is multiplied by the
+        square of its multiplier.
         """
         return self._along_joints([body.armature for body in self.bodies])
 
     @property
     def damping(self) -> list[Scalar]:
-        """The viscous damping that counts (nv), a follower's like its armature."""
+        """Viscous damping in the dynamics (nv); a follower's is treated like its armature."""
         return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"))
 
     @property
     def friction(self) -> list[list[DryFriction]]:
-        """The dry friction that counts, for each direction of v: of a joint, and of each that follows it."""
+        """Dry friction in the dynamics, for each direction of v: that of a joint, and of each joint that
+        follows it.
+        """
         terms: list[list[DryFriction]] = [[] for _ in range(self.nv)]
         numbers, curves = self._counting(DriveTerm.FRICTION, "friction"), self.curves
         for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
@@ -113,12 +125,14 @@ class Problem(Model):
 
     @property
     def stiffness(self) -> list[Scalar]:
-        """The stiffness of springs that count (nv; N/m, N m/rad), a follower's like its armature."""
+        """Stiffness of springs in the dynamics (nv; N/m, N m/rad); a follower's is treated like its
+        armature.
+        """
         return self._along_joints(self._counting(DriveTerm.SPRINGS, "stiffness"))
 
     @property
     def preload(self) -> list[Scalar]:
-        """The forces of these springs where all coordinates are zero (nv; N, N m)."""
+        """Forces of these springs at zero coordinates (nv; N, N m)."""
         forces: list[Scalar] = []
         for body, stiffness in zip(self.bodies, self._counting(DriveTerm.SPRINGS, "stiffness"), strict=True):
             at_zero = 0.0 if body.coupling is None else body.coupling.offset
@@ -127,16 +141,16 @@ class Problem(Model):
 
     @property
     def only_damped(self) -> bool:
-        """Whether armature and damping are all that counts of drives: no springs, no dry friction."""
+        """Whether armature and damping are the only terms of drives: no springs, no dry friction."""
         return not any(self.stiffness) and not any(self.friction)
 
     def _counting(self, term: DriveTerm, name: str) -> list[Scalar]:
-        """Return a number of each joint's drive; zeros unless its term counts."""
+        """Return a number of each joint's drive; zeros unless its term is in the dynamics."""
         return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
 
     def _along_joints(self, numbers: Sequence[Scalar], *, squared: bool = True) -> list[Scalar]:
-        """Return numbers of joints along v, a follower's times its multiplier, as a rule `squared`: along a
-        curve only of a model at one configuration.
+        """Map numbers of joints to v; a follower's is multiplied by its multiplier, usually `squared`. A
+        multiplier along a curve exists only in a model at one configuration.
         """
         total, curves = [0.0] * self.nv, self.curves
         for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):

@@ -1,5 +1,5 @@
-"""Descriptions rearranged before they become models: rotations that are rounded, joints that are locked or
-have another armature, another link as the root, frames that are added.
+"""Changes of descriptions before they become models: rounded rotations, locked joints, other armature,
+another root link, added frames.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rbdc.spatial import AnyRotation, Placement, Rotation, Vector3
 
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
-"""The most that rounding leaves of products of the rows of a rotation."""
+"""Largest rounding error of products of the rows of a rotation."""
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
-    """Return the description with its rotations rounded, with the options' armature and frames, its root
-    where they want it, and their joints locked.
+    """Return the description with its rotations rounded and the options applied: armature, frames, root link,
+    locked joints.
 
-    The description must make a tree. Raises OptionError for links and joints that it does not have, and for
-    joints that cannot be locked or turned round.
+    The description must be a tree. Raises OptionError for links and joints that it does not have, and for
+    joints that cannot be locked or reversed.
     """
     description = _with_armature(_with_snapped_rotations(description, options.snap), options.armature)
     for name, link, numbers in options.frames:
@@ -39,8 +39,8 @@ def rearranged(description: Description, options: ModelOptions) -> Description:
 
 
 def _with_armature(description: Description, given: JointNumbers) -> Description:
-    """Return the description with some joints' armature in place of its own; OptionError for a joint that it
-    does not have, or that is fixed.
+    """Return the description with the armature of some joints replaced. Raises OptionError for a joint that
+    does not exist or is fixed.
     """
     kinds, numbers = {joint.name: joint.kind for joint in description.joints}, dict(given)
     for name in numbers:
@@ -52,7 +52,9 @@ def _with_armature(description: Description, given: JointNumbers) -> Description
 
 
 def _with_frame(description: Description, name: str, link: str, numbers: Origin) -> Description:
-    """Return a link without mass more, fixed to another at x, y, z (m) and roll, pitch, yaw (rad)."""
+    """Return the description with a further link without mass, fixed to another at x, y, z (m) and roll,
+    pitch, yaw (rad).
+    """
     names, joints = {own.name for own in description.links}, {own.name for own in description.joints}
     if link not in names:
         problem = f'`frame`: {shown(name)}: there is no link "{shown(link)}"'
@@ -67,8 +69,8 @@ def _with_frame(description: Description, name: str, link: str, numbers: Origin)
 
 
 def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> Description:
-    """Return joints fixed where they are at some values of their coordinates; where mimic joints are
-    `coupled`, what follows a locked joint is locked too.
+    """Return the description with joints fixed at values of their coordinates. If mimic joints are `coupled`,
+    the followers of a locked joint are locked too.
     """
     joints = {joint.name: joint for joint in description.joints}
     for name, _ in given:
@@ -98,9 +100,7 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
-    """Return these values, and where joints are that follow those which have them, directly or through
-    others.
-    """
+    """Return the values, and those of the joints that follow these joints, directly or through others."""
     known = dict(values)
     while more := {
         joint.name: composed(joint.mimic.coefficients, [known[joint.mimic.leader]])[0]
@@ -117,9 +117,10 @@ def _moving(description: Description, name: str) -> str:
 
 
 def _rooted_at(description: Description, base: str) -> Description:
-    """Return the tree hung up at another link: the joints between it and the root are turned round.
+    """Return the tree with another root link: the joints between it and the old root are reversed.
 
-    A joint's coordinate means the same as before: its axis points the other way, and it stands in its child.
+    The coordinate of a joint keeps its meaning: the axis is reversed, and the joint is fixed in its old
+    child.
     """
     names = {link.name for link in description.links}, {joint.name for joint in description.joints}
     if base not in names[0]:
@@ -137,15 +138,15 @@ def _rooted_at(description: Description, base: str) -> Description:
 
 
 def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list[Link], list[Joint]]:
-    """Return a joint from its child to its parent: with X the joint's frame in the parent, the parent is at
-    J^-1 X^-1 in the child. The link without mass in between is there where X is not nothing.
+    """Return a joint from its child to its parent. With X the joint's frame in the parent, the parent is at
+    J^-1 X^-1 in the child. A link without mass lies in between unless X is the identity.
     """
     back = joint.placement.inverse()
     if joint.kind == "fixed":
         return [], [replace(joint, parent=joint.child, child=joint.parent, placement=back)]
     if joint.kind not in ONE_DOF:
         problem = f'joint "{shown(joint.name)}" between it and the root is {joint.kind}'
-        raise OptionError(f"`base`: {problem}: only joints with one coordinate are turned round")
+        raise OptionError(f"`base`: {problem}: only joints with one coordinate can be reversed")
     round_ = replace(
         joint, parent=joint.child, child=joint.parent, placement=Placement.identity(), axis=-joint.axis
     )
@@ -159,15 +160,15 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
 
 
 def _with_snapped_rotations(description: Description, snap: float) -> Description:
-    """Return the description with entries of joint rotations within `snap` of 0, 1 or -1 rounded, and a note
-    that counts them, or that counts what a larger `snap` would round.
+    """Return the description with entries of joint rotations rounded that are within `snap` of 0, 1 or -1. A
+    note counts them, or counts those that a larger `snap` would round.
 
-    Raises OptionError where the reader has already rounded by more.
+    Raises OptionError if the reader has already rounded by more.
     """
     if snap < description.snapped:
         raise OptionError(
             f"snap={snap:g}: the model was read with snap={description.snapped:g}, "
-            f"which cannot be undone: give it to rbdc.Model.from_file"
+            f"which cannot be undone: pass snap to rbdc.Model.from_file"
         )
     made = [_snapped_joint(joint, snap) for joint in description.joints]
     notes = _notes(description.joints, made, snap)
@@ -175,9 +176,9 @@ def _with_snapped_rotations(description: Description, snap: float) -> Descriptio
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
-    """Return a rotation with what is meant to be 0, 1 or -1, within `snap` or rounding, made so; as it is
-    where that leaves no rotation: an entry may also be small as the product of the sines of two small angles
-    that are meant.
+    """Return a rotation with entries rounded to 0, 1 or -1 that are within `snap` or within rounding. Return
+    it unchanged if the result is no rotation: a small entry may also be the product of the sines of two small
+    angles.
     """
     snap = max(snap, _ROUNDING)
     rows = [_snapped_row(row, snap) for row in rotation.rows()]
@@ -192,8 +193,8 @@ def _snapped_joint(joint: Joint, snap: float) -> Joint:
 
 
 def _snapped_row(row: list[float], snap: float) -> list[float]:
-    """Return the row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle
-    that is meant stays, however close to 1: it becomes 1 only if the others become 0.
+    """Return a row of a rotation with entries rounded to 0, 1 or -1. The cosine of a small angle stays,
+    however close to 1: it becomes 1 only if the others become 0.
     """
     zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
     tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING
@@ -204,13 +205,13 @@ def _notes(written: tuple[Joint, ...], made: list[Joint], snap: float) -> Iterat
     pairs = [(one.placement.rotation, two.placement.rotation) for one, two in zip(written, made, strict=True)]
     what = "entries of joint rotations"
     if moved := sum(_moved(before, after) for before, after in pairs):
-        yield Note(f"{moved} {what} within {snap} of 0, 1 or -1 were taken as exactly that")
+        yield Note(f"rounded {moved} {what} that were within {snap} of 0, 1 or -1")
     if kept := sum(_moved(after, snapped(after, LIKELY_MEANT)) for _, after in pairs):
-        remedy = f"`snap={LIKELY_MEANT}` takes them as exact and saves operations"
+        remedy = f"`snap={LIKELY_MEANT}` rounds them and saves operations"
         yield Note(f"{kept} {what} are within {LIKELY_MEANT} of 0, 1 or -1 and are kept as written; {remedy}")
 
 
 def _moved(before: AnyRotation, after: AnyRotation) -> int:
-    """Return how many entries changed by more than rounding."""
+    """Return the number of entries that changed by more than rounding."""
     pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
     return sum(abs(a - b) > _ROUNDING for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Descriptions given as text in place of a path."""
+"""Descriptions that are passed as text instead of a path."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import TypeGuard
 from rbdc.errors import DescriptionError
 
 TEXT = "<text>"
-"""The place of a description that was given as text, in messages: others have their file."""
+"""Place in messages of a description that was passed as text; others show their file."""
 UNNAMED = "robot"
-"""The name of a robot whose description was given as text and has none."""
+"""Name of a robot whose description was passed as text and has no name."""
 
 _DECLARED_LATE = re.compile(r"\A(\s+)<\?xml(?=\s)")
 
 
 def is_text(given: object) -> TypeGuard[str]:
-    """Return whether what stands for a description is its text, XML or JSON, and not a path."""
+    """Return whether an argument is the text of a description, XML or JSON, and not a path."""
     return isinstance(given, str) and given.lstrip("\ufeff").lstrip().startswith(("<", "{"))
 
 
 def encoded(text: str) -> bytes:
-    """Return the text in UTF-8, its lines where they were.
+    """Return the text in UTF-8 with unchanged line numbers.
 
-    Blanks before an XML declaration, which no parser accepts, go behind its first word. Raises
-    DescriptionError for an empty text and for one that has no encoding.
+    Blanks before an XML declaration, which no parser accepts, move behind its first word. Raises
+    DescriptionError for an empty text and for one that cannot be encoded.
     """
     text = text.lstrip("\ufeff")
     if not text.strip():
@@ -39,5 +39,5 @@ def encoded(text: str) -> bytes:
 
 
 def stem_of(given: str | PathLike[str]) -> str:
-    """Return the name of a robot whose description has none: that of its file, `UNNAMED` for a text."""
+    """Return the name of a robot whose description has no name: that of its file, or `UNNAMED` for a text."""
     return UNNAMED if is_text(given) else Path(given).stem

@@ -1,4 +1,4 @@
-"""The model: a validated kinematic tree of moving bodies, numbers only."""
+"""The model: a validated kinematic tree of moving bodies; it holds numbers only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Assembly(NamedTuple):
-    """The links and joints that a model was assembled from, and the options that it was given."""
+    """The links and joints that a model was assembled from, and its options."""
 
     description: Description
     options: ModelOptions
@@ -27,10 +27,18 @@ class Assembly(NamedTuple):
 class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
-    nq, nv: sizes of configuration and velocity (followers of coupled mimic joints have no entries).
-    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre
-    of mass and the potential energy only. `gravity` in m/s^2. `loops`: those that the description closes.
-    `assembly`: what it was made from, of no account in comparisons.
+    name: name of the robot.
+    bodies: moving bodies.
+    frames: frames of all links.
+    nq, nv: sizes of configuration and velocity; followers of coupled mimic joints have no entries.
+    base_inertia: inertia of the links fixed to the world, about the world's origin. It counts in the centre
+        of mass and the potential energy only.
+    gravity: gravity (m/s^2).
+    notes: warnings.
+    file, description_hash: the description and its hash.
+    loops: loops that the description closes.
+    actuators: motors.
+    assembly: links, joints and options that the model was assembled from; ignored in comparisons.
     """
 
     name: str
@@ -48,8 +56,8 @@ class Model:
     assembly: Assembly | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
-        """Return the hash of all fields, computed once: functions of a model are looked up for every
-        frame.
+        """Return the hash of all fields. It is computed once, because functions of a model are looked up for
+        every frame.
         """
         return self._hash
 
@@ -58,12 +66,12 @@ class Model:
         return hash(tuple(getattr(self, entry.name) for entry in fields(self) if entry.compare))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the hash: those of strings differ between processes."""
+        """Leave the hash out: hashes of strings differ between processes."""
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     @classmethod
     def assemble(cls, name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Self:
-        """Return a model built in code from links and joints; the same validation and lumping as for a file.
+        """Build a model in code from links and joints, with the same validation and lumping as for a file.
 
         Args:
             name: the robot's name.
@@ -71,8 +79,8 @@ class Model:
             options: root_joint and the others of `rbdc.model.options.ModelOptions`.
 
         Raises:
-            OptionError: there is no such option, or it does not have this value.
-            DescriptionError: where the links and joints are not a proper tree with physical inertias.
+            OptionError: an option does not exist or does not accept this value.
+            DescriptionError: the links and joints are not a tree with physical inertias.
         """
         from rbdc.model.options import ModelOptions
 
@@ -81,11 +89,12 @@ class Model:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **options: Any) -> Self:
-        """Return the model of a URDF, xacro, MJCF or D-H file, which its content tells; options as in
-        `assemble`.
+        """Read a URDF, xacro, MJCF or D-H file and return its model. The content tells the format; options as
+        in `assemble`.
 
-        Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
-        supported.
+        Raises:
+            DescriptionError: the file is malformed.
+            UnsupportedError: an element changes the dynamics and is not supported.
         """
         from rbdc.model.formats.reading import read_description
         from rbdc.model.options import ModelOptions
@@ -95,8 +104,8 @@ class Model:
 
     @classmethod
     def from_text(cls, text: str, **options: Any) -> Self:
-        """Return the model of a description given as text, of any format that `from_file` reads; arguments
-        and errors as there.
+        """Read a description that is passed as text, in any format of `from_file`, and return its model;
+        arguments and errors as there.
         """
         from rbdc.model.formats.reading import read_text
         from rbdc.model.options import ModelOptions
@@ -106,24 +115,24 @@ class Model:
 
     @classmethod
     def from_urdf(cls, path: str | PathLike[str], **options: Any) -> Self:
-        """Return the model of a URDF file; `from_file` under the name of the usual format."""
+        """Read a URDF file and return its model; same as `from_file`."""
         return cls.from_file(path, **options)
 
     @classmethod
     def of_description(cls, description: Description, options: ModelOptions) -> Self:
-        """Return the model of links and joints under some options; errors as of `assemble`."""
+        """Return the model of links and joints under options; errors as of `assemble`."""
         from rbdc.model.lumping import lumped
 
         return cls(**lumped(description, options), assembly=Assembly(description, options))
 
     @property
     def place(self) -> str:
-        """The beginning of a message about it: its file, or the name it was given in code."""
+        """The beginning of messages about the model: its file, or its name if it was built in code."""
         return self.name if self.file is None else self.file
 
     @property
     def warnings(self) -> list[str]:
-        """The notes as messages, each with its place."""
+        """The notes as messages with their places."""
         return [self.located(note) for note in self.notes]
 
     def located(self, note: Note) -> str:
@@ -138,8 +147,8 @@ class Model:
 
     @property
     def actuation(self) -> list[list[float]]:
-        """B (nv, number of `actuators`) of tau = B u, u the forces of motors; what acts on a follower acts on
-        its leader by the multiplier.
+        """B (nv, number of `actuators`) of tau = B u, with u the forces of motors. The force of a motor on a
+        follower is mapped to its leader by the multiplier.
         """
         bodies = {body.joint_name: body for body in self.bodies}
         matrix = [[0.0] * len(self.actuators) for _ in range(self.nv)]
@@ -173,18 +182,18 @@ class Model:
         return chain[::-1]
 
     def q_slice(self, index: int) -> slice:
-        """Return the entries of q that are the configuration of body `index` (a follower: its leader's)."""
+        """Return the entries of q that belong to body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_q, body.index_q + body.joint.nq)
 
     def v_slice(self, index: int) -> slice:
-        """Return the entries of v that are the velocity of body `index` (a follower: its leader's)."""
+        """Return the entries of v that belong to body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_v, body.index_v + body.joint.nv)
 
     def neutral(self) -> list[float]:
-        """Return the neutral configuration (nq), zero for each angle and position, identity for each
-        quaternion.
+        """Return the neutral configuration (nq): zero for angles and positions, the identity for
+        quaternions.
         """
         q = [0.0] * self.nq
         for index, body in enumerate(self.bodies):
@@ -194,7 +203,7 @@ class Model:
 
     def draws(self) -> list[tuple[str, int]]:
         """Return how to draw a configuration: words of `rbdc.model.joints.base.SAMPLINGS`, each with the
-        first of the entries of q that it draws.
+        index of the first entry of q that it draws.
         """
         return [
             (way, body.index_q + place)

@@ -1,4 +1,6 @@
-"""Validation of a description: one tree, finite numbers, physical inertias. No recursion: any depth."""
+"""Validation of a description: one tree, finite numbers, physical inertias. It does not recurse, so any depth
+is accepted.
+"""
 
 from __future__ import annotations
 
@@ -29,30 +31,34 @@ from rbdc.runtime._suggestions import hint, suggestion
 from rbdc.spatial import RigidInertia
 
 _SEMI_DEFINITE_TOLERANCE = 1e-9
-"""Relative to the largest principal moment: a negative one of this size is rounding."""
+"""Negative principal moments up to this size are rounding, relative to the largest one."""
 _INDEFINITE = 1e-3
-"""Relative to the largest principal moment: a negative one of this size is an error of sign, not of printing
-few digits.
+"""Negative principal moments from this size on are errors of sign, relative to the largest one; smaller ones
+may come from printing few digits.
 """
 _CANCELLATION = 1e-14
-"""Relative to the inertia about the link's origin: what moving it to the centre of mass leaves."""
+"""Rounding error of moving an inertia to the centre of mass, relative to the inertia about the link's
+origin.
+"""
 
 _TERMS = {
     DriveTerm.DAMPING: ("damping", "damping"),
     DriveTerm.SPRINGS: ("stiffness", "a spring"),
     DriveTerm.FRICTION: ("friction", "friction"),
 }
-"""By term of a joint's drive the number that it has, and what messages call it."""
+"""For each term of a joint's drive, the field with its number and its name in messages."""
 
 
 def validate(
     description: Description, *, coupled: bool = False, included: Sequence[DriveTerm] = ()
 ) -> list[Note]:
-    """Return notes on what is odd but builds; DescriptionError on what does not make a robot.
+    """Return notes on odd things that build. Raise DescriptionError for anything that is not a robot.
 
-    `coupled`: whether mimic joints follow their leaders, which they must then be able to. `included`:
-    terms of the joints' drives that count; UnsupportedError for what of them no function has. Inertias need
-    only be finite, for those of a body count together: `negative_moment` judges them.
+    coupled: whether mimic joints follow their leaders; then it must be possible.
+    included: terms of joint drives in the dynamics. Raises UnsupportedError for laws of them that no function
+        has.
+
+    Inertias only need to be finite here, because the sum over a body counts: `negative_moment` judges it.
     """
     check = _Check(description)
     check.unique("link", description.links)
@@ -77,18 +83,18 @@ class _Check:
         raise DescriptionError(problem, remedy, self.description.file, line)
 
     def refuse(self, item: Link | Joint, problem: str, remedy: str) -> NoReturn:
-        """Raise DescriptionError for a link or a joint, which the message begins with."""
+        """Raise DescriptionError for a link or a joint; the message begins with it."""
         self.fail(f"{_called(item)} {problem}", remedy, item.line)
 
     def note(self, item: Link | Joint, problem: str, effect: Effect = Effect.NONE) -> None:
-        """Note on a link or a joint, which the message begins with."""
+        """Note something about a link or a joint; the message begins with it."""
         self.notes.append(Note(f"{_called(item)} {problem}", item.line, effect))
 
     def unique(self, what: str, items: Iterable[Link | Joint]) -> None:
         seen: set[str] = set()
         for item in items:
             if not item.name:
-                self.fail(f"a {what} has an empty name", "name it", item.line)
+                self.fail(f"a {what} has an empty name", "give it a name", item.line)
             if item.name in seen:
                 self.fail(f'two {what}s are named "{shown(item.name)}"', "rename one", item.line)
             seen.add(item.name)
@@ -109,12 +115,16 @@ class _Check:
         rows = np.array(joint.placement.rotation.rows(), dtype=float)
         if not np.allclose(rows @ rows.T, np.eye(3), atol=1e-9) or np.linalg.det(rows) < 0:
             remedy = "give an orthonormal right-handed matrix"
-            self.refuse(joint, "has a placement that is no rotation", remedy)
+            self.refuse(joint, "has a placement that is not a rotation", remedy)
         if joint.armature < 0.0:
             problem = f"has the negative armature {joint.armature}"
             self.refuse(joint, problem, "give the inertia of its motor, or 0")
         if joint.stiffness != 0.0 and joint.kind not in (*ONE_DOF, "fixed"):
-            self.refuse(joint, "has a spring and more than one coordinate", "give springs to joints with one")
+            self.refuse(
+                joint,
+                "has a spring and more than one coordinate",
+                "give springs only to joints with one coordinate",
+            )
         if joint.kind in WITH_AXIS:
             self.axis(joint)
         self.limits(joint)
@@ -123,7 +133,7 @@ class _Check:
         axis = joint.axis.scalars()
         length = math.hypot(*axis)
         if not 1e-9 < length < 1e9:
-            self.refuse(joint, f"has the axis {axis}", "give a direction, of length 1 by custom")
+            self.refuse(joint, f"has the axis {axis}", "give a nonzero direction, usually of length 1")
         if abs(length - 1.0) > 1e-4:
             self.note(joint, f"has an axis of length {length:.6g}: normalised", Effect.ALL)
 
@@ -138,7 +148,7 @@ class _Check:
             problem = f"moves, but has equal limits, {limits.lower:.6g}: taken as given"
             self.note(joint, f"{problem}; mend them, or describe it as fixed")
         if limits.velocity < 0 or limits.effort < 0:
-            self.refuse(joint, "has a negative velocity or effort limit", "give it without the sign")
+            self.refuse(joint, "has a negative velocity or effort limit", "remove the sign")
 
     def tree(self) -> None:
         carrier: dict[str, Joint] = {}
@@ -167,7 +177,7 @@ class _Check:
             self.refuse(joint, "is part of a cycle that the root does not reach", "cut the cycle")
 
     def mimics(self, *, coupled: bool) -> None:
-        """Refuse what cannot follow where it has to; a fixed joint never has to."""
+        """Refuse mimic joints that cannot follow though they must; a fixed joint never must."""
         joints = {joint.name: joint for joint in self.description.joints}
         for joint in self.description.joints:
             if joint.mimic is None:
@@ -177,11 +187,11 @@ class _Check:
                 self.refuse(joint, f"has a mimic {what}", "give finite numbers in SI units")
             problem, remedy = mimic_problem(joint, joint.mimic.leader, joints)
             if joint.kind == "fixed":
-                self.note(joint, "is fixed: its <mimic> is not used")
+                self.note(joint, "is fixed: its <mimic> is ignored")
             elif problem and coupled:
                 self.refuse(joint, problem, f"{remedy}, or build with `mimic='independent'`")
             elif problem:
-                self.note(joint, f"{problem}: its <mimic> is not used")
+                self.note(joint, f"{problem}: its <mimic> is ignored")
 
     def inertia(self, link: Link) -> None:
         inertia = link.inertia
@@ -194,10 +204,10 @@ class _Check:
         if inertia.mass == 0 and any(inertia.first_moment.scalars()):
             self.refuse(link, "has no mass but a first moment", "give the mass, or no first moment")
         if not all(map(math.isfinite, inertia.about_centre().scalars())):
-            problem = "has a mass, a centre of mass or an inertia beyond all measure"
+            problem = "has a mass, a centre of mass or an inertia that is too large"
             self.refuse(link, problem, "give SI units")
         if negative_moment(inertia) is not None:
-            return  # which is said where it is known what else the body is made of
+            return  # reported later, when the other links of the body are known
         moments, rounding = _principal_moments(inertia)
         least, middle, largest = moments
         scale = max(abs(least), abs(largest))
@@ -212,14 +222,16 @@ class _Check:
             self.note(link, f"{problem} {reason}")
 
     def drives(self, included: Sequence[DriveTerm]) -> None:
-        """Say what of the joints' drives counts nowhere, or refuse what is asked for and no function has."""
+        """Note the drives of joints that are ignored. Raise UnsupportedError for requested ones that no
+        function has.
+        """
         moving = [joint for joint in self.description.joints if joint.kind != "fixed"]
         for joint in moving:
             for term, what in joint.other_drives:
                 if term in included:
                     place = f"{self.description.file}: " if self.description.file else ""
                     raise UnsupportedError(
-                        f"{place}{_called(joint)} has {what}, which no function has: "
+                        f"{place}{_called(joint)} has {what}, which no function supports: "
                         f"remove it, or leave {term} out with `{term}='report'`"
                     )
         for term, (number, what) in _TERMS.items():
@@ -236,15 +248,17 @@ def _called(item: Link | Joint) -> str:
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:
-    """Return the principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and
-    not of few digits; None without.
+    """Return the principal moment (kg m^2) of a finite inertia that is so negative that it is an error of
+    sign, not of few digits; None without one.
     """
     (least, _, largest), rounding = _principal_moments(inertia)
     return least if least < -_INDEFINITE * max(abs(least), abs(largest)) - rounding else None
 
 
 def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tuple[str, str]:
-    """Why a joint cannot follow the one that its <mimic> names, and what to do; nothing where it can."""
+    """Return why a joint cannot follow the joint that its <mimic> names, and the remedy; "" twice if it
+    can.
+    """
     if leader not in joints:
         return (
             f'mimics "{shown(leader)}", which does not exist',
@@ -256,7 +270,7 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
     while current.name not in seen:
         following = None if current.mimic is None else joints.get(current.mimic.leader)
         if following is None:
-            return "", ""  # the end of the chain; one that does not exist is reported where it is named
+            return "", ""  # the end of the chain; a missing joint is reported where it is named
         seen.add(current.name)
         current = following
     return (
@@ -267,7 +281,9 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
 
 
 def _principal_moments(inertia: RigidInertia) -> tuple[list[float], float]:
-    """About the centre of mass, the least first, and what rounding leaves of them."""
+    """Return the principal moments about the centre of mass, the smallest first, and the rounding error of
+    them.
+    """
     rows = np.array(inertia.about_centre().rows(), dtype=float)
     rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
     return [float(x) for x in np.linalg.eigvalsh(rows)], rounding

@@ -1,4 +1,4 @@
-"""Reading XML that nobody vouches for, and numbers out of its attributes."""
+"""Reading of untrusted XML, and of numbers in its attributes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rbdc.model.description import Effect, Note
 from rbdc.model.text import TEXT, is_text
 
 MAXIMUM_BYTES = 64 * 2**20
-"""A larger file is refused before it is read; the largest robots known are a hundredth of it."""
+"""Larger files are refused before they are read. The largest known robots have a hundredth of this size."""
 
 _DECLARED_VERSION = re.compile(rb"""((?:\xef\xbb\xbf)?<\?xml\s+version\s*=\s*["'])([0-9.]+)(?=["'])""")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def content_of(path: str | Path) -> bytes:
-    """Return the bytes of a description; DescriptionError for what is no file, too large, unreadable or
-    empty.
+    """Return the bytes of a description. Raises DescriptionError if it is not a file, too large, unreadable
+    or empty.
     """
     if is_text(path):
         raise DescriptionError("the text of a description is not a path", "use Model.from_text", TEXT)
@@ -36,7 +36,7 @@ def content_of(path: str | Path) -> bytes:
         if not path.is_file():
             fail("not a file" if path.exists() else "no such file", "give the path of a robot description")
         if path.stat().st_size > MAXIMUM_BYTES:
-            remedy = "give a description alone; meshes stay in files of their own"
+            remedy = "keep meshes in separate files"
             fail(f"larger than {MAXIMUM_BYTES // 2**20} MiB", remedy)
         text = path.read_bytes()
     except (OSError, ValueError) as error:
@@ -48,7 +48,7 @@ def content_of(path: str | Path) -> bytes:
 
 
 class Document:
-    """A parsed XML file: its root element, notes on what is odd, and errors that name file and line."""
+    """A parsed XML file: its root element, notes, and errors that name file and line."""
 
     def __init__(self, file: str, text: bytes) -> None:
         self.file, self.text = file, text
@@ -62,15 +62,13 @@ class Document:
         self._without_default_namespaces()
 
     def _parsed(self, text: bytes) -> etree._Element:
-        """Return the root element; prefixes that are not declared are noted, and stay in the names of
-        elements.
-        """
-        given_as_text = self.file == TEXT  # whose declaration of an encoding no longer holds
+        """Return the root element. Undeclared prefixes are noted and stay in the names of elements."""
+        given_as_text = self.file == TEXT  # the declared encoding no longer holds
         parser = _parser(given_as_text=given_as_text)
         try:
             return etree.fromstring(text, parser)
         except etree.XMLSyntaxError as error:
-            log: Any = parser.error_log  # that of the error has earlier texts
+            log: Any = parser.error_log  # the error's own log also has earlier messages
             grave = [own for own in log if own.domain != etree.ErrorDomains.NAMESPACE]
             if grave or not len(log):
                 said, line = (grave[0].message, grave[0].line) if grave else (error.msg, error.lineno)
@@ -86,7 +84,7 @@ class Document:
         return root
 
     def _without_default_namespaces(self) -> None:
-        """Take elements without a prefix as those of URDF, whatever namespace they are given."""
+        """Read elements without a prefix as those of URDF, whatever their default namespace is."""
         seen: set[str] = set()
         for element in self.root.iter("{*}*"):
             space = namespace_of(element)
@@ -108,7 +106,7 @@ class Document:
     def note(
         self, message: str, where: etree._Element | int | None = None, effect: Effect = Effect.NONE
     ) -> None:
-        """Note what is odd at an element or a line, and the functions whose numbers it changes."""
+        """Note something odd at an element or a line, and the functions whose numbers it changes."""
         self.notes.append(Note(message, line_of(where), effect))
 
     def attribute(self, element: etree._Element, name: str) -> str:
@@ -119,8 +117,8 @@ class Document:
         return text
 
     def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
-        """Return a finite number; `default` where the attribute is absent, an error where there is no
-        default.
+        """Return a finite number. If the attribute is absent, return `default`, or raise DescriptionError if
+        there is no default.
         """
         text = element.get(name)
         if text is None and default is not None:
@@ -128,7 +126,7 @@ class Document:
         return self._finite(element, name, (text or "").strip())
 
     def written(self, element: etree._Element) -> float:
-        """Return the finite number that is an element's text."""
+        """Return the finite number in an element's text."""
         return self._finite(element, "text", (element.text or "").strip())
 
     def vector(
@@ -141,7 +139,7 @@ class Document:
     def numbers(
         self, element: etree._Element, name: str, counts: Sequence[int], in_words: str
     ) -> list[float]:
-        """Return finite numbers separated by blanks, as many as `counts` has; none where the attribute is
+        """Return finite numbers separated by blanks, as many as `counts` allows; none if the attribute is
         absent.
         """
         text = element.get(name)
@@ -159,7 +157,7 @@ class Document:
             yield child
 
     def _as_version_1(self) -> bytes:
-        """Return the text; declared as XML 1.0 where it claims a version that there is not: many files have
+        """Return the text, declared as XML 1.0 if it declares an unknown version: many files have
         version="0.0".
         """
         declared = _DECLARED_VERSION.match(self.text)
@@ -179,7 +177,7 @@ class Document:
 
 
 def line_of(where: etree._Element | int | None) -> int | None:
-    """Return the line on which an element begins; a line itself."""
+    """Return the line on which an element begins; a line is returned unchanged."""
     line: Any = where.sourceline if isinstance(where, etree._Element) else where
     return line if isinstance(line, int) else None
 
@@ -198,7 +196,7 @@ def _parser(*, given_as_text: bool, recover: bool = False) -> etree.XMLParser:
 
 
 def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
-    """Return the elements of each prefix that is not declared, in their names or in those of attributes."""
+    """Return the elements of each undeclared prefix, in their names or in those of attributes."""
     found: dict[str, list[etree._Element]] = {}
     for element in root.iter("{*}*"):
         for name in (str(element.tag), *map(str, element.attrib)):
@@ -209,9 +207,7 @@ def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
 
 
 def prefixed(element: etree._Element) -> tuple[str, str]:
-    """Return the prefix, "" without one, and the name of an element, whether the prefix is declared or
-    not.
-    """
+    """Return the prefix, "" without one, and the name of an element, even if the prefix is not declared."""
     name = str(element.tag).rpartition("}")[2]
     prefix, colon, rest = name.partition(":")
     return (prefix, rest) if colon else (element.prefix or "", name)
@@ -229,28 +225,28 @@ def as_written(element: etree._Element) -> str:
 
 
 def drake_name(element: etree._Element) -> str | None:
-    """Return the name of an element in the namespace of Drake, whatever address a description gives it."""
+    """Return the name of an element in Drake's namespace, whatever address a description uses for it."""
     prefix, name = prefixed(element)
     return name if prefix == "drake" else None
 
 
 def shown(text: str, most: int = 80) -> str:
-    """Return text from a description inside a message: one line, at most so many characters, printable."""
+    """Return text from a description for a message: one line, printable, at most `most` characters."""
     return brief(printable(text[: most + 1]), most)
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """Return the name, with underscores as needed where others have it."""
+    """Return the name, with underscores added while others have it."""
     while name in taken:
         name += "_"
     return name
 
 
 def on_one_line(text: str) -> str:
-    """Return message of another program about a description: one line, whole, printable."""
+    """Return a message of another program on one line, whole and printable."""
     return printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
-    """Return text of any length, with characters that cannot be printed by their numbers."""
+    """Return text of any length; characters that cannot be printed are shown by their numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

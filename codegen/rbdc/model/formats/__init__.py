@@ -1,1 +1,1 @@
-"""The formats of descriptions, each read to the links and joints that it has."""
+"""Readers of the formats of descriptions. Each returns links and joints."""

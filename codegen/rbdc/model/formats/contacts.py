@@ -1,14 +1,14 @@
 """Declarations of contacts and closed loops.
 
 `NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
-`NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` of
-each, with `kind`, `link` and, where it has one, `origin` (3 or 6 numbers), and for loops `second` and
+`NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has one table `[contacts.NAME]` for
+each, with `kind`, `link` and optionally `origin` (3 or 6 numbers); for loops also `second` and
 `second_origin`.
 
-A YAML file is that of the public set of parallel robots beside the URDF: `closed_loop`, pairs of links whose
-frames coincide, `type`, '3d' or '6d' of each, and `name_mot`, the motors. The last says nothing about the
-robot's motion: every joint has its entry in tau. `joint_name` and `joint_type` put other joints in place of
-the URDF's, which is refused: it belongs in the URDF. Loops have the names of their first links.
+A YAML file is that of the public set of parallel robots, which stands beside the URDF. It has `closed_loop`,
+pairs of links whose frames coincide; `type`, '3d' or '6d' for each; and `name_mot`, the motors. The motors
+are ignored: every joint has its entry in tau. `joint_name` and `joint_type` replace joints of the URDF; they
+are refused, because the URDF should have these joints. Loops are named after their first links.
 """
 
 from __future__ import annotations
@@ -40,9 +40,12 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class ContactOption:
-    """A contact with the world as it is asked for, or a loop, which has two sides.
+    """A contact with the world or a loop, as declared; a loop has two sides.
 
-    place: where it was asked for, in messages: the option with its value, or a file, its line and table.
+    name: name of the contact.
+    kind: constrained components.
+    sides: one or two frames.
+    place: where it was declared, for messages: the option with its value, or a file, line and table.
     """
 
     name: str
@@ -52,7 +55,7 @@ class ContactOption:
 
 
 class _Refusal(ValueError):
-    """A fault of a declaration: the problem, and the remedy."""
+    """An error in a declaration: the problem and the remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}; {remedy}")
@@ -63,10 +66,8 @@ _FORM = (
     "give NAME=point@LINK[:x,y,z], NAME=surface@LINK[:x,y,z,roll,pitch,yaw], "
     "NAME=point|weld|revolute@LINK[:...]=LINK[:...] for a loop, or a file of TOML or YAML"
 )
-_FORM_IN_PARTS = (
-    "give (name, kind, link) or (name, kind, (link, origin)), for a loop with a second of the last"
-)
-_FORM_OF_TABLE = "write kind and link, texts, and origin; for a loop second and second_origin too"
+_FORM_IN_PARTS = "give (name, kind, link) or (name, kind, (link, origin)), for a loop with a second link"
+_FORM_OF_TABLE = "write the texts kind and link, and origin; for a loop also second and second_origin"
 _KINDS = {
     False: (ContactKind.POINT, ContactKind.SURFACE),
     True: (ContactKind.POINT, ContactKind.WELD, ContactKind.REVOLUTE),
@@ -83,14 +84,14 @@ def _read(given: Any) -> tuple[ContactOption, ...]:
     names = set[str]()
     for option in found:
         if option.name in names:
-            raise OptionError(f"{option.place}: two are named {shown(option.name)}; give each its own name")
+            raise OptionError(f"{option.place}: two contacts are named {shown(option.name)}; rename one")
         names.add(option.name)
     return tuple(found)
 
 
 def _options(entry: Any) -> list[ContactOption]:
-    """Return the contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or
-    two.
+    """Return the contacts of one entry: a text, a file, or a name, a kind, and one or two links with their
+    origins.
     """
     if isinstance(entry, ContactOption):
         return [entry]
@@ -107,7 +108,7 @@ def _options(entry: Any) -> list[ContactOption]:
 
 
 def _is_file(text: str) -> bool:
-    """Return whether a text names a file, not a contact."""
+    """Return whether a text names a file and not a contact."""
     return "=" not in text and (Path(text).suffix.lower() in _ENDINGS or Path(text).is_file())
 
 
@@ -136,7 +137,9 @@ def _of_file(path: Path) -> list[ContactOption]:
 
 
 def _of_toml(file: str, content: bytes) -> list[ContactOption]:
-    """Raises DescriptionError, with file, line and table, for a file that does not say contacts."""
+    """Return the contacts of a TOML file. Raises DescriptionError, with file, line and table, for anything
+    else in it.
+    """
     remedy = "write a table [contacts.NAME] for each contact, and nothing else"
     try:
         text = content.decode()
@@ -146,7 +149,7 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
         raise DescriptionError(f"not TOML: {error}", remedy, file, int(place[1]) if place else None) from None
     tables = found.get("contacts")
     if others := [name for name in found if name != "contacts"]:
-        raise DescriptionError(f'"{shown(others[0])}" is not known', remedy, file)
+        raise DescriptionError(f'"{shown(others[0])}" is not a known key', remedy, file)
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise DescriptionError("it has no tables of contacts", remedy, file)
     lines, made = _lines_of_tables(text), list[ContactOption]()
@@ -162,9 +165,7 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
 
 
 def _lines_of_tables(text: str) -> dict[str, int]:
-    """Return the lines of the tables [contacts.NAME] by name; those that are written in other ways are left
-    out.
-    """
+    """Return the line of each table [contacts.NAME] by name; tables in other notations are left out."""
     found: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         with suppress(tomllib.TOMLDecodeError):
@@ -177,7 +178,7 @@ def _lines_of_tables(text: str) -> dict[str, int]:
 def _of_table(name: str, table: Mapping[str, Any]) -> ContactOption:
     known = ("kind", "link", "origin", "second", "second_origin")
     if others := [key for key in table if key not in known]:
-        raise _Refusal(f'"{shown(others[0])}" is not known', suggestion(others[0], known))
+        raise _Refusal(f'"{shown(others[0])}" is not a known key', suggestion(others[0], known))
     if lacking := [key for key in known[:2] if key not in table]:
         raise _Refusal(f"it has no {lacking[0]}", _FORM_OF_TABLE)
     keys = [("link", "origin"), ("second", "second_origin")]
@@ -186,7 +187,9 @@ def _of_table(name: str, table: Mapping[str, Any]) -> ContactOption:
 
 
 def _of_yaml(source: Source) -> list[ContactOption]:
-    """Raises DescriptionError, with file and line, for a file that does not say loops."""
+    """Return the loops of a YAML file. Raises DescriptionError, with file and line, for anything else in
+    it.
+    """
     fields = Fields(source, source.root, "the file")
     pairs = fields.items("closed_loop", fields.required("closed_loop"))
     kinds = fields.items("type", fields.required("type"))
@@ -199,30 +202,30 @@ def _of_yaml(source: Source) -> list[ContactOption]:
     for name in ("joint_name", "joint_type"):
         node = fields.get(name)
         if node is not None and node.value:
-            fields.fail(f"{name} changes joints of the URDF", "write these joints so in the URDF", node)
+            fields.fail(f"{name} changes joints of the URDF", "change these joints in the URDF", node)
     if others := fields.unused():
-        fields.fail(f'"{shown(others[0])}" is not known', "remove it", fields.members[others[0]])
+        fields.fail(f'"{shown(others[0])}" is not a known key', "remove it", fields.members[others[0]])
     return [_of_pair(fields, pair, kind) for pair, kind in zip(pairs, kinds, strict=True)]
 
 
 def _of_pair(fields: Fields, pair: Node, kind: Node) -> ContactOption:
     links = fields.items("an entry of closed_loop", pair)
     if len(links) != 2:
-        fields.fail("an entry of closed_loop is no pair", "write two links, [one, other]", pair)
+        fields.fail("an entry of closed_loop is not a pair", "write two links, [one, other]", pair)
     one, two = (fields.word("closed_loop", link) for link in links)
     word = fields.word("type", kind)
     if word.lower() not in _KINDS_OF_YAML:
-        fields.fail(f'"{shown(word)}" is no kind of a loop', "write '3d' or '6d'", kind)
+        fields.fail(f'"{shown(word)}" is not a kind of loop', "write '3d' or '6d'", kind)
     place = f"{fields.source.file}:{pair.line}: closed_loop"
     sides = (Side(one, origin((), "", 0)), Side(two, origin((), "", 0)))
     return ContactOption(one, _KINDS_OF_YAML[word.lower()], sides, place)
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) -> ContactOption:
-    """Return the contact. Raises a refusal with the form that declarations have where it comes from."""
+    """Return the contact. Raise a refusal that shows the form of such declarations."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
-        raise _Refusal("it is no contact", form)
+        raise _Refusal("it is not a contact", form)
     kinds = _KINDS[len(sides) == 2]
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
@@ -246,11 +249,11 @@ def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
 CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
     _read, "NAME=KIND@LINK[:XYZ[RPY]][=LINK...]|FILE", repeated=True, record=_record
 )
-"""How contacts and loops are read."""
+"""The reading of contacts and loops."""
 
 
 def _read_loops(given: Any) -> tuple[str, ...] | None:
-    """Return the joints of motors, of loops that are reduced; None for loops that are held."""
+    """Return the joints of motors for loops to reduce; None if loops are constraints."""
     if given == "hold":
         return None
     if isinstance(given, str):
@@ -262,4 +265,4 @@ def _read_loops(given: Any) -> tuple[str, ...] | None:
 
 
 LOOPS: Reading[tuple[str, ...] | None] = Reading(_read_loops, "hold|reduce[:JOINT,...]")
-"""How what becomes of loops is read."""
+"""The reading of the option `loops`."""

@@ -1,4 +1,4 @@
-"""Reading Denavit-Hartenberg descriptions: JSON or YAML, a table of joints with their parents.
+"""Reading of Denavit-Hartenberg descriptions: JSON or YAML, a table of joints with their parents.
 
 With A_i the pose of frame i in the frame of its parent,
 
@@ -6,8 +6,8 @@ With A_i the pose of frame i in the frame of its parent,
     proximal (modified)   A_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)
 
 A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i = sign_i q_i + d_i0. In the
-distal convention joint i turns about z of its parent's frame, so that the body's own frame (joint i's) is
-Rz Tz and frame i is fixed to it by Tx Rx; in the proximal one both are the same.
+distal convention joint i turns about z of its parent's frame: the body's frame (joint i's) is Rz Tz, and
+frame i is fixed to it by Tx Rx. In the proximal convention the two frames coincide.
 
 docs/robots.md has the schema.
 """
@@ -25,15 +25,15 @@ from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 BASE_LINK = "base"
-"""The name of the link that carries the joints whose parent is 0."""
+"""Name of the link that carries the joints with parent 0."""
 
 CONVENTIONS = {"distal": "distal", "standard": "distal", "proximal": "proximal", "modified": "proximal"}
-"""The first word of `convention`."""
+"""Conventions by the first word of `convention`."""
 KINDS = ("revolute", "prismatic", "fixed")
 _OF_MOTION = ("q_sign", "limits", "velocity_limit", "effort_limit", "armature", "damping", "friction")
-"""Members that only joints that move have."""
+"""Members that only moving joints have."""
 INERTIA = "inertia_com"
-"""The member of a joint that holds its inertia, unless `inertia` of the description names another."""
+"""Member of a joint that holds its inertia, unless `inertia` of the description names another."""
 
 _Z = Vector3(0.0, 0.0, 1.0)
 
@@ -41,7 +41,7 @@ _Z = Vector3(0.0, 0.0, 1.0)
 def read_dh(file: str, text: bytes, snap: float) -> Description:
     """Return the links and joints of a D-H description; `snap` as in `read_description`.
 
-    Raises DescriptionError with file and line for what the schema does not have.
+    Raises DescriptionError, with file and line, for anything outside the schema.
     """
     return _Reader(Source(file, text), snap).description()
 
@@ -67,12 +67,12 @@ class _Reader:
         self._base()
         rows = top.required("joints")
         if not isinstance(rows.value, list) or not rows.value:
-            top.fail("joints is no list of joints", "write a list with an object a joint", rows)
+            top.fail("joints is not a list of joints", "write a list with one object for each joint", rows)
         for position, node in enumerate(rows.value, 1):
             self._add(Fields(self.source, node, f"joint {position}"), position)
         if self.inertia_name != INERTIA and not self.has_inertia:
             problem = f'inertia names "{shown(self.inertia_name)}", which no joint has'
-            top.fail(problem, "name a member of the joints", top.get("inertia"))
+            top.fail(problem, "name a member that the joints have", top.get("inertia"))
         gravity = None
         if top.get("gravity") is not None:
             x, y, z = top.numbers("gravity", 3)
@@ -95,7 +95,7 @@ class _Reader:
         return CONVENTIONS[word[0].lower()]
 
     def _base(self) -> None:
-        """The base; with a `base` that is placed, a fixed joint to it from the world."""
+        """Add the base. If a `base` is placed, add a fixed joint from the world to it."""
         self.links.append(Link(BASE_LINK))
         node = self.top.get("base")
         if node is None:
@@ -137,7 +137,7 @@ class _Reader:
         self.unused |= dict.fromkeys(others)
 
     def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:
-        """Return the number of a joint, and the link that carries it."""
+        """Return the number of a joint and the link that carries it."""
         number = self._whole(fields, "i", position)
         if number < 1 or number in self.names:
             problem = "is there twice" if number in self.names else "is not positive"
@@ -145,7 +145,7 @@ class _Reader:
         parent = self._whole(fields, "parent", number - 1)
         if parent not in self.names:
             fields.fail(
-                f"parent = {parent} is no joint before it",
+                f"parent = {parent} is not the number of an earlier joint",
                 "give the number of an earlier joint, or 0 for the base",
                 fields.get("parent"),
             )
@@ -154,13 +154,11 @@ class _Reader:
     def _whole(self, fields: Fields, name: str, default: int) -> int:
         number = fields.number(name, float(default))
         if not number.is_integer():
-            fields.fail(f"{name} is no whole number", "give one", fields.get(name))
+            fields.fail(f"{name} is not a whole number", "give a whole number", fields.get(name))
         return int(number)
 
     def _placements(self, fields: Fields) -> tuple[Placement, Placement]:
-        """Return the joint's frame in the parent's frame, and frame i in that of the body that the joint
-        moves.
-        """
+        """Return the joint's frame in the parent's frame, and frame i in the frame of the moved body."""
         theta, d, a, alpha = (fields.number(name, 0.0) for name in ("theta_offset", "d", "a", "alpha"))
         along_z, along_x = self._screw(_Z, theta, d), self._screw(Vector3(1.0, 0.0, 0.0), alpha, a)
         if self.distal:
@@ -172,7 +170,7 @@ class _Reader:
         return Placement(snapped(turn, self.snap), axis.scaled(length))
 
     def _inertia(self, fields: Fields) -> Inertia | None:
-        """Return inertia that moves with the joint, given in frame i: the inertia about the centre of mass,
+        """Return the inertia that moves with the joint, in frame i. The file has it about the centre of mass:
         xx xy xz yy yz zz.
         """
         mass, com = fields.number("mass", 0.0), Vector3(*fields.numbers("com", 3))
@@ -194,8 +192,8 @@ class _Reader:
         notes = []
         names = [*self.top.unused(), *self.unused]
         if names:
-            said = f"not used: {', '.join(shown(name) for name in names)}"
-            notes.append(Note(said, effect=Effect.ALL))  # a misspelt member, perhaps
+            said = f"ignored: {', '.join(shown(name) for name in names)}"
+            notes.append(Note(said, effect=Effect.ALL))  # it may be a misspelt member
         if self.points:
             problem = "a joint has a mass but no inertia: it counts as a point mass"
             notes.append(Note(f"{len(self.points)} x {problem}", self.points[0], Effect.DYNAMICS))
@@ -203,7 +201,7 @@ class _Reader:
 
 
 def is_dh(text: bytes) -> bool:
-    """Return whether a file is one of these and not XML: a JSON object, or YAML with joints."""
+    """Return whether a file is a D-H description: a JSON object, or YAML with `joints`."""
     start = text.removeprefix(b"\xef\xbb\xbf").lstrip()
     return start.startswith(b"{") or (
         not start.startswith(b"<") and any(line.startswith(b"joints:") for line in start.splitlines())

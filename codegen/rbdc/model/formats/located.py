@@ -1,8 +1,7 @@
-"""JSON and YAML whose every value knows its line, and the checks of a schema that name it.
+"""JSON and YAML whose values know their lines, and checks of a schema whose errors name file and line.
 
-Python's reader of JSON judges the text; a second walk over its words then gives each value its line. YAML is
-read by the package PyYAML, without tags, anchors and aliases: what a file says is data, of the size of its
-text.
+Python's JSON reader checks the text; a second pass over its tokens gives each value its line. The package
+PyYAML reads YAML. Tags, anchors and aliases are refused, so that the data are no larger than the text.
 """
 
 from __future__ import annotations
@@ -24,8 +23,10 @@ _WORD = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
 
 @dataclass(frozen=True)
 class Node:
-    """A value of a file and the line on which it begins: text, a number, a truth value, None, a list of
-    nodes, or an object as nodes by name.
+    """A value of a file and the line on which it begins.
+
+    value: text, number, truth value, None, list of nodes, or object as nodes by name.
+    line: line in the file.
     """
 
     value: str | float | bool | list[Node] | dict[str, Node] | None
@@ -60,7 +61,7 @@ class Source:
         return self._value(words, *next(words))
 
     def _value(self, words: Iterator[tuple[str, int]], word: str, line: int) -> Node:
-        """Return the value of JSON that begins with a word; `words` are those after it."""
+        """Return the value of JSON that begins with a token; `words` are the tokens after it."""
         if word == "[":
             return Node([self._value(words, *own) for own in takewhile(lambda x: x[0] != "]", words)], line)
         if word == "{":
@@ -80,7 +81,7 @@ class Source:
             import yaml
         except ImportError as error:
             raise UnsupportedError(
-                f"{self.file}: YAML is read by the package PyYAML, which is not installed: "
+                f"{self.file}: reading YAML needs the package PyYAML, which is not installed:  "
                 "pip install 'rbdc[yaml]', or write JSON"
             ) from error
         reader: Any = yaml
@@ -104,15 +105,15 @@ class Source:
             members: dict[str, Node] = {}
             for key, value in node.value:
                 if key.id != "scalar":
-                    self.fail("a name that is no text", "write a word before the colon", line)
+                    self.fail("a name is not a text", "write a word before the colon", line)
                 self._add(members, str(key.value), self._of_yaml(value), int(key.start_mark.line) + 1)
             return Node(members, line)
         return Node(_yaml_scalar(node), line)
 
 
 def _yaml_scalar(node: Any) -> str | float | bool | None:
-    """Return plain words that are numbers are numbers, as in JSON: YAML 1.1 has 1e-3 as text and 010 as
-    eight.
+    """Return a plain scalar. Words that are numbers in JSON are numbers; YAML 1.1 would read 1e-3 as text and
+    010 as eight.
     """
     word = str(node.value)
     if node.style is None and NUMBER.fullmatch(word):
@@ -124,7 +125,7 @@ def _yaml_scalar(node: Any) -> str | float | bool | None:
 
 
 def _words(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the words of a JSON text, without commas and colons, each with its line."""
+    """Yield the tokens of a JSON text, without commas and colons, each with its line."""
     line, read = 1, 0
     for match in _WORD.finditer(text):
         line += text.count("\n", read, match.start())
@@ -133,11 +134,11 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
 
 
 class Fields:
-    """The members of an object as a schema asks for them; `what` names it in messages."""
+    """The members of an object, checked against a schema. `what` names the object in messages."""
 
     def __init__(self, source: Source, node: Node, what: str) -> None:
         if not isinstance(node.value, dict):
-            source.fail(f"{what} is no object", 'write names and values, as {"name": ...}', node)
+            source.fail(f"{what} is not an object", 'write names and values, such as {"name": ...}', node)
         self.source, self.node, self.what = source, node, what
         self.members: Mapping[str, Node] = node.value
         self.asked: set[str] = set()
@@ -147,7 +148,7 @@ class Fields:
         self.source.fail(f"{self.what}: {problem}", remedy, where or self.node)
 
     def get(self, name: str) -> Node | None:
-        """Return a member, None where it is absent or null."""
+        """Return a member; None if it is absent or null."""
         self.asked.add(name)
         node = self.members.get(name)
         return None if node is None or node.value is None else node
@@ -166,38 +167,38 @@ class Fields:
     def items(self, name: str, node: Node) -> list[Node]:
         """Return the nodes of a list."""
         if not isinstance(node.value, list):
-            self.fail(f"{name} is no list", "write it in brackets", node)
+            self.fail(f"{name} is not a list", "write it in brackets", node)
         return node.value
 
     def numbers(self, name: str, count: int) -> list[float]:
-        """Return a list of so many finite numbers, zeros where there is none."""
+        """Return a list of `count` finite numbers; zeros if it is absent."""
         node = self.get(name)
         if node is None:
             return [0.0] * count
         items = self.items(name, node)
         if len(items) != count:
-            self.fail(f"{name} is no list of {count} numbers", f"write {count} numbers in brackets", node)
+            self.fail(f"{name} is not a list of {count} numbers", f"write {count} numbers in brackets", node)
         return [self._finite(name, item) for item in items]
 
     def text(self, name: str) -> str | None:
-        """Return a text that is not empty, of characters that can be printed."""
+        """Return a printable text that is not empty."""
         node = self.get(name)
         return None if node is None else self.word(name, node)
 
     def word(self, name: str, node: Node) -> str:
         """Return the text of a node."""
         if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
-            self.fail(f"{name} is no text of one line", "write a word in quotes", node)
+            self.fail(f"{name} is not a text of one line", "write a word in quotes", node)
         return node.value
 
     def unused(self) -> list[str]:
-        """Return the names of members that nobody has asked for."""
+        """Return the names of members that were never read."""
         return [name for name in self.members if name not in self.asked]
 
     def _finite(self, name: str, node: Node) -> float:
         number = math.nan
         if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-            with suppress(OverflowError):  # an integer of hundreds of digits
+            with suppress(OverflowError):  # the integer has hundreds of digits
                 number = float(node.value)
         if not math.isfinite(number):
             self.fail(f"{name} is not a finite number", "write a decimal number such as 0.25", node)

@@ -1,4 +1,6 @@
-"""A loop of joints: which of them to leave out of the tree, and the option that holds its links together."""
+"""A loop of joints: which joint to leave out of the tree, and the option that holds its links together
+instead.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,18 @@ _KINDS = {
     "spherical": ContactKind.POINT,
     "fixed": ContactKind.WELD,
 }
-"""The loop that holds what a joint holds."""
+"""The kind of loop that constrains the same motion as a joint."""
 _PARALLEL = 1e-6
-"""Sine of the angle between axes that are parallel: descriptions have them to some six digits."""
+"""Sine of the largest angle between axes that count as parallel: descriptions write about six digits."""
 _SYNTAX = "=:@,"
-"""Characters that a name in the text of a loop cannot have."""
+"""Characters that names in the text of a loop must not contain."""
 
 
 def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
-    """Say which of two joints that carry the same link to remove, and the --loop to give in its place.
+    """Return which of two joints that carry the same link to remove, and the --loop that replaces it.
 
-    A joint that closes a cycle below the link has to go; else the later one, if a loop holds what it holds.
+    A joint that closes a cycle below the link has to go. Otherwise it is the later joint for which a loop
+    constrains the same motion.
     """
     closing = [joint for joint in both if joint.parent in _below(joint.child, joints, both)]
     chosen = [joint for joint in closing or reversed(both) if joint.kind in _KINDS] or [both[-1]]
@@ -43,7 +46,7 @@ def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
 
 
 def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[str]:
-    """Return a link and those that it carries by other joints."""
+    """Return a link and the links that other joints carry below it."""
     found, waiting = {link}, [link]
     while waiting:
         above = waiting.pop()
@@ -54,7 +57,7 @@ def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[
 
 
 def _loop(joint: Joint, rest: Sequence[Joint]) -> str:
-    """Return the text of the option: the frame of the joint in its parent, and in its child."""
+    """Return the text of the option: the frame of the joint in its parent and in its child."""
     kind, turn = _KINDS[joint.kind], Rotation.identity()
     if kind is ContactKind.REVOLUTE:
         turn = Rotation.from_z_to(_direction(joint))
@@ -77,8 +80,8 @@ def _direction(joint: Joint) -> Vector3:
 
 
 def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
-    """Return whether a loop moves in the plane across the axis of a joint in it, so that a point holds as
-    much.
+    """Return whether a loop moves in the plane normal to the axis of one of its joints; then a point
+    constrains as much as the joint.
     """
     carriers = {own.child: own for own in reversed(rest)}
     one, other = (_chain(link, carriers) for link in (joint.parent, joint.child))
@@ -92,7 +95,7 @@ def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
 
 
 def _keeps(joint: Joint, axis: Vector3, normal: Vector3) -> bool:
-    """Return whether a joint moves nothing out of the plane across the normal."""
+    """Return whether a joint keeps everything in the plane with this normal."""
     if joint.kind == "prismatic":
         return abs(float(axis.dot(normal))) < _PARALLEL
     return math.hypot(*axis.cross(normal).scalars()) < _PARALLEL
@@ -108,9 +111,7 @@ def _chain(link: str, carriers: dict[str, Joint]) -> list[Joint]:
 
 
 def _turned(chain: Sequence[Joint], joint: Joint) -> Vector3:
-    """Return the direction of a joint at the end of a chain, in the axes of the root, all coordinates
-    zero.
-    """
+    """Return the axis of the joint at the end of a chain, in the root's axes, at zero coordinates."""
     turn: AnyRotation = Rotation.identity()
     for own in reversed(chain):
         turn = turn.compose(own.placement.rotation)

@@ -1,13 +1,11 @@
-"""Reading MJCF by MuJoCo's own compiler: defaults, inertias from geoms and the like are what MuJoCo makes of
-them.
+"""Reading of MJCF. MuJoCo's compiler resolves defaults, inertias from geoms and the like.
 
-A body with k joints becomes k links, all but the last without mass. In MuJoCo a joint of a body turns about
-the point `pos` of the body's frame as the joints before it have left it, from qpos0 (`ref`), so that joint
-after joint
+A body with k joints becomes k links; all but the last have no mass. In MuJoCo a joint turns about the point
+`pos` of the body's frame as the earlier joints have moved it, from qpos0 (`ref`):
 
     X = X_body  prod_k  T(pos_k) J_k(-ref_k) J_k(qpos_k) T(-pos_k)
 
-A free joint takes the place of the body's own pose. So q is qpos, but for the order of quaternions.
+A free joint replaces the body's pose. So q equals qpos, except for the order of quaternions.
 """
 
 from __future__ import annotations
@@ -33,10 +31,10 @@ from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 _KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 
 _SITE = 6
-"""MuJoCo's number of the object "site"."""
+"""MuJoCo's code of the object type "site"."""
 
 _EVEN = 1e-12
-"""Share of the largest number by which those of a joint's directions may differ."""
+"""Largest difference of the numbers of a joint's directions that counts as equal, in parts of the largest."""
 
 WORLD_LINK = "world"
 """MuJoCo's name of the body 0."""
@@ -45,8 +43,9 @@ WORLD_LINK = "world"
 def read_mjcf(document: Document, snap: float) -> Description:
     """Return the links and joints of an MJCF file; `snap` as in `read_description`.
 
-    Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not
-    supported, and where MuJoCo is not installed.
+    Raises:
+        DescriptionError: MuJoCo refuses the file.
+        UnsupportedError: an element changes the dynamics and is not supported, or MuJoCo is not installed.
     """
     made = compiled_by_mujoco(document)
     compiled = made.model
@@ -85,13 +84,13 @@ class _Reader:
         ]
 
     def _unique(self, name: str, otherwise: str) -> str:
-        """Return a name of one thing; `otherwise`, with underscores as needed, for what has none."""
+        """Return an unused name; `otherwise`, with underscores as needed, for something without a name."""
         name = free_name(name or otherwise, self.taken)
         self.taken.add(name)
         return name
 
     def tree(self) -> tuple[list[Link], list[Joint]]:
-        """Return links and joints, bodies in MuJoCo's order."""
+        """Return the links and joints, bodies in MuJoCo's order."""
         links, joints = [Link(WORLD_LINK, self._inertia(0))], list[Joint]()
         for body in range(self.m.nbody):
             above = self.body_names[int(self.m.body_parentid[body])]
@@ -101,7 +100,7 @@ class _Reader:
         return links, self._coupled(joints)
 
     def _chain(self, body: int, above: str) -> Iterator[tuple[Joint, Link]]:
-        """Yield the joints of a body with the links that they carry, the last of which is the body's own."""
+        """Yield the joints of a body with the links that they carry. The last link is the body's own."""
         name = self.body_names[body]
         link = Link(name, self._inertia(body), self.body_lines.get(body))
         first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
@@ -120,7 +119,7 @@ class _Reader:
         yield Joint(free_name(f"{name}:fixed", self.joint_names), "fixed", above, name, at), link
 
     def _sites(self, body: int) -> Iterator[tuple[Joint, Link]]:
-        """Yield the sites of a body as links without mass, fixed to it; one that has the name of a link gets
+        """Yield the sites of a body as links without mass, fixed to it. A site with the name of a link gets
         underscores.
         """
         for number in range(self.m.nsite):
@@ -135,8 +134,8 @@ class _Reader:
                 yield Joint(fixed, "fixed", self.body_names[body], name, place), Link(name)
 
     def _joint(self, j: int, above: str, at: Placement) -> Joint:
-        """Return a joint of MuJoCo's; `at` is the body's frame as the joints before have left it, in the link
-        above.
+        """Return a joint of MuJoCo. `at` is the body's frame, as the earlier joints have moved it, in the
+        link above.
         """
         kind = int(self.m.jnt_type[j])
         axis, ref = _vector(self.m.jnt_axis[j]), float(self.m.joint(j).qpos0[0])
@@ -151,7 +150,7 @@ class _Reader:
         return joint
 
     def _drive(self, j: int, kind: int) -> dict[str, Any]:
-        """Return the fields of a joint's drive, by the names that `Joint` has for them."""
+        """Return the numbers of a joint's drive by the field names of `Joint`."""
         armature, damping = self._summed(j, "armature"), self._summed(j, "damping")
         friction = (
             0.0
@@ -164,9 +163,9 @@ class _Reader:
         named = {term for term, _ in others}
         if max(armature) - min(armature) > _EVEN * max(map(abs, armature)):
             remedy = "give it one armature along all directions"
-            self._unsupported(j, f"has armature that differs by direction: {armature}", remedy)
+            self._unsupported(j, f"has a different armature along each direction: {armature}", remedy)
         if kind == FREE and armature[0] != 0.0:
-            problem = "has armature, which MuJoCo counts along the world's axes"
+            problem = "has armature, which MuJoCo applies along the world's axes"
             self._unsupported(j, f"is free and {problem}", "set armature=0 there, or use <freejoint/>")
         sprung = DriveTerm.SPRINGS not in named and not elements.disabled(self.m, "SPRING")
         stiffness = float(self.m.jnt_stiffness[j]) if sprung else 0.0
@@ -182,7 +181,7 @@ class _Reader:
     def _other_drives(
         self, j: int, kind: int, damping: list[float], friction: float
     ) -> Iterator[tuple[DriveTerm, str]]:
-        """Yield forces of a joint's drive by laws that no function has."""
+        """Yield the forces of a joint's drive by laws that no function has."""
         dof = int(self.m.jnt_dofadr[j])
         if self.m.dof_dampingpoly[dof].any() and not elements.disabled(self.m, "DAMPER"):
             yield DriveTerm.DAMPING, "damping by a polynomial"
@@ -197,17 +196,17 @@ class _Reader:
         elif self.m.jnt_stiffness[j] and kind in (FREE, BALL):
             yield DriveTerm.SPRINGS, "a spring that is not linear in q, as of all free and ball joints"
         if friction and kind == FREE:
-            yield DriveTerm.FRICTION, "friction, which MuJoCo counts along the world's axes"
+            yield DriveTerm.FRICTION, "friction, which MuJoCo applies along the world's axes"
 
     def _summed(self, j: int, what: str) -> list[float]:
-        """Return armature or damping of a joint by its directions, with its actuators' by the square of their
-        gears.
+        """Return armature or damping of a joint along its directions, plus that of its actuators times the
+        squares of their gears.
         """
         values = [float(x) for x in getattr(self.m.joint(j), what)]
         for actuator in range(elements.actuator_count(self.m)):
             if elements.acts_on_joint(self.m, actuator) and int(self.m.actuator_trnid[actuator][0]) == j:
                 own = float(getattr(self.m, f"actuator_{what}")[actuator])
-                gear = map(float, self.m.actuator_gear[actuator])  # six, whatever the joint
+                gear = map(float, self.m.actuator_gear[actuator])  # six numbers for every joint
                 values = [value + own * g * g for value, g in zip(values, gear, strict=False)]
         return values
 
@@ -234,7 +233,7 @@ class _Reader:
         return Inertia.about_com(mass, pose.translation, about)
 
     def _coupled(self, joints: list[Joint]) -> list[Joint]:
-        """Return the joints with those that equality constraints bind to others as mimics: q1 - ref1 = c0 +
+        """Return the joints; those that equality constraints bind to others become mimics: q1 - ref1 = c0 +
         c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...
         """
         mimics: dict[str, Mimic] = {}
@@ -251,7 +250,9 @@ class _Reader:
         return [replace(joint, mimic=mimics.get(joint.name)) for joint in joints]
 
     def loops(self) -> list[Loop]:
-        """Return equality constraints of bodies and of sites; what moves comes first."""
+        """Return the equality constraints of bodies and of sites as loops. The side that moves comes
+        first.
+        """
         found = []
         for e in range(self.m.neq):
             if not elements.closes_loop(self.m, e):
@@ -265,8 +266,8 @@ class _Reader:
         return found
 
     def _side(self, e: int, side: int) -> tuple[str, Placement]:
-        """Return the link and the frame of one side: a site, or what the compiled data say. A weld has the
-        point of the second body first, then the second body's frame in the first's.
+        """Return the link and the frame of one side: a site, or a frame in the compiled data. A weld stores
+        the point of the second body first, then the second body's frame in the first's.
         """
         number, data = int((self.m.eq_obj1id, self.m.eq_obj2id)[side][e]), self.m.eq_data[e]
         if int(self.m.eq_objtype[e]) == _SITE:
@@ -286,7 +287,7 @@ def _vector(values: Any) -> Vector3:
 
 
 def _pose(position: Any, quaternion: Any) -> Placement:
-    """Return a pose of MuJoCo's, whose quaternions have the real part first."""
+    """Return a pose from MuJoCo, which stores the real part of quaternions first."""
     w, x, y, z = (float(value) for value in quaternion)
     size = math.sqrt(w * w + x * x + y * y + z * z)
     return Placement(Rotation.from_quaternion(x / size, y / size, z / size, w / size), _vector(position))

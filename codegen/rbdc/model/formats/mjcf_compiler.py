@@ -1,4 +1,4 @@
-"""MuJoCo's compiler: the compiled model with what it warns of, and the lines of joints and bodies."""
+"""MuJoCo's compiler: the compiled model, its warnings, and the lines of joints and bodies."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, on_one_line
 
 _CORNERS = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-"""Vertices of the mesh that stands in for one whose file is not there."""
+"""Vertices of the mesh that replaces one whose file is missing."""
 _OTHER_FILES = ("include", "attach", "model")
-"""Elements that take elements from other files, whose lines MuJoCo does not tell from those of the file."""
+"""Elements that include other files. MuJoCo does not say to which file a line belongs."""
 
 _LINE = re.compile(r"\bline ([0-9]+)\b")
 _NO_FILE = "Error opening file"
-"""MuJoCo's words for a file that is missing."""
+"""MuJoCo's message for a missing file."""
 
 
 class Compiled(NamedTuple):
-    """model: MuJoCo's. notes: what it warns of. joint_lines, body_lines: by number, where they are known."""
+    """A compiled model.
+
+    model: MuJoCo's model.
+    notes: its warnings.
+    joint_lines, body_lines: known lines, by number of the joint or body.
+    """
 
     model: Any
     notes: list[Note]
@@ -32,22 +37,22 @@ class Compiled(NamedTuple):
 
 
 def compiled(document: Document) -> Compiled:
-    """Compile a document. Files of meshes, textures, height fields and skins that no inertia needs may be
-    missing: a note says so.
+    """Compile a document. Files of meshes, textures, height fields and skins may be missing if no inertia
+    depends on them; a note says so.
 
-    Raises DescriptionError where MuJoCo refuses the document, UnsupportedError where MuJoCo is not installed.
+    Raises DescriptionError if MuJoCo refuses the document, UnsupportedError if MuJoCo is not installed.
     """
     try:
         import mujoco
     except ImportError as error:
         raise UnsupportedError(
-            f"{document.file}: MJCF is read by the package mujoco, which is not installed: "
+            f"{document.file}: reading MJCF needs the package mujoco, which is not installed: "
             "pip install 'rbdc[mjcf]'"
         ) from error
     mj: Any = mujoco
     said: list[str] = []
     known = not any(True for _ in document.root.iter(*_OTHER_FILES))
-    mj.set_mju_user_warning(said.append)  # else MuJoCo writes a file in the working directory
+    mj.set_mju_user_warning(said.append)  # otherwise MuJoCo writes a file into the working directory
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -67,32 +72,32 @@ def compiled(document: Document) -> Compiled:
 
 def _read(mj: Any, document: Document) -> tuple[Any, Any, list[Note]]:
     """Return the specification, its compiled model and notes. If MuJoCo refuses the specification, stand-ins
-    replace files that no inertia needs.
+    replace files on which no inertia depends.
     """
     spec = _specification(mj, document)
     try:
         return spec, spec.compile(), []
     except (ValueError, OSError, RuntimeError) as error:
-        spec = _specification(mj, document)  # the one that was refused cannot be walked any more
+        spec = _specification(mj, document)  # a refused specification cannot be traversed any more
         count, said = _stand_ins(mj, spec), _said(error)
         try:
             model = spec.compile()
         except (ValueError, OSError, RuntimeError):
             raise error from None
-    what = f"meshes, textures, height fields and skins from files ({count}), which no inertia needs"
+    what = f"meshes, textures, height fields and skins from files ({count}), on which no inertia depends"
     return spec, model, [Note(f"MuJoCo: {said}: read without {what}")]
 
 
 def _specification(mj: Any, document: Document) -> Any:
     if document.file == TEXT:
         return mj.MjSpec.from_string(document.text.decode())
-    # MuJoCo chooses the format by the ending of the name: give it the text under one that it takes for MJCF.
+    # MuJoCo chooses the format by the ending of the name: use one that it takes for MJCF.
     name = document.file if document.file.endswith(".xml") else f"{document.file}.xml"
     return mj.MjSpec.from_file(name, include={name: document.text})
 
 
 def _stand_ins(mj: Any, spec: Any) -> int:
-    """Replace what comes from files and no inertia needs; the number of replacements."""
+    """Replace parts from files on which no inertia depends; return the number of replacements."""
     needed = {geom.meshname for body in spec.bodies for geom in body.geoms if _has_inertia(mj, body, geom)}
     meshes = [mesh for mesh in spec.meshes if mesh.file and mesh.name not in needed]
     for mesh in meshes:
@@ -113,7 +118,7 @@ def _stand_ins(mj: Any, spec: Any) -> int:
 
 
 def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
-    """Return whether a geom adds to the inertia of its body."""
+    """Return whether a geom contributes to the inertia of its body."""
     given, rule = mj.mjtInertiaFromGeom, geom.compiler.inertiafromgeom
     if body.name == "world" or rule == given.mjINERTIAFROMGEOM_FALSE:
         return False
@@ -130,7 +135,7 @@ def _said(error: Exception) -> str:
 
 
 def _lines(items: Any) -> Iterator[tuple[int, int]]:
-    """Yield lines of elements by their numbers, as MuJoCo writes them: "line 3"."""
+    """Yield the lines of elements by number, as MuJoCo writes them: "line 3"."""
     for item in items:
         word, _, line = item.info.partition(" ")
         if word == "line" and line.isdigit():

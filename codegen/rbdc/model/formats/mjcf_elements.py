@@ -1,5 +1,5 @@
-"""Motors and constraints of an MJCF model: what acts on joints; what is refused, for it changes the tree or
-its inertia and no function has it; and what is left out, forces, of which a model is the same without them.
+"""Motors and constraints of an MJCF model. Elements that change the tree or its inertia and that no function
+supports are refused. Forces that no function has are ignored with a note: the model is the same without them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ CONNECT, WELD, OF_JOINTS = range(3)
 _JOINT, _JOINT_IN_PARENT, _TENDON = 0, 1, 3
 """MuJoCo's numbers of the transmissions "joint", "jointinparent" and "tendon"."""
 _WRAPS_JOINT = 1
-"""MuJoCo's number of the part of a fixed tendon."""
+"""MuJoCo's code of a joint in a fixed tendon."""
 
 
 def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
-    """Yield the motors, each with what joints get of its force: its gears, and those times the coefficients
-    of a fixed tendon. Test: MuJoCo's `qfrc_actuator`.
+    """Yield the motors with their forces on joints: the gears, times the coefficients of a fixed tendon.
+    Test: MuJoCo's `qfrc_actuator`.
     """
     for number in range(actuator_count(compiled)):
         gains = tuple((joint_names[joint], k, gain) for joint, k, gain in _gains(compiled, number))
@@ -32,7 +32,7 @@ def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
 
 
 def _gains(m: Any, number: int) -> Iterator[tuple[int, int, float]]:
-    """Yield joints by number, direction and factor of a motor's force; none where that depends on q."""
+    """Yield joint number, direction and factor of a motor's force; nothing if the factor depends on q."""
     kind, target = int(m.actuator_trntype[number]), int(m.actuator_trnid[number][0])
     gear = [float(x) for x in m.actuator_gear[number]]
     if kind == _TENDON:
@@ -51,11 +51,11 @@ def _gains(m: Any, number: int) -> Iterator[tuple[int, int, float]]:
 
 
 def refuse(compiled: Any, file: str) -> None:
-    """Raise UnsupportedError for the first thing that changes the tree or its inertia and that no function
-    has.
+    """Raise UnsupportedError for the first element that changes the tree or its inertia and that no function
+    supports.
     """
     for problem, remedy in _refused(compiled):
-        raise UnsupportedError(f"{file}: {problem}, which rbdc does not have: {remedy}")
+        raise UnsupportedError(f"{file}: {problem}, which rbdc does not support: {remedy}")
 
 
 def _refused(m: Any) -> Iterator[tuple[str, str]]:
@@ -72,12 +72,12 @@ def _refused(m: Any) -> Iterator[tuple[str, str]]:
 
 
 def acts_on_joint(m: Any, actuator: int) -> bool:
-    """Return whether a motor acts on a joint by the joint's own coordinates."""
+    """Return whether a motor acts on a joint along the joint's coordinates."""
     return int(m.actuator_trntype[actuator]) in (_JOINT, _JOINT_IN_PARENT)
 
 
 def actuator_count(m: Any) -> int:
-    """Return the number of actuators; MuJoCo's `nu` is that of their controls, of which one may have
+    """Return the number of actuators. MuJoCo's `nu` counts their controls, of which an actuator may have
     several.
     """
     return len(m.actuator_trntype)
@@ -92,7 +92,7 @@ def disabled(m: Any, *what: str) -> bool:
 
 
 def is_active(m: Any, equality: int) -> bool:
-    """Return whether an equality constraint is held."""
+    """Return whether an equality constraint is active."""
     return bool(m.eq_active0[equality]) and not disabled(m, "EQUALITY", "CONSTRAINT")
 
 
@@ -114,9 +114,7 @@ def _touches(m: Any) -> bool:
 
 
 def left_out(m: Any) -> list[Note]:
-    """Return notes on what is left out: forces that MuJoCo computes from more than q, v and a, and what it
-    keeps within limits.
-    """
+    """Return notes on ignored elements: forces that MuJoCo computes from more than q, v and a, and limits."""
     motors = range(actuator_count(m))
     active = [e for e in range(m.neq) if is_active(m, e)]
     loops = [e for e in active if closes_loop(m, e)]
@@ -132,30 +130,30 @@ def left_out(m: Any) -> list[Note]:
     balls = [j for j in range(m.njnt) if int(m.jnt_type[j]) == BALL and m.jnt_limited[j]]
     light = sum(bool(x) for x in m.body_gravcomp)
     none, forces, dynamics = Effect.NONE, Effect.FORCES, Effect.DYNAMICS
-    in_q = "actuators act by forces that depend on q or are vectors: not in the actuation matrix"
+    in_q = "actuators have forces that depend on q or are vectors: not in the actuation matrix"
     counted = (
         (
             len(motors),
-            "actuators: controls, laws and limits are not used, tau is the force of all motors",
+            "actuators: controls, laws and limits are ignored; tau is the force of all motors",
             none,
         ),
         (len(unlike), in_q, none),
-        (len(damped), "actuators have damping that is not a joint's: not used", forces),
-        (len(forced), "tendons have stiffness, damping or friction: not used", forces),
-        (sum(bool(x) for x in bounded), "tendons have limits: not enforced", none),
-        (len(balls), "ball joints have limits: not enforced", none),
-        (m.neq - len(active), "equality constraints that are not active: not used", none),
-        (len(loops), "equality constraints close loops: functions of contacts alone hold them", dynamics),
-        (len(others), "equality constraints that are no mimics: not held", dynamics),
-        (light, "bodies have gravcomp: they weigh all the same", dynamics),
-        (m.nmocap, "mocap bodies: they stay where they are described", none),
-        (m.nplugin, "plugins: not used", dynamics),
+        (len(damped), "actuators have damping that does not act on a joint: ignored", forces),
+        (len(forced), "tendons have stiffness, damping or friction: ignored", forces),
+        (sum(bool(x) for x in bounded), "tendons have limits: ignored", none),
+        (len(balls), "ball joints have limits: ignored", none),
+        (m.neq - len(active), "equality constraints are not active: ignored", none),
+        (len(loops), "equality constraints close loops: only functions of contacts hold them", dynamics),
+        (len(others), "equality constraints are ignored", dynamics),
+        (light, "bodies have gravcomp: ignored, gravity acts on them", dynamics),
+        (m.nmocap, "mocap bodies: fixed where they are described", none),
+        (m.nplugin, "plugins: ignored", dynamics),
     )
     found = [Note(f"{count} {what}", effect=effect) for count, what, effect in counted if count]
     if _touches(m):
-        found.append(Note("contacts of the geoms are not part of the functions; forces go in as fext"))
+        found.append(Note("geom contacts are ignored: declare contacts with `contacts`, or pass fext"))
     if m.opt.density != 0.0 or m.opt.viscosity != 0.0:
-        message = "the medium (density, viscosity, wind) has no forces in the functions"
+        message = "the medium (density, viscosity, wind) is ignored"
         found.append(Note(message, effect=forces))
     return found
 

@@ -1,4 +1,4 @@
-"""Folders of ROS packages by their names, found without ROS."""
+"""Folders of ROS packages by name, without ROS."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lxml import etree
 URI = "package://"
 """The beginning of a path inside a package: package://NAME/PATH."""
 DEPTH = 5
-"""Levels of folders below `package_path` and ROS_PACKAGE_PATH that are looked through."""
+"""Levels of folders that are searched below `package_path` and ROS_PACKAGE_PATH."""
 _ABOUT = "package.xml"
 
 
 def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | None:
-    """Return the folder of a package; None where there is none.
+    """Return the folder of a package; None if there is none.
 
-    The first that is found counts: in the folders given, as --package-path has them; in those of
-    AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); among the folders above the file, or the working
-    directory, and those that they hold.
+    The first match counts. The search order is: the folders of --package-path; those of AMENT_PREFIX_PATH
+    (ROS 2) and ROS_PACKAGE_PATH (ROS 1); the folders above the file, or above the working directory, and
+    their subfolders.
     """
     if not name or name in (".", "..") or "/" in name:
         return None
@@ -41,14 +41,12 @@ def _candidates(name: str, file: str | None, given: Sequence[str]) -> Iterator[P
 
 
 def _listed(variable: str) -> list[str]:
-    """Return the folders that a variable of the environment lists."""
+    """Return the folders that an environment variable lists."""
     return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if folder]
 
 
 def _below(root: Path, name: str) -> Iterator[Path]:
-    """Yield a folder, the one of that name in it, then all folders below, but for those inside of
-    packages.
-    """
+    """Yield a folder, its subfolder of that name, then all folders below, except those inside packages."""
     yield root
     yield root / name
     for place, folders, files in os.walk(root):
@@ -59,7 +57,7 @@ def _below(root: Path, name: str) -> Iterator[Path]:
 
 
 def _is_package(folder: Path, name: str) -> bool:
-    """Return whether a folder is the package: by its package.xml, or, without one, by its own name."""
+    """Return whether a folder is the package: by its package.xml or, without one, by its name."""
     about = folder / _ABOUT
     if not about.is_file():
         return folder.name == name and folder.is_dir()

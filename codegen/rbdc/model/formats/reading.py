@@ -1,4 +1,4 @@
-"""Reading a description of any format, which its content tells: URDF, xacro, MJCF, D-H tables."""
+"""Reading of a description of any format: URDF, xacro, MJCF, D-H tables. The content tells the format."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ from rbdc.model.xml import Document, content_of
 
 
 def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
-    """Return the links and joints of a file. Of the options those of xacro files count, and `snap`: entries
-    of rotations this close to 0, 1 or -1 are taken as exactly that where a joint's placement is composed of
-    several, in MJCF and in D-H tables; `rbdc.model.rearranged` rounds those of other joints.
+    """Return the links and joints of a file. Only the options of xacro files and `snap` apply. With `snap`,
+    entries of rotations this close to 0, 1 or -1 are rounded where several rotations compose a joint's
+    placement, in MJCF and in D-H tables. `rbdc.model.rearranged` rounds the others.
 
-    What is no XML is a Denavit-Hartenberg table; the root element tells MJCF from URDF, elements of its
-    namespace tell xacro. Raises DescriptionError for anything malformed, UnsupportedError where a package
-    that reads the format is not installed, OptionError for arguments that the file does not have.
+    A file that is not XML is a Denavit-Hartenberg table. The root element distinguishes MJCF from URDF;
+    elements of its namespace mark xacro.
+
+    Raises:
+        DescriptionError: the file is malformed.
+        UnsupportedError: a package that reads the format is not installed.
+        OptionError: the file does not have an argument.
     """
     file = fspath(path)
     return _read(file, content_of(file), options or ModelOptions())
 
 
 def read_text(text: str, options: ModelOptions | None = None) -> Description:
-    """Return the links and joints of a description given as text; arguments and errors as of
-    `read_description`. Files that it names are sought in the working directory.
+    """Return the links and joints of a description that is passed as text; arguments and errors as of
+    `read_description`. Its files are sought in the working directory.
     """
     return _read(TEXT, encoded(text), options or ModelOptions())
 

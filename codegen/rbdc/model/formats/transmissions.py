@@ -23,18 +23,17 @@ _KNOWN = {
     "joint": ("name", *_TEXT),
     "actuator": ("name", REDUCTION, MOTOR_INERTIA, *_TEXT),
 }
-"""Attributes and children that are read, or that are names; all else is noted."""
+"""Attributes and children that are read or are names; a note lists all others."""
 
 
 class Transmissions:
-    """Armature by joint (kg m^2, kg), and the motors that act on one joint.
+    """Armature of each joint (kg m^2, kg), and the motors that act on one joint.
 
-    A motor's force on the joint is multiplied by <mechanicalReduction> or, where that is absent, by Drake's
-    <drake:gear_ratio>. What the joint feels of the motor's inertia is <motorInertia> times the square of that
-    factor, or Drake's <drake:rotor_inertia> times gear_ratio^2: in Drake, <mechanicalReduction> has no
-    bearing on an inertia.
+    A motor's force is multiplied by <mechanicalReduction> or, if that is absent, by Drake's
+    <drake:gear_ratio>. Its armature is <motorInertia> times the square of that factor, or Drake's
+    <drake:rotor_inertia> times gear_ratio^2: in Drake, <mechanicalReduction> does not affect inertias.
 
-    `unused(what, element, effect)` takes note of what is not used.
+    `unused(what, element, effect)` notes an ignored element.
     """
 
     def __init__(self, document: Document, unused: Callable[..., None]) -> None:
@@ -44,7 +43,7 @@ class Transmissions:
         self.elements: dict[str, etree._Element] = {}
 
     def read(self, element: etree._Element) -> None:
-        """Read a <transmission>. Raises DescriptionError for numbers that are none, and for Drake's inertia
+        """Read a <transmission>. Raises DescriptionError for a malformed number, and for Drake's inertia
         without a joint.
         """
         parts = list(self.document.children(element))
@@ -61,8 +60,8 @@ class Transmissions:
             self._note_others(part, shared if part is element else ())
 
     def given_to(self, joints: Sequence[Joint]) -> tuple[list[Joint], tuple[Actuator, ...]]:
-        """Return the joints with their armature, and the motors of those that have one coordinate; a note on
-        other motors. Raises DescriptionError where the joint of an armature does not exist.
+        """Return the joints with their armature, and the motors of joints with one coordinate; note other
+        motors. Raises DescriptionError if the joint of an armature does not exist.
         """
         kinds = {joint.name: joint.kind for joint in joints}
         for name, element in self.elements.items():
@@ -72,22 +71,22 @@ class Transmissions:
                 self.document.fail(problem, f"{close}name a joint", element)
         known = [motor for motor in self.motors if kinds.get(motor.gains[0][0]) in ONE_DOF]
         if count := len(self.motors) - len(known):
-            problem = "name a joint that does not exist, is fixed or has several coordinates: not used"
+            problem = "name a joint that does not exist, is fixed or has several coordinates: ignored"
             self.document.note(f"{count} x <transmission> {problem}")
         made = [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
         return made, tuple(known)
 
     def _left_out(self, element: etree._Element, motors: list[etree._Element], joints: int) -> None:
-        """Note a <transmission> that is not between motors and one joint; what would be armature by name."""
+        """Note a <transmission> that is not between motors and one joint; name its armature."""
         if any(_drakes(motor, ROTOR_INERTIA) for motor in motors):
             problem = f"a <transmission> with <drake:{ROTOR_INERTIA}> names {joints} joints"
-            self.document.fail(problem, "let it name one", element)
+            self.document.fail(problem, "name one joint", element)
         for inertia in element.iter(MOTOR_INERTIA):
             self.unused(f"<{MOTOR_INERTIA}> in a <transmission> of {joints} joints", inertia, Effect.DYNAMICS)
         self.unused("<transmission> in <robot>", element)
 
     def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:
-        """A motor at a joint. `shared`: the transmission, whose own numbers count where it has one motor."""
+        """Read a motor at a joint. `shared`: the transmission; its numbers count if it has one motor."""
         reduction, inertia = (self._text(motor, shared, tag) for tag in (REDUCTION, MOTOR_INERTIA))
         gear, rotor = (self._value(motor, name) for name in (GEAR_RATIO, ROTOR_INERTIA))
         factor = next(x for x in (reduction, gear, 1.0) if x is not None)
@@ -114,7 +113,7 @@ class Transmissions:
         self.armature[joint] = self.armature.get(joint, 0.0) + inertia
 
     def _text(self, motor: etree._Element, shared: etree._Element | None, tag: str) -> float | None:
-        """Return the number in an element of the motor or of its transmission, None without one."""
+        """Return the number in an element of the motor or of its transmission; None without one."""
         places = [place for place in (motor, shared) if place is not None]
         found = self._only([part for place in places for part in place.findall(tag)])
         return None if found is None else self.document.written(found)

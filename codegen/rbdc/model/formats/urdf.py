@@ -1,4 +1,4 @@
-"""Reading URDF: every element is honoured, or named in a note."""
+"""Reading of URDF. Every element is honoured or named in a note."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rbdc.model.xml import Document, as_written, drake_name, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "spherical")
-"""Types of joints: URDF's, and "spherical", as PyBullet and others read it."""
+"""Types of joints: those of URDF, and "spherical", which PyBullet and others read."""
 _KINDS = {kind: kind for kind in KINDS}
 _OF_DRAKE = {"ball": "spherical", "planar": "planar"}
 """Types of a <drake:joint>."""
 _BOUNDED = ("revolute", "prismatic")
-"""Joints that have position limits, whose absence is noted."""
+"""Joints with position limits; a note reports a missing limit."""
 POLYNOMIAL = "polycoef"
-"""The attribute of a <mimic> with the coefficients of a polynomial, as MuJoCo's equality of joints has it;
-URDF has no word of its own.
+"""Attribute of a <mimic> with the coefficients of a polynomial, as in MuJoCo's equality of joints. URDF has
+no such attribute.
 """
 QUATERNION = "quat_xyzw"
-"""The attribute of an <origin> that stands for rpy from URDF 1.1 on."""
+"""Attribute of an <origin> that replaces rpy from URDF 1.1 on."""
 _X = Vector3(1.0, 0.0, 0.0)
 _TENSOR = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 _CHILDREN = {
@@ -51,7 +51,7 @@ _ATTRIBUTES = {
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset", POLYNOMIAL),
 }
-"""Attributes that are honoured, by the tags of the elements that are; all else is noted."""
+"""Honoured attributes by the tag of their element; a note lists all others."""
 
 
 _EFFECTS = {
@@ -62,14 +62,14 @@ _EFFECTS = {
     "inertia": Effect.DYNAMICS,
     "dynamics": Effect.FORCES,
 }
-"""Results that depend on the numbers of an element, and so perhaps on what of it is not used."""
+"""Results that depend on the numbers of an element, and perhaps on its ignored parts."""
 
 
 def read_urdf(document: Document) -> Description:
-    """Return the links and joints of a URDF file, angles as written.
+    """Return the links and joints of a URDF file, with angles as written.
 
-    Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
-    checked by `rbdc.model.validation`.
+    Raises DescriptionError, with file and line, for anything malformed. `rbdc.model.validation` checks that
+    the links and joints form a tree.
     """
     return _Reader(document).description()
 
@@ -110,9 +110,9 @@ class _Reader:
         )
 
     def _joints_of_gazebo(self, element: etree._Element) -> None:
-        """Count joints that files give to Gazebo alone, as a rule to close loops."""
+        """Count joints that files declare for Gazebo only, usually to close loops."""
         for _ in element.iterchildren("joint"):
-            self._count("<joint> in <gazebo>, which a `loop` can stand for", element)
+            self._count("<joint> in <gazebo>, which a `loop` can replace", element)
 
     def _link(self, element: etree._Element) -> Link:
         parts = self._parts(element, "a link")
@@ -215,9 +215,7 @@ class _Reader:
         return Rotation.from_quaternion(*(entry / length for entry in quaternion))
 
     def _parts(self, element: etree._Element, owner: str) -> dict[str, etree._Element]:
-        """Return the children that are honoured by tag, each at most once; all else of the element is
-        noted.
-        """
+        """Return the honoured children by tag, each at most once; note everything else in the element."""
         parts: dict[str, etree._Element] = {}
         for child in self.document.children(element):
             tag = str(child.tag)
@@ -233,7 +231,7 @@ class _Reader:
         return parts
 
     def _remainder(self, element: etree._Element) -> None:
-        """Note attributes that are not honoured, and text, which no element of URDF has."""
+        """Note ignored attributes, and text, which no element of URDF has."""
         tag = _tag(element)
         for name in element.attrib:
             if name not in _ATTRIBUTES[tag]:
@@ -250,12 +248,12 @@ class _Reader:
     def _closing_notes(self, joints: list[Joint]) -> None:
         note = self.document.note
         for (what, effect), lines in self.unused.items():
-            note(f"{len(lines)} x {what}: not used", lines[0], effect)
+            note(f"{len(lines)} x {what}: ignored", lines[0], effect)
         without_axis = [joint for joint in joints if joint.kind not in WITH_AXIS]
         if ignored := sum(joint.axis != _X for joint in without_axis):
-            note(f"{ignored} fixed, floating or spherical joints have an <axis>: not used")
+            note(f"{ignored} fixed, floating or spherical joints have an <axis>: ignored")
 
 
 def _tag(element: etree._Element) -> str:
-    """Return the name of an element; of Drake's as of those it stands for."""
+    """Return the tag of an element; for Drake's elements, the tag that they stand for."""
     return drake_name(element) or str(element.tag)

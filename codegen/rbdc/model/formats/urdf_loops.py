@@ -1,5 +1,5 @@
-"""Closed loops in URDF: Drake's ball constraints, which hold a point of one link to a point of another, and
-the loop joints of Isaac Sim, which hold frames of two links.
+"""Closed loops in URDF: Drake's ball constraints, which bind points of two links, and the loop joints of
+Isaac Sim, which bind frames of two links.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ BALL = "ball_constraint"
 """The name of the element in Drake's namespace."""
 _LOOP_JOINT = "loop_joint"
 _KINDS = {"spherical": ContactKind.POINT, "fixed": ContactKind.WELD}
-"""Types of a <loop_joint> that need no axis: files differ in the axes that they give one in."""
+"""Types of a <loop_joint> that need no axis. Files do not agree on the axes in which they write one."""
 _PARTS = (f"{BALL}_body_A", f"{BALL}_body_B", f"{BALL}_p_AP", f"{BALL}_p_BQ")
 
 
 class Loops:
-    """The loops of a file; `unused(what, element)` takes note of what is not used."""
+    """The loops of a file. `unused(what, element)` notes an ignored element."""
 
     def __init__(self, document: Document, unused: Callable[[str, etree._Element], None]) -> None:
         self.document, self.unused = document, unused
         self.elements: list[etree._Element] = []
 
     def takes(self, element: etree._Element) -> bool:
-        """Return whether an element is a loop, which is then kept for `among`."""
+        """Return whether an element is a loop; if so, keep it for `among`."""
         of_joint = element.tag == _LOOP_JOINT and element.get("type") in _KINDS
         if of_joint or drake_name(element) == BALL:
             self.elements.append(element)
@@ -38,9 +38,9 @@ class Loops:
         return False
 
     def among(self, links: Collection[str]) -> tuple[Loop, ...]:
-        """Return the loops between links that there are, with a note.
+        """Return the loops between existing links, with a note.
 
-        Raises DescriptionError for a constraint that lacks a part or names another link.
+        Raises DescriptionError for a constraint that lacks a part or names a link that does not exist.
         """
         found: list[Loop] = []
         for number, element in enumerate(self.elements):
@@ -49,13 +49,13 @@ class Loops:
             name = free_name(name, [own.name for own in found])
             found.append((self._ball if of_drake else self._joint)(element, name, links))
         for tag, lines in Counter(map(as_written, self.elements)).items():
-            message = f"{lines} x <{tag}> closes a loop: functions of contacts alone hold it"
+            message = f"{lines} x <{tag}> closes a loop: only functions of contacts hold it"
             first = next(own for own in self.elements if as_written(own) == tag)
             self.document.note(message, first, Effect.DYNAMICS)
         return tuple(found)
 
     def _joint(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
-        """Return the loop of a <loop_joint>: its frames in two links."""
+        """Return the loop of a <loop_joint>: a frame in each of two links."""
         sides = []
         for tag in ("link1", "link2"):
             part = element.find(tag)

@@ -1,5 +1,5 @@
-"""Expanding a xacro file by the package of that name, in a process of its own and within a time limit, for it
-is a program too: its expressions may take for ever, or end the process.
+"""Expansion of xacro files by the package xacro, in a separate process with a time limit. A xacro file is a
+program: its expressions may run for ever or end the process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rbdc.processes import Helper, HelperEnded
 from rbdc.runtime._suggestions import suggestion
 
 SECONDS = 60.0
-"""After which expanding a file is ended: those of large humanoids take some seconds."""
+"""Time limit for the expansion of a file (s). Files of large humanoids take a few seconds."""
 _XACRO = "xacro"
 _REMEDY = "mend the file, or give its arguments with `xacro_arg='NAME:=VALUE'`"
 
@@ -34,7 +34,7 @@ _REMEDY = "mend the file, or give its arguments with `xacro_arg='NAME:=VALUE'`"
 _DEFINING = (
     "arg", "attribute", "call", "element", "if", "include", "insert_block", "macro", "property", "unless",
 )  # fmt: skip
-"""Elements of xacro that are no calls of macros."""
+"""Elements of xacro that are not macro calls."""
 
 
 def is_xacro(document: Document) -> bool:
@@ -43,8 +43,8 @@ def is_xacro(document: Document) -> bool:
 
 
 def left_over(document: Document) -> list[etree._Element]:
-    """Return the elements of xacro in a description that has been expanded: it has links, and calls of macros
-    that nothing defines.
+    """Return the elements of xacro in an expanded description: it has links, and calls of macros that are not
+    defined.
     """
     own = _own(document)
     defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in own)
@@ -52,7 +52,7 @@ def left_over(document: Document) -> list[etree._Element]:
 
 
 def note_left_over(document: Document) -> None:
-    """Note the elements that expanding a description has left over."""
+    """Note the macro calls that the expansion of a description left."""
     for call in left_over(document):
         message = f"<{shown(as_written(call))}> calls a macro that nothing defines: ignored"
         document.note(message, call, Effect.ALL)
@@ -70,21 +70,22 @@ def _own(document: Document) -> list[etree._Element]:
 def expanded(
     document: Document, arguments: Sequence[tuple[str, str]], package_path: Sequence[Path]
 ) -> Document:
-    """Return the text that the package xacro makes of a file; messages on it name the file, its lines are
-    those of the result, and what xacro says is among its notes.
+    """Return the expanded text of a file. Messages name the file; lines are those of the result; messages of
+    xacro become notes.
 
     Args:
         document: the file.
         arguments: names and values of its arguments.
-        package_path: folders of packages, as `package_folder` takes them.
+        package_path: folders of packages, as for `package_folder`.
 
-    Raises DescriptionError where xacro refuses the file or takes more than `SECONDS`, UnsupportedError
-    where it is not installed, OptionError for arguments that the file does not ask for and for folders that
-    are not there.
+    Raises:
+        DescriptionError: xacro refuses the file or takes more than `SECONDS`.
+        UnsupportedError: xacro is not installed.
+        OptionError: the file does not use an argument, or a folder does not exist.
     """
     if find_spec(_XACRO) is None:
         raise UnsupportedError(
-            f"{document.file}: xacro files are expanded by the package xacro, which is not installed: "
+            f"{document.file}: xacro files need the package xacro, which is not installed: "
             "pip install 'rbdc[xacro]'"
         )
     for folder in package_path:
@@ -105,8 +106,13 @@ def expanded(
 
 
 class Question(NamedTuple):
-    """file: its path. text: of a description that was given as text. arguments: values by name. packages:
-    folders of packages. seconds: the time limit.
+    """A file to expand.
+
+    file: path.
+    text: text of a description without a file.
+    arguments: values by name.
+    packages: folders of packages.
+    seconds: time limit (s).
     """
 
     file: str
@@ -117,7 +123,7 @@ class Question(NamedTuple):
 
 
 def _answer(question: Question) -> tuple[str, list[str], str]:
-    """Return the answer of `expand`, and what xacro says beside it."""
+    """Return the result of `expand` and xacro's messages."""
     text, asked, status = "", list[str](), 0
     with TemporaryFile() as messages:
         try:
@@ -128,8 +134,8 @@ def _answer(question: Question) -> tuple[str, list[str], str]:
         messages.seek(0)
         said = on_one_line(messages.read().decode(errors="replace"))
     if status == -SIGALRM:
-        problem = f"xacro has not expanded it in {question.seconds:g} s and was ended"
-        remedy = "look for an expression that takes so long: those of a xacro file are run as they stand"
+        problem = f"xacro did not expand it within {question.seconds:g} s and was stopped"
+        remedy = "look for an expression that does not end: xacro evaluates the expressions of the file"
         raise DescriptionError(problem, remedy, question.file)
     if status != 0:
         problem = "refuses it" if status == 1 else f"ended with status {status}"
@@ -138,7 +144,7 @@ def _answer(question: Question) -> tuple[str, list[str], str]:
 
 
 class _Arguments(dict[str, str]):
-    """Arguments of a xacro file, which know those that the file has asked for."""
+    """Arguments of a xacro file, with a record of those that the file has read."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         super().__init__(given)
@@ -154,16 +160,16 @@ class _Arguments(dict[str, str]):
 
 
 class _Packages:
-    """The folders of packages that a file asks for, and those that there are not."""
+    """The folders of packages that a file asks for, and the packages that were not found."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
         self.missing: list[str] = []
 
     def folder(self, name: str) -> str:
-        """Return the folder of a package, under the name that the index of ROS 2 has for this function.
+        """Return the folder of a package; the name of this function is that of ROS 2's index.
 
-        Raises LookupError for a package that is not found.
+        Raises LookupError if the package is not found.
         """
         file = None if self.question.text is not None else self.question.file
         found = package_folder(name, file, self.question.packages)
@@ -173,8 +179,8 @@ class _Packages:
         return str(found)
 
     def provide(self, expander: Any) -> None:
-        """Give them to xacro: for $(find NAME), which asks the index of ROS 2, and for package://NAME/PATH
-        of includes and load_yaml.
+        """Make xacro use these folders: for $(find NAME), which asks the index of ROS 2, and for
+        package://NAME/PATH in includes and load_yaml.
         """
         index: Any = ModuleType("ament_index_python.packages")
         index.get_package_share_directory = self.folder
@@ -189,8 +195,8 @@ class _Packages:
 
 
 def expand(question: Question) -> tuple[str, list[str]]:
-    """Return the text of a file with some arguments, and the names of those that it has asked for. It ends
-    the process, which is one for this alone, after so many seconds, or with the reason why there is no text.
+    """Return the expanded text of a file and the names of the arguments that it has read. It runs in a
+    process of its own, which it ends at the time limit, or with the reason why there is no text.
 
     Raises DescriptionError for a package that is not found.
     """
@@ -206,7 +212,7 @@ def expand(question: Question) -> tuple[str, list[str]]:
             expander.init_stacks(None if text is not None else file)
             document = expander.parse(text, file)
             expander.process_doc(document, mappings=arguments)
-    except (Exception, SystemExit) as error:  # expressions and macros may raise whatever Python does
+    except (Exception, SystemExit) as error:  # expressions and macros may raise any Python exception
         if packages.missing:
             raise _not_found(packages.missing[0], file) from None
         sys.exit(str(error))

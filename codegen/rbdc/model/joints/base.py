@@ -1,4 +1,4 @@
-"""The interface of a joint type: all that the compiler asks of one, with defaults that are safe."""
+"""The interface of a joint type: all that the compiler asks of one, with safe defaults."""
 
 from __future__ import annotations
 
@@ -11,55 +11,60 @@ from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Symmet
 from rbdc.spatial.vectors import motion_sum
 
 SAMPLINGS: Mapping[str, int] = {"revolute": 1, "prismatic": 1, "spherical": 4, "planar": 4, "floating": 7}
-"""The ways to draw entries of a configuration that `rbdc.runtime._arrays.random_configuration` knows, and how
-many each draws.
+"""Distributions of entries of a configuration in `rbdc.runtime._arrays.random_configuration`, and the number
+of entries that each draws.
 """
 
 
 class JointType(ABC):
-    """A joint between a parent frame and the child body's frame, both coincident at the neutral
-    configuration.
+    """A joint between a parent frame and the child body's frame, which coincide at the neutral configuration.
 
     A subclass is all that a joint type needs: no other code asks which type a joint has. The motion subspace
-    S is constant in the child's frame (`subspace` does not see q), hence c_J = 0 in Featherstone's notation.
+    S is constant in the child's frame (`subspace` does not depend on q), hence c_J = 0 in Featherstone's
+    notation.
 
-    Required are the class attributes without a default and the abstract methods. The other attributes allow
-    reductions that do not hold for every type: with the defaults a type takes more operations, as correctly.
+    The class attributes without a default and the abstract methods are required. The other attributes allow
+    reductions that do not hold for every type. With the defaults a type takes more operations but is as
+    correct.
     """
 
     kind: ClassVar[str]
-    """The name in reports, and of the case in loops: a C identifier in lower case."""
+    """Name in reports and of the case in loops: a C identifier in lower case."""
     nq: ClassVar[int]
-    """The size of its configuration."""
+    """Size of the configuration."""
     nv: ClassVar[int]
-    """The size of its velocity: its degrees of freedom."""
+    """Size of the velocity: the degrees of freedom."""
     sampling: ClassVar[str]
-    """How a configuration is drawn: words of `SAMPLINGS`, which together draw nq entries; "revolute": an
-    angle, "prismatic": a length, in its limits. A joint with a length and an angle has "prismatic revolute".
+    """Distribution of random configurations: words of `SAMPLINGS` that together draw nq entries. "revolute"
+    draws an angle, "prismatic" a length, within the limits. A joint with a length and an angle has "prismatic
+    revolute".
     """
     lengths: ClassVar[int] = 0
-    """How many entries of q are lengths (m), the first ones; others are angles (rad) or of size 1."""
+    """Number of entries of q that are lengths (m); they come first. The others are angles (rad) or of
+    size 1.
+    """
     euclidean: ClassVar[bool] = False
     """Whether the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
     spellings: ClassVar[tuple[str, ...]] = ()
-    """The names that descriptions have for it; none for a type that is made in code only."""
+    """Names in descriptions; none for a type that is only created in code."""
     uses_axis: ClassVar[bool] = False
-    """Whether it is made with the axis of the description, its only field."""
+    """Whether the type's only field is the axis of the description."""
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
-    """How it moves its body: without turning it; about `main_axis` by the angle q[0] and no more; otherwise.
-    """
+    """How the joint turns its body: not; about `main_axis` by the angle q[0]; or in any other way."""
     in_lanes: ClassVar[bool] = False
-    """Whether limbs with it may run side by side: `rotation` and `main_axis` then say all about it."""
+    """Whether limbs with the joint may share vector lanes: then `rotation` and `main_axis` describe it
+    fully.
+    """
     axis_by_axis: ClassVar[bool] = False
-    """Whether it has several degrees of freedom, each column of S a unit vector about or along an axis
-    through the child's origin, and its placement takes sums and products only.
+    """Whether it has several degrees of freedom, each column of S is a unit vector along or about an axis
+    through the child's origin, and its placement needs only sums and products.
     """
 
     def __init_subclass__(cls) -> None:
-        """Refuse, with a TypeError, sizes and a way of sampling that do not fit together, or that the
-        run-time support does not know.
+        """Raise TypeError for sizes and a distribution that do not fit together, or that the run-time support
+        does not know.
         """
         super().__init_subclass__()
         if not all(hasattr(cls, name) for name in ("nq", "nv", "sampling")):
@@ -77,17 +82,17 @@ class JointType(ABC):
 
     @classmethod
     def draws(cls) -> list[tuple[str, int]]:
-        """Return the words of `sampling`, each with the first of the entries of q that it draws."""
+        """Return the words of `sampling`, each with the index of the first entry of q that it draws."""
         ways = cls.sampling.split()
         return [(way, sum(map(SAMPLINGS.__getitem__, ways[:k]))) for k, way in enumerate(ways)]
 
     @abstractmethod
     def placement(self, q: Sequence[Scalar]) -> Placement:
-        """Return pose of the child's frame in the parent's at configuration q (nq)."""
+        """Return the pose of the child's frame in the parent's at configuration q (nq)."""
 
     @abstractmethod
     def subspace(self) -> tuple[Motion, ...]:
-        """Return the nv columns of S, constant, in the child's frame."""
+        """Return the nv columns of S in the child's frame; they are constant."""
 
     @abstractmethod
     def neutral(self) -> tuple[float, ...]:
@@ -95,33 +100,33 @@ class JointType(ABC):
 
     @abstractmethod
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        """Return dq/dt (nq) at velocity v (nv), linear in v: the derivative of `integrate` (q, t v) at t
+        """Return dq/dt (nq) at velocity v (nv). It is linear in v: the derivative of `integrate`(q, t v) at t
         = 0.
         """
 
     @abstractmethod
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        """Return q (+) dv (nq): the configuration reached from q by the constant velocity S dv over unit
+        """Return q (+) dv (nq): the configuration reached from q with constant velocity S dv after unit
         time.
         """
 
     @abstractmethod
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        """Return the dv (nv) with q0 (+) dv = q1."""
+        """Return dv (nv) with q0 (+) dv = q1."""
 
     def motion(self, v: Sequence[Scalar]) -> Motion:
-        """Return S v of a velocity (nv)."""
+        """Return S v for a velocity (nv)."""
         return motion_sum(self.subspace(), v)
 
     def project(self, force: Force) -> list[Scalar]:
-        """Return S^T f (nv) of a force in the child's frame."""
+        """Return S^T f (nv) for a force in the child's frame."""
         return [column.dot(force) for column in self.subspace()]
 
     @classmethod
     def described(cls, axis: Vector3) -> JointType:
-        """Return the joint of a description that names this type, with a unit axis where it has one.
+        """Return the joint that a description of this type makes, with a unit axis if it has one.
 
-        Raises UnsupportedError for a type that descriptions do not have.
+        Raises UnsupportedError for a type that descriptions cannot name.
         """
         if not cls.spellings:
             raise UnsupportedError(f"no description makes a joint of type {cls.kind}")
@@ -129,22 +134,22 @@ class JointType(ABC):
         return make(axis) if cls.uses_axis else make()
 
     def main_axis(self) -> Vector3 | None:
-        """Return the unit axis that a chosen frame may have as its z, None where there is no such axis.
+        """Return the unit axis that a chosen frame may have as its z; None if there is none.
 
-        A joint with one commutes with turns about it and slides along it.
+        A joint with such an axis commutes with rotations about it and translations along it.
         """
         return None
 
     def on_z(self) -> JointType:
-        """Return the joint in a frame of which z is its `main_axis`; the joint itself without one."""
+        """Return the joint in a frame whose z is its `main_axis`; the joint itself if it has none."""
         return self
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """Return the part of an inertia that moves with the parent as well, whatever q is: here none."""
+        """Return the part of an inertia that also moves with the parent, for all q; here none."""
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
     def pinocchio(self) -> tuple[str, list[float]] | None:
-        """Return the joint in Pinocchio, with the same q and v: a class of its Python module, and the axis
-        that it takes, empty where it takes none; None where Pinocchio has none.
+        """Return the joint in Pinocchio with the same q and v: the class of its Python module, and the axis
+        that it takes, empty if none. None if Pinocchio has no such joint.
         """
         return None

@@ -1,4 +1,4 @@
-"""Joints that follow others, along a line or along a polynomial."""
+"""Joints that follow others, linearly or along a polynomial."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from rbdc.spatial import Scalar
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coupled mimic: this body's joint follows body `leader`: q = offset + multiplier q_leader, and where
-    there are `higher` coefficients c2, c3, ... + c2 q_leader^2 + c3 q_leader^3 + ... One-dof joints only.
+    """A joint that follows the joint of another body, its leader: q = offset + multiplier q_leader + c2
+    q_leader^2 + ... Only one-dof joints follow.
+
+    leader: index of the leader's body.
+    multiplier, offset: coefficients.
+    higher: c2, c3, ...; empty for a linear law.
     """
 
     leader: int
@@ -23,21 +27,21 @@ class Coupling:
 
     @property
     def coefficients(self) -> list[Scalar]:
-        """All coefficients, that of the constant first."""
+        """All coefficients, the constant first."""
         return [self.offset, self.multiplier, *self.higher]
 
     def position(self, leader: Scalar) -> Scalar:
-        """Return the joint's coordinate (m, rad) where it follows along a line; `CouplingAt` has that of a
-        curve.
-        """
+        """Return the joint's coordinate (m, rad) for a linear law; `CouplingAt` has that of a polynomial."""
         return self.multiplier * leader + self.offset
 
 
 @dataclass(frozen=True)
 class CouplingAt(Coupling):
-    """A coupling at one configuration: offset and multiplier are those of the tangent to the curve there,
-    `place` is the joint's coordinate, `curvature` and `jerk` are its second and third derivatives by the
-    leader's; `law` is the coupling.
+    """A coupling at one configuration. `offset` and `multiplier` are those of the tangent to the curve there.
+
+    place: the joint's coordinate.
+    curvature, jerk: its second and third derivatives by the leader's coordinate.
+    law: the coupling.
     """
 
     place: Scalar = 0.0
@@ -57,13 +61,13 @@ class CouplingAt(Coupling):
 
 
 def trimmed(coefficients: Sequence[float]) -> list[float]:
-    """Return a polynomial, at least a line, without the highest coefficients that are zero."""
+    """Return a polynomial, at least a line, without its highest coefficients that are zero."""
     count = max([2, *(k + 1 for k, x in enumerate(coefficients) if x != 0.0)])
     return list(coefficients[:count])
 
 
 def reach(curve: Sequence[float], lower: float, upper: float) -> tuple[float, float]:
-    """Return the least and the largest value of a polynomial within limits."""
+    """Return the smallest and the largest value of a polynomial within limits."""
     at = [lower, upper]
     turning = np.roots([k * c for k, c in enumerate(curve)][:0:-1])
     at += [float(x.real) for x in turning if abs(x.imag) < 1e-9 and lower < x.real < upper]
@@ -72,7 +76,7 @@ def reach(curve: Sequence[float], lower: float, upper: float) -> tuple[float, fl
 
 
 def composed(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
-    """Return coefficients of outer(inner(x)) of two polynomials, each with the constant first."""
+    """Return the coefficients of outer(inner(x)) for two polynomials, the constant first."""
     result = [outer[-1]]
     for coefficient in reversed(outer[:-1]):
         product = [0.0] * (len(result) + len(inner) - 1)

@@ -28,7 +28,7 @@ from rbdc.spatial.vectors import AXES
 
 @dataclass(frozen=True)
 class OneAxis(JointType, ABC):
-    """A joint with one coordinate q, along or about the unit vector `axis` through the joint's origin."""
+    """A joint with one coordinate q, along or about the unit vector `axis` through its origin."""
 
     axis: Vector3
     nq = 1
@@ -37,7 +37,9 @@ class OneAxis(JointType, ABC):
     uses_axis = True
     in_lanes = True
     pinocchio_names: ClassVar[tuple[str, str]]
-    """Pinocchio's name up to the letter of a coordinate axis, and of the joint that takes its axis."""
+    """Names in Pinocchio: the beginning, which the letter of a coordinate axis completes, and the joint that
+    takes any axis.
+    """
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0,)
@@ -149,11 +151,11 @@ class Spherical(JointType):
 
 @dataclass(frozen=True)
 class Planar(JointType):
-    """Translation in a plane and rotation about its normal: q = (x, y, cos, sin) as Pinocchio has it;
-    v = body-frame (vx, vy, rate); `normal` is the plane's unit normal.
+    """Translation in a plane and rotation about its normal: q = (x, y, cos, sin) as in Pinocchio; v =
+    body-frame (vx, vy, rate); `normal` is the plane's unit normal.
 
-    The plane's first two axes are the child's x and y turned by the smallest rotation that takes z to the
-    normal, so that for the usual normal z they are x and y themselves; for -z by half a turn about x.
+    The plane's first two axes are the child's x and y, turned by the smallest rotation that takes z to the
+    normal. For the usual normal z they are x and y; for -z they are turned by half a turn about x.
     """
 
     normal: Vector3
@@ -203,7 +205,7 @@ class Planar(JointType):
         return [cotangent * x + 0.5 * angle * y, cotangent * y - 0.5 * angle * x, angle]
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """Return K_nn of the normal n where that is z, nothing otherwise."""
+        """Return K_nn of the normal n if that is z, otherwise nothing."""
         zz = inertia.second.zz if self.normal == AXES[2] else 0.0
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, zz))
 
