@@ -129,7 +129,7 @@ def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, 
     field = options.gravity or ModelOptions(gravity=description.gravity).gravity or standard
     if options.gravity is not None or field == standard:
         return field, []
-    return field, [Note(f"gravity is taken from the description:  {' '.join(map(repr, field))}")]
+    return field, [Note(f"gravity is taken from the description: {' '.join(map(repr, field))}")]
 
 
 def root_joints(kind: RootJoint, root: str) -> list[Joint]:

@@ -81,7 +81,7 @@ class Source:
             import yaml
         except ImportError as error:
             raise UnsupportedError(
-                f"{self.file}: reading YAML needs the package PyYAML, which is not installed:  "
+                f"{self.file}: reading YAML needs the package PyYAML, which is not installed: "
                 "pip install 'rbdc[yaml]', or write JSON"
             ) from error
         reader: Any = yaml
