@@ -68,7 +68,9 @@ def test_casadi_has_the_recursion_with_the_fewest_operations(
 
     def one(reference: str) -> int:
         monkeypatch.setattr(
-            casadi_methods, "by_the_papers", lambda of: {reference: by_the_papers(of)[reference]}
+            casadi_methods,
+            "by_the_papers",
+            lambda model, of: {reference: by_the_papers(model, of)[reference]},
         )
         try:
             return instructions("".join(made_by(model, record, method).files.values()))

@@ -28,7 +28,7 @@ from rbdc.model.options import RootJoint
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.report.methods import contenders
-from rbdc.report.methods.reference_loops import TEXTS, reference_loops
+from rbdc.report.methods.reference_loops import TEXTS, Text, declared, reference_loops, texts_of
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.laws.test_drives import driven
@@ -37,12 +37,15 @@ from tests.support_loops import run
 from tests.support_trees import mimic_tree, random_tree
 
 TREES = ("tree0", "tree5", "coupled")
-CASES = {
-    (function.name, reference): TEXTS[place]
-    for function in functions_of(random_tree(0)).values()
-    for reference, place in function.references.items()
-    if place in TEXTS
-}
+
+
+def cases(model: Problem) -> dict[tuple[str, str], Text]:
+    """Return the texts of a model by function and reference."""
+    functions = functions_of(model).values()
+    return {(f.name, reference): text for f in functions for reference, text in texts_of(f).items()}
+
+
+CASES = cases(random_tree(0))
 TRIED = [
     (*case, tree) for case, text in CASES.items() for tree in TREES if tree != "coupled" or text.following
 ]
@@ -55,11 +58,11 @@ def tree(which: str) -> Problem:
     return mimic_tree("coupled") if which == "coupled" else random_tree(int(which[4:]))
 
 
-def inputs_of(name: str, model: Problem) -> dict[str, Array]:
-    """Return random inputs of a function by name, external forces too."""
+def inputs_of(name: str, model: Problem, text: Text) -> dict[str, Array]:
+    """Return random inputs of a function by name, external forces too where a text has them."""
     rng = np.random.default_rng(3)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
-    inputs = (p for p in functions_of(model)[name].declaration.inputs if p.kind in LOOPED)
+    inputs = (p for p in declared(functions_of(model)[name], text).inputs if p.kind in LOOPED)
     return {p.name: np.array(q, dtype=float) if p.name == "q" else rng.normal(size=p.size) for p in inputs}
 
 
@@ -75,7 +78,7 @@ def by_the_oracle(name: str, reference: str, model: Problem, inputs: dict[str, A
 @pytest.mark.parametrize(("name", "reference", "which"), TRIED)
 def test_loops_give_what_numbers_give(name: str, reference: str, which: str) -> None:
     model, function = tree(which), functions_of(tree(which))[name]
-    inputs = inputs_of(name, model)
+    inputs = inputs_of(name, model, CASES[name, reference])
     outputs = {p.name: p.size for p in function.declaration.outputs}
     found = run(reference_loops(model, function, reference), outputs, **inputs)
     for one, expected in zip(found.values(), by_the_oracle(name, reference, model, inputs), strict=True):
@@ -83,14 +86,13 @@ def test_loops_give_what_numbers_give(name: str, reference: str, which: str) -> 
 
 
 def compiled(model: Problem, folder: Path) -> ctypes.CDLL:
-    """Every reference that is a text, as C in one library: `<number>_<function>`, in the order of `CASES`."""
-    for number, (name, reference) in enumerate(CASES):
+    """Return every reference that is a text, as C in one library: `r<number>_<function>`, in the order of
+    `cases`.
+    """
+    for number, ((name, reference), text) in enumerate(cases(model).items()):
         function = functions_of(model)[name]
-        declaration, loops = (
-            replace(function.declaration, zeroed=False),
-            reference_loops(model, function, reference),
-        )
-        loops = replace(loops, static=number % 2 == 0)
+        declaration = replace(declared(function, text), zeroed=False)
+        loops = replace(reference_loops(model, function, reference), static=number % 2 == 0)
         source = loops_source(f"r{number}", declaration, loops, reference)
         for file, content in render_library(model, f"r{number}", [source]).items():
             (folder / file).write_text(content)
@@ -103,13 +105,20 @@ def compiled(model: Problem, folder: Path) -> ctypes.CDLL:
 def check_in_c(model: Problem, folder: Path) -> None:
     """Every text as C gives what it gives over numbers."""
     library = compiled(model, folder)
-    for number, (name, reference) in enumerate(CASES):
-        inputs = inputs_of(name, model)
+    for number, ((name, reference), text) in enumerate(cases(model).items()):
+        inputs = inputs_of(name, model, text)
         outputs = [np.full(p.shape, np.nan) for p in functions_of(model)[name].declaration.outputs]
         arguments = [x.ctypes.data_as(ctypes.c_void_p) for x in (*inputs.values(), *outputs)]
         getattr(library, f"r{number}_{name}")(*arguments)
         for one, expected in zip(outputs, by_the_oracle(name, reference, model, inputs), strict=True):
-            assert_close(one, expected.reshape(one.shape), 1e-12)
+            assert_close(one, expected.reshape(one.shape), 1e-12, what=f"{name} by {reference}")
+
+
+def test_every_text_is_of_a_record() -> None:
+    """Of trees or of arms."""
+    arm = read(resolve("kuka_iiwa"), BuildOptions())
+    functions = [*functions_of(random_tree(0)).values(), *functions_of(arm).values()]
+    assert {place for f in functions for place in f.references.values()} >= {*TEXTS}
 
 
 def test_loops_in_c_give_what_numbers_give(tmp_path: Path) -> None:
@@ -140,7 +149,9 @@ def test_comparisons_have_loops(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         report = json.loads((tmp_path / "report.json").read_text())
         found = {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
-        wanted = {(name, f"loops-{own}") for name, own in CASES if name in ("minverse", "rnea_derivatives")}
+        arm = cases(read(resolve("double_pendulum"), BuildOptions()))
+        wanted = {(name, f"loops-{own}") for name, own in arm if name in ("minverse", "rnea_derivatives")}
+        assert ("rnea_derivatives", "loops-zhakatayev") in wanted
         assert found.keys() >= wanted
         for name, method in wanted:
             own = found[name, method]

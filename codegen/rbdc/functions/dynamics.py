@@ -145,20 +145,12 @@ def _at_rest(alone: str) -> Differential:
     return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", alone=alone)
 
 
-MOST_JOINTS_OF_LAGRANGIAN = 12
-"""Degrees of freedom beyond which the recursion with homogeneous matrices is no method of comparisons:
-unrolled, its sensitivities take minutes to compile.
-"""
-
-
 def lagrangian(model: Problem, name: str) -> dict[str, str]:
     """Return the reference of the recursion with homogeneous matrices, where every joint has one
     coordinate.
     """
     simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
-    if not (simple and 0 < model.njoints <= MOST_JOINTS_OF_LAGRANGIAN):
-        return {}
-    return {"zhakatayev": f"lagrangian:{name}"}
+    return {"zhakatayev": f"lagrangian:{name}"} if simple and model.njoints else {}
 
 
 def _inertia(declared: Declared) -> list[Function]:
@@ -184,7 +176,8 @@ def _inertia(declared: Declared) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
             differential=Differential("minverse_derivatives"),
-            references={"carpentier": "aba:minverse"},
+            references={"featherstone": "aba:minverse_by_cholesky", "carpentier": "aba:minverse"},
+            oracle="carpentier",
             comparison=Comparison(
                 peers={"pinocchio": ("minverse",), "cppadcodegen": ("CodeGenMinv",)},
                 through_passes="direct",

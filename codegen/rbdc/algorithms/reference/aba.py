@@ -34,9 +34,16 @@ def minverse(model: Problem, q: Scalars) -> Matrix:
     L.
     """
     if model.coupled:
-        return Factorisation(crba(model, q)).inverse()
+        return minverse_by_cholesky(model, q)
     m = Numbers(model, q)
     return mirrored(transposed(m.rows(inverse_inertia(m))))
+
+
+def minverse_by_cholesky(model: Problem, q: Scalars) -> Matrix:
+    """Return M(q)^-1 (nv, nv), both triangles, by the factors L^T D L of M (Featherstone, table 6.3). Test:
+    `minverse`.
+    """
+    return Factorisation(crba(model, q)).inverse()
 
 
 def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Factorisation, list[Force]]:

@@ -163,7 +163,7 @@ def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Funct
         name: traced(model, function, evaluate)
         if mode is None
         else derivatives(model, function, mode, evaluate)
-        for name, evaluate in by_the_papers(base).items()
+        for name, evaluate in by_the_papers(model, base).items()
     }
     counts = {name: _cost(one).operations for name, one in made.items()}
     best, *others = sorted(counts, key=lambda name: counts[name])

@@ -17,7 +17,7 @@ from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_library
 from rbdc.errors import ToolchainError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.declarations import Kind
+from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
@@ -46,7 +46,7 @@ from rbdc.report.methods.implementation import (
     refuse_large,
 )
 from rbdc.report.methods.records import COUNTS, Contender
-from rbdc.report.methods.reference_loops import Text, loops_of, texts_of
+from rbdc.report.methods.reference_loops import Text, declared, loops_of, texts_of
 from rbdc.report.options import LOOPS, CompareOptions
 
 SINGLE = "generated-float32"
@@ -108,7 +108,11 @@ def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str
         del others[chosen(model, function)[0]]
     return {
         **others,
-        **{name: e for name, e in by_the_papers(function).items() if e not in function.methods.values()},
+        **{
+            name: e
+            for name, e in by_the_papers(model, function).items()
+            if e not in function.methods.values()
+        },
     }
 
 
@@ -174,12 +178,14 @@ def as_loops(model: Problem, function: Function, reference: str, text: Text) -> 
         nest = loops_of(model, function, reference, text)
     except UnsupportedError as error:
         raise NotTried(str(error).removeprefix(f"{model.place}: ")) from None
-    return of_nest(model, function, nest, reference)
+    return of_nest(model, declared(function, text), nest, reference)
 
 
-def of_nest(model: Problem, function: Function, nest: LoopNest, reference: str) -> Implementation:
+def of_nest(
+    model: Problem, declaration: FunctionDeclaration, nest: LoopNest, reference: str
+) -> Implementation:
     """Return the C of loops by a reference."""
-    declaration = replace(function.declaration, zeroed=False)
+    declaration = replace(declaration, zeroed=False)
     nest = replace(nest, static=sum(nest.arrays.values()) > MOST_ON_STACK)
     return alone(model, loops_source(ROBOT, declaration, nest, f"{reference}, as loops"))
 

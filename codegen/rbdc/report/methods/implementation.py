@@ -60,7 +60,11 @@ def refuse_large(model: Problem, function: Function) -> None:
         raise NotTried(f"{model.nv} degrees of freedom; {limit}")
 
 
-def by_the_papers(function: Function) -> dict[str, Evaluate]:
+MOST_JOINTS = {"zhakatayev": 12}
+"""Joints of a model up to which a reference is straight-line code: beyond, that takes minutes to compile."""
+
+
+def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
     """Return the papers' recursions for a function, on the model with the links' frames of the description,
     and, where its record names that, the deciding one on the joint-space model.
 
@@ -69,7 +73,11 @@ def by_the_papers(function: Function) -> dict[str, Evaluate]:
     """
     if function.comparison.checks_only:
         return dict(function.methods)
-    made: dict[str, Evaluate] = {name: on_model(each) for name, each in references_of(function).items()}
+    made: dict[str, Evaluate] = {
+        name: on_model(each)
+        for name, each in references_of(function).items()
+        if model.njoints <= MOST_JOINTS.get(name, model.njoints)
+    }
     through_passes = function.comparison.through_passes
     return {**made, through_passes: joint_space(reference_of(function))} if through_passes else made
 

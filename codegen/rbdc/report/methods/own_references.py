@@ -34,7 +34,15 @@ from rbdc.planning.loops.renamed import Renamed
 from rbdc.report.accuracy import deepest_frame
 from rbdc.report.methods.contenders import by_method, of_nest
 from rbdc.report.methods.implementation import Implementation, Method, NotTried, without_optional
-from rbdc.report.methods.reference_loops import Text, by_columns, has_texts, loops_of, texts_of, unknown
+from rbdc.report.methods.reference_loops import (
+    Text,
+    by_columns,
+    declared,
+    has_texts,
+    loops_of,
+    texts_of,
+    unknown,
+)
 from rbdc.report.options import LOOPS, OwnReference
 from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Force, Scalar
@@ -163,7 +171,8 @@ def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
 
 def _text(own: Loaded, function: Function) -> Text:
     """Return the user's text with what motors and damping add to a text of the same function."""
-    like = next(iter(texts_of(function).values()), Text(own.call, following=False))
+    known = [*texts_of(function).values()]
+    like = max(known, key=lambda text: text.loaded, default=Text(own.call))
 
     def run(m: Machine, *given: Any) -> Any:
         with own.running():
@@ -172,7 +181,7 @@ def _text(own: Loaded, function: Function) -> Text:
             _check_results(own, m, function.declaration.outputs, results)
             return results
 
-    return like._replace(text=run)
+    return like._replace(text=run, following=bool(known) and all(text.following for text in known))
 
 
 def _check_results(own: Loaded, m: Machine, outputs: Sequence[Parameter], results: Sequence[Any]) -> None:
@@ -215,7 +224,7 @@ def _as_loops(model: Problem, function: Function, own: Loaded, text: Text) -> Im
         except UnsupportedError as error:
             reasons.append(error)
             continue
-        found = of_nest(model, function, nest, own.of.name)
+        found = of_nest(model, declared(function, text), nest, own.of.name)
         made.append((nest.cost().operations, one_frame, found))
     if not made:
         raise OptionError(_message(own.of.file, reasons[-1]))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from rbdc.algorithms.reference import lagrangian
 from rbdc.algorithms.reference.aba import forward_dynamics, inverse_inertia
 from rbdc.algorithms.reference.crba import inertia_matrix
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva, idsva_so
 from rbdc.algorithms.reference.rnea import inverse_dynamics
+from rbdc.algorithms.tools.elimination import factorise
 from rbdc.algorithms.tools.machine import Array
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import EXTERNAL_FORCES, FunctionDeclaration, Kind, Parameter
@@ -18,7 +21,7 @@ from rbdc.ir.loops import Loop, LoopNest
 from rbdc.model import Problem
 from rbdc.planning.loops import drives
 from rbdc.planning.loops.arrays import LoopResult
-from rbdc.planning.loops.factors import LoopRow, LoopRows
+from rbdc.planning.loops.factors import LoopRow, LoopRows, invert
 from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
@@ -37,6 +40,7 @@ class Text(NamedTuple):
     text: called with a machine and, by columns, the inputs beside q, v and a; returns the outputs in their
     order. before: gives the inputs as motors and damping leave them. after: adds motors and damping to the
     outputs, by their names. following: it knows joints that follow others. one_frame: as in `Loops`.
+    loaded: it knows external forces.
     """
 
     text: Callable[..., Results]
@@ -44,6 +48,7 @@ class Text(NamedTuple):
     after: Callable[..., Any] = _as_they_are
     following: bool = True
     one_frame: bool = True
+    loaded: bool = True
 
 
 def texts_of(function: Function) -> dict[str, Text]:
@@ -63,6 +68,12 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
     return loops_of(problem, function, reference, known[reference])
 
 
+def declared(function: Function, text: Text) -> FunctionDeclaration:
+    """Return the declaration of a function by a text: without external forces where it does not know them."""
+    declaration = function.declaration
+    return declaration if text.loaded else replace(declaration, inputs=tuple(declaration.required))
+
+
 def loops_of(problem: Problem, function: Function, name: str, text: Text) -> LoopNest:
     """Return a function as loops by a text, which messages call by its name.
 
@@ -70,8 +81,8 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
     """
     if own := unknown(problem, function, text):
         raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {own}")
-    names = dict[str, str]()
-    return nest(Tree(problem), partial(_run, text, function.declaration, names), function.declaration)
+    names, declaration = dict[str, str](), declared(function, text)
+    return nest(Tree(problem), partial(_run, text, declaration, names), declaration)
 
 
 MOVING = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.WRENCHES)
@@ -151,6 +162,14 @@ def _inverse_inertia(m: Loops) -> Array[Scalar]:
     return inverse
 
 
+def _inverse_by_cholesky(m: Loops) -> Array[Scalar]:
+    inertia = cast(LoopResult, inertia_matrix(m))
+    drives.diagonal(m, inertia.name, "armature")
+    factorise(LoopRows(m), m.result(inertia.name))
+    invert(m, inertia.name)
+    return inertia
+
+
 def _carpentier_mansard(m: Loops) -> Results:
     return *carpentier_mansard.derivatives(m), inertia_matrix(m)
 
@@ -182,6 +201,7 @@ TEXTS: Mapping[str, Text] = {
     "rnea:nonlinear_effects": Text(inverse_dynamics, after=_on_torques, one_frame=False),
     "rnea:gravity_torque": Text(inverse_dynamics, after=_on_torques, one_frame=False),
     "crba:crba": Text(inertia_matrix, after=_on_inertia),
+    "aba:minverse_by_cholesky": Text(_inverse_by_cholesky),
     "aba:minverse": Text(_inverse_inertia, following=False),
     "aba:aba": Text(forward_dynamics, before=_damped, following=False),
     ".derivatives.idsva:rnea_derivatives": Text(idsva.derivatives, after=_on_derivatives),
@@ -190,5 +210,10 @@ TEXTS: Mapping[str, Text] = {
         _forward_derivatives, before=_damped, following=False
     ),
     ".derivatives.idsva_so:rnea_second_derivatives": Text(idsva_so.tensors),
+    ".derivatives.idsva_so:by_subtrees": Text(idsva_so.tensors_by_subtrees),
+    "lagrangian:inverse_dynamics": Text(lagrangian.torques, after=_on_torques, one_frame=False, loaded=False),
+    "lagrangian:sensitivities": Text(
+        lagrangian.torque_sensitivity, after=_on_derivatives, one_frame=False, loaded=False
+    ),
 }
 """By the places that records name. Regressors depend on frames, which loops choose."""

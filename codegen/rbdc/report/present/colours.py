@@ -23,7 +23,7 @@ from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NATIVE, PINOCCHIO, 
 UNROLLED = "unrolled-"
 """Prefix of straight-line code by an algorithm."""
 LAST = 11
-"""The shade of algorithms that only some models have."""
+"""The shade of algorithms that only some models have; of their loops it is the one before."""
 INK = "#1d2430"
 """Colour of what stands for no method among methods."""
 GOLDEN = 137.5
@@ -65,7 +65,7 @@ def colour_of(method: str) -> str | None:
     """
     method, colours = method.removesuffix("-batch").removesuffix("-loop"), _colours()
     analytical = method.startswith(UNROLLED) or as_loops(method)
-    some = _shade(_HUES["analytical"], LAST) if analytical else None
+    some = _shade(_HUES["analytical"], LAST - as_loops(method)) if analytical else None
     return colours.get(method) or colours.get(peer_of(method) or "", some)
 
 
