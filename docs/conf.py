@@ -47,5 +47,8 @@ suppress_warnings = [
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 napoleon_numpy_docstring = False
+# Groups of options in the docstring of rbdc.build.
+napoleon_custom_sections = [(name, "params_style") for name in ("Model", "Functions", "C", "Output")]
+default_role = "code"
 # Names of other libraries, whose pages are not read at build time.
 nitpick_ignore_regex = [("py:.*", r"(?!rbdc).*"), ("py:.*", r"rbdc\..*\.Any\w+")]  # type variables
