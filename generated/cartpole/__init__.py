@@ -38,14 +38,14 @@ njoints = 2
 joint_names = ('slider_to_cart', 'cart_to_pole')
 frame_names = ('slideBar', 'cart', 'pole')
 parents = (-1, 0)
-functions = ('rnea', 'nle', 'gravity_torque', 'coriolis', 'crba', 'minverse', 'aba', 'torque_regressor', 'rnea_derivatives', 'nle_derivatives', 'gravity_torque_derivatives', 'aba_derivatives', 'rnea_vjp', 'aba_vjp', 'rnea_jvp', 'aba_jvp', 'forward_kinematics', 'frame_position', 'frame_placement', 'frame_position_derivatives', 'frame_placement_derivatives', 'frame_jacobian', 'frame_jacobian_time_derivative', 'frame_drift', 'frame_velocity', 'frame_acceleration', 'frame_velocity_derivatives', 'frame_acceleration_derivatives', 'relative_jacobian', 'manipulability_gradient', 'com', 'com_jacobian', 'centroidal_momentum_matrix', 'com_acceleration', 'centroidal_momentum_derivative', 'centroidal_dynamics_derivatives', 'kinetic_energy', 'kinetic_energy_derivatives', 'potential_energy', 'static_regressor', 'kinetic_energy_regressor', 'potential_energy_regressor', 'integrate', 'difference')
+functions = ('rnea', 'nle', 'gravity_torque', 'coriolis', 'crba', 'minverse', 'aba', 'torque_regressor', 'rnea_derivatives', 'nle_derivatives', 'gravity_torque_derivatives', 'aba_derivatives', 'rnea_vjp', 'aba_vjp', 'rnea_jvp', 'aba_jvp', 'forward_kinematics', 'frame_position', 'frame_placement', 'frame_position_derivatives', 'frame_placement_derivatives', 'frame_jacobian', 'frame_jacobian_time_derivative', 'frame_drift', 'frame_velocity', 'frame_acceleration', 'frame_classical_acceleration', 'frame_error', 'frame_error_derivatives', 'frame_velocity_derivatives', 'frame_acceleration_derivatives', 'frame_classical_acceleration_derivatives', 'relative_jacobian', 'manipulability_gradient', 'com', 'com_jacobian', 'centroidal_momentum_matrix', 'com_acceleration', 'centroidal_momentum_derivative', 'centroidal_dynamics_derivatives', 'kinetic_energy', 'kinetic_energy_derivatives', 'potential_energy', 'static_regressor', 'kinetic_energy_regressor', 'potential_energy_regressor', 'integrate', 'difference', 'log6', 'exp6')
 warnings = ()
 fext_frame = 'local'
 _JOINTS = (('prismatic', 0), ('revolute', 1))
 _EVERY_JOINT = (('slider_to_cart', 'scalar', 1, 1, 0, 0), ('cart_to_pole', 'continuous', 1, 1, 1, 1))
 _UNITS = ()
 _CHART = (('vector', 0, 2, 0, 2),)
-_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau', ''), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'nle_derivatives'), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'gravity_torque_derivatives'), 'crba': ('crba_derivatives', '', '', False, False, '', '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau', ''), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', '', ''), 'com': ('com_jacobian', '', '', False, False, '', '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', '', ''), 'integrate': ('dintegrate', '', '', False, True, '', '', ''), 'difference': ('ddifference', '', '', False, False, '', '', '')}
+_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, 'external_torque', 'tau', ''), 'nle': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'nle_derivatives'), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False, False, '', '', 'gravity_torque_derivatives'), 'crba': ('crba_derivatives', '', '', False, False, '', '', ''), 'minverse': ('minverse_derivatives', '', '', False, False, '', '', ''), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True, False, 'external_torque', 'tau', ''), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False, False, '', '', ''), 'frame_position': ('frame_position_derivatives', '', '', False, False, '', '', ''), 'frame_placement': ('frame_placement_derivatives', '', '', False, False, '', '', ''), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False, False, '', '', ''), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False, False, '', '', ''), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False, False, '', '', ''), 'frame_velocity': ('frame_velocity_derivatives', '', '', False, False, '', '', ''), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False, False, '', '', ''), 'frame_classical_acceleration': ('frame_classical_acceleration_derivatives', '', '', False, False, '', '', ''), 'frame_error': ('frame_error_derivatives', '', '', False, False, '', '', ''), 'com': ('com_jacobian', '', '', False, False, '', '', ''), 'com_jacobian': ('com_second_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False, False, '', '', ''), 'com_acceleration': ('com_acceleration_derivatives', '', '', False, False, '', '', ''), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False, False, '', '', ''), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False, False, '', '', ''), 'potential_energy': ('gravity_torque', '', '', False, False, '', '', ''), 'integrate': ('dintegrate', '', '', False, True, '', '', ''), 'difference': ('ddifference', '', '', False, False, '', '', '')}
 _DEFAULTS = {'offset': [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]}
 _FUSED = ()
 _ABSENT = ('external_torque', 'external_torque_vjp', 'expand', 'frame_position_second_derivatives', 'frame_placement_second_derivatives', 'frame_jacobian_derivatives', 'dintegrate', 'ddifference', 'rnea_second_derivatives', 'aba_second_derivatives', 'rnea_hessian_vector', 'aba_hessian_vector', 'rnea_hessian_product', 'aba_hessian_product', 'external_torque_derivatives', 'crba_derivatives', 'minverse_derivatives', 'external_torque_vjp_derivatives', 'forward_kinematics_derivatives', 'com_second_derivatives', 'centroidal_momentum_matrix_derivatives', 'com_acceleration_derivatives', 'centroidal_momentum_derivative_derivatives', 'kinetic_energy_second_derivatives')
@@ -869,6 +869,105 @@ def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", offset=None,
         return entry.lanes((q, v, a, offset), layout, out, num_threads, entry.place(frame, reference))
     return entry.call((q, v, a, offset), out, num_threads, entry.place(frame, reference))
 
+_frame_classical_acceleration = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_classical_acceleration",
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
+    (('acceleration', (6,)),),
+    frame_names,
+)
+
+
+@_frame_classical_acceleration.function
+def frame_classical_acceleration(entry, /, q, v, a, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
+    """Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, a, offset), out, num_threads, entry.place(frame, reference))
+
+_frame_error = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_error",
+    (('q', (2,), False, True, '', ()), ('target', (7,), False, False, 'placements', ()), ('offset', (7,), True, False, 'placements', ())),
+    (('error', (6,)),),
+    frame_names,
+)
+
+
+@_frame_error.function
+def frame_error(entry, /, q, target, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
+    """Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        target (7,): where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, target, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, target, offset), out, num_threads, entry.place(frame, reference))
+
+_frame_error_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_error_derivatives",
+    (('q', (2,), False, True, '', ()), ('target', (7,), False, False, 'placements', ()), ('offset', (7,), True, False, 'placements', ())),
+    (('derror_dq', (6, 2)), ('derror_dtarget', (6, 7)), ('error', (6,))),
+    frame_names,
+)
+
+
+@_frame_error_derivatives.function
+def frame_error_derivatives(entry, /, q, target, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
+    """Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        target (7,): where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        derror_dq (6, 2): derivative by q; linear rows first, column: direction
+        derror_dtarget (6, 7): derivative by position and quaternion, which is divided by its length
+        error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, target, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, target, offset), out, num_threads, entry.place(frame, reference))
+
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
@@ -916,6 +1015,41 @@ _frame_acceleration_derivatives = _runtime.Entry(
 @_frame_acceleration_derivatives.function
 def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        da_dq (6, 2): derivative by q; linear rows first, column: direction
+        da_dv (6, 2): derivative by v; linear rows first, column: direction
+        da_da (6, 2): derivative by a; linear rows first, column: direction
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a, offset), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, a, offset), out, num_threads, entry.place(frame, reference))
+
+_frame_classical_acceleration_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_classical_acceleration_derivatives",
+    (('q', (2,), False, True, '', ()), ('v', (2,), False, False, '', ()), ('a', (2,), False, False, '', ()), ('offset', (7,), True, False, 'placements', ())),
+    (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
+    frame_names,
+)
+
+
+@_frame_classical_acceleration_derivatives.function
+def frame_classical_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
+    """Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -1391,6 +1525,60 @@ def difference(entry, /, q0, q1, *, out=None, layout="samples", num_threads=1):
     if layout is not _SAMPLES:
         return entry.lanes((q0, q1), layout, out, num_threads)
     return entry.call((q0, q1), out, num_threads)
+
+_log6 = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "log6",
+    (('pose', (7,), False, False, 'placements', ()),),
+    (('twist', (6,)),),
+)
+
+
+@_log6.function
+def log6(entry, /, pose, *, out=None, layout="samples", num_threads=1):
+    """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+
+    Args:
+        pose (7,): x y z qx qy qz qw (m, unit quaternion)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        twist (6,): motion in unit time, linear part first (m, rad)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((pose,), layout, out, num_threads)
+    return entry.call((pose,), out, num_threads)
+
+_exp6 = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "exp6",
+    (('twist', (6,), False, False, '', ()),),
+    (('pose', (7,)),),
+)
+
+
+@_exp6.function
+def exp6(entry, /, twist, *, out=None, layout="samples", num_threads=1):
+    """Exponential of a motion in SE(3), any robot's.
+
+    Args:
+        twist (6,): motion in unit time, linear part first (m, rad)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        pose (7,): x y z qx qy qz qw (m, unit quaternion)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((twist,), layout, out, num_threads)
+    return entry.call((twist,), out, num_threads)
 
 
 _random_configuration = _named.Named("random_configuration")

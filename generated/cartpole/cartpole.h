@@ -316,6 +316,37 @@ void cartpole_frame_acceleration(const double *CARTPOLE_RESTRICT q, const double
 void cartpole_frame_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 void cartpole_frame_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 
+/* Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
+ */
+void cartpole_frame_classical_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_frame_classical_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_frame_classical_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+
+/* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   target[7]: where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+ */
+void cartpole_frame_error(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT error);
+void cartpole_frame_error_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT error);
+
+/* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   target[7]: where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   derror_dq[12]: derivative by q; linear rows first, column: direction
+ *   derror_dtarget[42]: derivative by position and quaternion, which is divided by its length
+ *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+ */
+void cartpole_frame_error_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT derror_dq, double *CARTPOLE_RESTRICT derror_dtarget, double *CARTPOLE_RESTRICT error);
+void cartpole_frame_error_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT derror_dq, double *CARTPOLE_RESTRICT derror_dtarget, double *CARTPOLE_RESTRICT error);
+
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
@@ -339,6 +370,19 @@ void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *CARTPOLE_
 void cartpole_frame_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+
+/* Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   da_dq[12]: derivative by q; linear rows first, column: direction
+ *   da_dv[12]: derivative by v; linear rows first, column: direction
+ *   da_da[12]: derivative by a; linear rows first, column: direction
+ */
+void cartpole_frame_classical_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_classical_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_classical_acceleration_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 
 /* Jacobian of a frame relative to another, linear rows first, as seen from the frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -482,6 +526,22 @@ void cartpole_integrate_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const
 void cartpole_difference(const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
 void cartpole_difference_batch(size_t n, const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
 void cartpole_difference_lanes(size_t n, const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
+
+/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+ *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
+ *   twist[6]: motion in unit time, linear part first (m, rad)
+ */
+void cartpole_log6(const double *CARTPOLE_RESTRICT pose, double *CARTPOLE_RESTRICT twist);
+void cartpole_log6_batch(size_t n, const double *CARTPOLE_RESTRICT pose, double *CARTPOLE_RESTRICT twist);
+void cartpole_log6_lanes(size_t n, const double *CARTPOLE_RESTRICT pose, double *CARTPOLE_RESTRICT twist);
+
+/* Exponential of a motion in SE(3), any robot's.
+ *   twist[6]: motion in unit time, linear part first (m, rad)
+ *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
+ */
+void cartpole_exp6(const double *CARTPOLE_RESTRICT twist, double *CARTPOLE_RESTRICT pose);
+void cartpole_exp6_batch(size_t n, const double *CARTPOLE_RESTRICT twist, double *CARTPOLE_RESTRICT pose);
+void cartpole_exp6_lanes(size_t n, const double *CARTPOLE_RESTRICT twist, double *CARTPOLE_RESTRICT pose);
 
 #if defined(__cplusplus)
 }

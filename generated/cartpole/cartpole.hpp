@@ -192,6 +192,24 @@ inline void frame_acceleration(const double *q, const double *v, const double *a
     cartpole_frame_acceleration(q, v, a, offset, frame, reference, acceleration);
 }
 
+/* Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part. */
+inline void frame_classical_acceleration(const double *q, const double *v, const double *a, const double *offset, int frame, int reference, double *acceleration)
+{
+    cartpole_frame_classical_acceleration(q, v, a, offset, frame, reference, acceleration);
+}
+
+/* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference. */
+inline void frame_error(const double *q, const double *target, const double *offset, int frame, int reference, double *error)
+{
+    cartpole_frame_error(q, target, offset, frame, reference, error);
+}
+
+/* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference. */
+inline void frame_error_derivatives(const double *q, const double *target, const double *offset, int frame, int reference, double *derror_dq, double *derror_dtarget, double *error)
+{
+    cartpole_frame_error_derivatives(q, target, offset, frame, reference, derror_dq, derror_dtarget, error);
+}
+
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v. */
 inline void frame_velocity_derivatives(const double *q, const double *v, const double *offset, int frame, int reference, double *dv_dq, double *dv_dv)
 {
@@ -202,6 +220,12 @@ inline void frame_velocity_derivatives(const double *q, const double *v, const d
 inline void frame_acceleration_derivatives(const double *q, const double *v, const double *a, const double *offset, int frame, int reference, double *da_dq, double *da_dv, double *da_da)
 {
     cartpole_frame_acceleration_derivatives(q, v, a, offset, frame, reference, da_dq, da_dv, da_da);
+}
+
+/* Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a. */
+inline void frame_classical_acceleration_derivatives(const double *q, const double *v, const double *a, const double *offset, int frame, int reference, double *da_dq, double *da_dv, double *da_da)
+{
+    cartpole_frame_classical_acceleration_derivatives(q, v, a, offset, frame, reference, da_dq, da_dv, da_da);
 }
 
 /* Jacobian of a frame relative to another, linear rows first, as seen from the frame. */
@@ -298,6 +322,18 @@ inline void integrate(const double *q, const double *dv, double *q_next)
 inline void difference(const double *q0, const double *q1, double *dv)
 {
     cartpole_difference(q0, q1, dv);
+}
+
+/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution. */
+inline void log6(const double *pose, double *twist)
+{
+    cartpole_log6(pose, twist);
+}
+
+/* Exponential of a motion in SE(3), any robot's. */
+inline void exp6(const double *twist, double *pose)
+{
+    cartpole_exp6(twist, pose);
 }
 
 #if defined(RBDC_CARTPOLE_EIGEN)
@@ -662,6 +698,48 @@ inline Matrix<6, 1> frame_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, int f
     return acceleration;
 }
 
+/* Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part. */
+inline void frame_classical_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference, Out<6, 1> acceleration)
+{
+    cartpole_frame_classical_acceleration(q.data(), v.data(), a.data(), nullptr, frame, reference, acceleration.data());
+}
+inline void frame_classical_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, In<7, 1> offset, int frame, int reference, Out<6, 1> acceleration)
+{
+    cartpole_frame_classical_acceleration(q.data(), v.data(), a.data(), offset.data(), frame, reference, acceleration.data());
+}
+inline Matrix<6, 1> frame_classical_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference = LOCAL)
+{
+    Matrix<6, 1> acceleration;
+    cartpole_frame_classical_acceleration(q.data(), v.data(), a.data(), nullptr, frame, reference, acceleration.data());
+    return acceleration;
+}
+
+/* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference. */
+inline void frame_error(In<2, 1> q, In<7, 1> target, int frame, int reference, Out<6, 1> error)
+{
+    cartpole_frame_error(q.data(), target.data(), nullptr, frame, reference, error.data());
+}
+inline void frame_error(In<2, 1> q, In<7, 1> target, In<7, 1> offset, int frame, int reference, Out<6, 1> error)
+{
+    cartpole_frame_error(q.data(), target.data(), offset.data(), frame, reference, error.data());
+}
+inline Matrix<6, 1> frame_error(In<2, 1> q, In<7, 1> target, int frame, int reference = LOCAL)
+{
+    Matrix<6, 1> error;
+    cartpole_frame_error(q.data(), target.data(), nullptr, frame, reference, error.data());
+    return error;
+}
+
+/* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference. */
+inline void frame_error_derivatives(In<2, 1> q, In<7, 1> target, int frame, int reference, Out<6, 2> derror_dq, Out<6, 7> derror_dtarget, Out<6, 1> error)
+{
+    cartpole_frame_error_derivatives(q.data(), target.data(), nullptr, frame, reference, derror_dq.data(), derror_dtarget.data(), error.data());
+}
+inline void frame_error_derivatives(In<2, 1> q, In<7, 1> target, In<7, 1> offset, int frame, int reference, Out<6, 2> derror_dq, Out<6, 7> derror_dtarget, Out<6, 1> error)
+{
+    cartpole_frame_error_derivatives(q.data(), target.data(), offset.data(), frame, reference, derror_dq.data(), derror_dtarget.data(), error.data());
+}
+
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v. */
 inline void frame_velocity_derivatives(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 2> dv_dq, Out<6, 2> dv_dv)
 {
@@ -680,6 +758,16 @@ inline void frame_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, i
 inline void frame_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, In<7, 1> offset, int frame, int reference, Out<6, 2> da_dq, Out<6, 2> da_dv, Out<6, 2> da_da)
 {
     cartpole_frame_acceleration_derivatives(q.data(), v.data(), a.data(), offset.data(), frame, reference, da_dq.data(), da_dv.data(), da_da.data());
+}
+
+/* Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a. */
+inline void frame_classical_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference, Out<6, 2> da_dq, Out<6, 2> da_dv, Out<6, 2> da_da)
+{
+    cartpole_frame_classical_acceleration_derivatives(q.data(), v.data(), a.data(), nullptr, frame, reference, da_dq.data(), da_dv.data(), da_da.data());
+}
+inline void frame_classical_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, In<7, 1> offset, int frame, int reference, Out<6, 2> da_dq, Out<6, 2> da_dv, Out<6, 2> da_da)
+{
+    cartpole_frame_classical_acceleration_derivatives(q.data(), v.data(), a.data(), offset.data(), frame, reference, da_dq.data(), da_dv.data(), da_da.data());
 }
 
 /* Jacobian of a frame relative to another, linear rows first, as seen from the frame. */
@@ -854,6 +942,30 @@ inline Matrix<2, 1> difference(In<2, 1> q0, In<2, 1> q1)
     Matrix<2, 1> dv;
     cartpole_difference(q0.data(), q1.data(), dv.data());
     return dv;
+}
+
+/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution. */
+inline void log6(In<7, 1> pose, Out<6, 1> twist)
+{
+    cartpole_log6(pose.data(), twist.data());
+}
+inline Matrix<6, 1> log6(In<7, 1> pose)
+{
+    Matrix<6, 1> twist;
+    cartpole_log6(pose.data(), twist.data());
+    return twist;
+}
+
+/* Exponential of a motion in SE(3), any robot's. */
+inline void exp6(In<6, 1> twist, Out<7, 1> pose)
+{
+    cartpole_exp6(twist.data(), pose.data());
+}
+inline Matrix<7, 1> exp6(In<6, 1> twist)
+{
+    Matrix<7, 1> pose;
+    cartpole_exp6(twist.data(), pose.data());
+    return pose;
 }
 
 #endif

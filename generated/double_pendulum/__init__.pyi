@@ -111,11 +111,23 @@ def frame_velocity(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Lite
 def frame_acceleration(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Spatial acceleration of a frame, without gravity."""
 
+def frame_classical_acceleration(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part."""
+
+def frame_error(q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference."""
+
+def frame_error_derivatives(q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference."""
+
 def frame_velocity_derivatives(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of a frame's spatial velocity by q (in the tangent space) and v."""
 
 def frame_acceleration_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a."""
+
+def frame_classical_acceleration_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a."""
 
 def relative_jacobian(q: ArrayLike, frame: str | int, other: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Jacobian of a frame relative to another, linear rows first, as seen from the frame."""
@@ -164,6 +176,12 @@ def integrate(q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["
 
 def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """The dv with q0 (+) dv = q1."""
+
+def log6(pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution."""
+
+def exp6(twist: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Exponential of a motion in SE(3), any robot's."""
 
 def random_configuration(rng: np.random.Generator | int | None = None) -> NDArray[np.float64]: ...
 def normalised(q: ArrayLike) -> NDArray[np.float64]: ...

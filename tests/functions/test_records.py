@@ -61,7 +61,7 @@ KEYING: dict[str, set[str]] = {
     "planning/windows/nests.py": {"q", "v", "a"},
     "planning/windows/products.py": {"q", "v"},
     "planning/windows/root.py": {"w"},
-    "planning/windows/rows.py": {"q"},
+    "planning/windows/rows.py": {"q", "pose"},
     "report/studies/sensitivity_claims.py": {"q"},
     "verification/expected.py": {"q"},
 }
@@ -150,6 +150,7 @@ def test_a_record_is_whole(name: str) -> None:
         Kind.WEIGHTS,
         Kind.WRENCHES,
         Kind.PLACEMENTS,
+        Kind.MOTION,
     }
     assert {p.kind for p in function.declaration.inputs} <= inputs
     assert {p.kind for p in function.declaration.optional} <= {Kind.WRENCHES, Kind.PLACEMENTS}

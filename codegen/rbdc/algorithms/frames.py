@@ -178,6 +178,21 @@ def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
     return -relative if reference == "LOCAL" else Motion(-relative.linear, velocity.angular)
 
 
+def frame_classical_acceleration(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
+) -> Motion:
+    """Return the acceleration of the point of the frame's body at the frame's origin, in WORLD at the
+    world's, without gravity, and the angular one: the spatial acceleration plus w x v. Test: Pinocchio.
+    """
+    velocity = frame_velocity(model, q, v, frame, reference)
+    return classical(frame_acceleration(model, q, v, a, frame, reference), velocity)
+
+
+def classical(acceleration: Motion, velocity: Motion) -> Motion:
+    """Return the classical acceleration of the point at the origin of the motions' coordinates."""
+    return Motion(acceleration.linear + velocity.angular.cross(velocity.linear), acceleration.angular)
+
+
 def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """Return (dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
     accelerations. Test: the product.

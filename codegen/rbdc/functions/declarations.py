@@ -48,6 +48,8 @@ class Kind(Enum):
     """v: a tangent vector (nv)."""
     ACCELERATION = "acceleration"
     """a: a tangent vector (nv)."""
+    MOTION = "motion"
+    """A spatial motion, linear part first (6,)."""
     TANGENT = "tangent vector"
     """A step or a direction (nv)."""
     FORCE = "generalised force"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms import frame_pairs, frame_placements, frames
+from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.kinematics import expand, forward_kinematics
+from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
@@ -56,11 +57,27 @@ frame_velocity(q, v, offset, frame)
 frame_acceleration(q, v, a, offset, frame)
     Spatial acceleration of a frame, without gravity.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
+frame_classical_acceleration(q, v, a, offset, frame)
+    Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without
+    gravity: the spatial acceleration, with w x v added to its linear part.
+    acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
+frame_error(q, target, offset, frame)
+    Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
+    error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+frame_error_derivatives(q, target, offset, frame)
+    Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the
+    target, and the error, the same in every reference.
+    derror_dq[6, nv]: derivative by q; linear rows first, column: direction
+    derror_dtarget[6, 7]: derivative by position and quaternion, which is divided by its length
+    error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
 frame_velocity_derivatives(q, v, offset, frame)
     Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
     dv_dq dv_dv[6, nv]: derivative by <x>; linear rows first, column: direction
 frame_acceleration_derivatives(q, v, a, offset, frame)
     Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
+    da_dq da_dv da_da[6, nv]: derivative by <x>; linear rows first, column: direction
+frame_classical_acceleration_derivatives(q, v, a, offset, frame)
+    Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
     da_dq da_dv da_da[6, nv]: derivative by <x>; linear rows first, column: direction
 relative_jacobian(q, frame, other)
     Jacobian of a frame relative to another, linear rows first, as seen from the frame.
@@ -75,7 +92,8 @@ manipulability_gradient(q, frame)
 
 def kinematics(model: Problem) -> list[Function]:
     """Return every one of them, in the order of the documentation."""
-    declared = declarations(model, DECLARATIONS)
+    meaning = "where the frame is to be, x y z qx qy qz qw (m, unit quaternion)"
+    declared = declarations(model, DECLARATIONS, Parameter("target", (7,), meaning, Kind.PLACEMENTS))
     placements = Function(
         declared["forward_kinematics"],
         {"products": on_model(forward_kinematics)},
@@ -103,8 +121,11 @@ def kinematics(model: Problem) -> list[Function]:
     return [placements, whole_tree, *framed, manipulability]
 
 
-ROOMS = (frames, frame_placements, frame_pairs, frame_derivatives)
+ROOMS = (frames, frame_placements, frame_pairs, frame_errors, frame_derivatives)
 """Where algorithms are."""
+
+CHOOSING = ("frame_error", "frame_error_derivatives")
+"""Functions of a frame that choose formulas by the sample."""
 
 FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ("frame_position", "control", "frame_position_derivatives"),
@@ -119,8 +140,16 @@ FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ("frame_drift", "full", ChainRule("frame_velocity", ("q",), directions=("v",))),
     ("frame_velocity", "full", "frame_velocity_derivatives"),
     ("frame_acceleration", "full", "frame_acceleration_derivatives"),
+    ("frame_classical_acceleration", "full", "frame_classical_acceleration_derivatives"),
+    ("frame_error", "control", "frame_error_derivatives"),
+    ("frame_error_derivatives", "control", ""),
     ("frame_velocity_derivatives", "optimisation", ChainRule("frame_velocity", ("q", "v"))),
     ("frame_acceleration_derivatives", "optimisation", ChainRule("frame_acceleration", ("q", "v", "a"))),
+    (
+        "frame_classical_acceleration_derivatives",
+        "optimisation",
+        ChainRule("frame_classical_acceleration", ("q", "v", "a")),
+    ),
     ("relative_jacobian", "full", ""),
 )
 """Functions of a frame, whose algorithms have their names, with the preset, and the name of their
@@ -137,6 +166,7 @@ def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule
         preset=preset,
         references={} if chain else {"featherstone": f"frames:{name}"},
         chain=chain,
+        policy=Policy(sample_by_sample=name in CHOOSING),
         differential=Differential(related) if isinstance(related, str) and related else None,
         comparison=Comparison(checks_only=True),
     )

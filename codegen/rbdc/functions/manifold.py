@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rbdc.algorithms.frame_errors import exp6, log6
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.evaluation import on_model
@@ -25,6 +26,12 @@ difference(q0, q1)
 dintegrate(q, dv)
     Derivatives of q (+) dv by q and dv, all in the tangent spaces.
     dq_next_dq dq_next_ddv[nv, nv]: derivative by <x>; row and column: directions
+log6(pose)
+    Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+    twist[6]: motion in unit time, linear part first (m, rad)
+exp6(twist)
+    Exponential of a motion in SE(3), any robot's.
+    pose[7]: x y z qx qy qz qw (m, unit quaternion)
 ddifference(q0, q1)
     Derivatives of the difference by q0 and q1, in the tangent spaces.
     ddv_dq0 ddv_dq1[nv, nv]: derivative by <x>; row and column: directions
@@ -35,12 +42,16 @@ def manifold(model: Problem) -> list[Function]:
     """Return the steps and their derivatives, in the order of the documentation."""
     ends = (configuration(model, name) for name in ("q0", "q1"))
     step = Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
-    declared = declarations(model, DECLARATIONS, *ends, step)
+    pose = Parameter("pose", (7,), "x y z qx qy qz qw (m, unit quaternion)", Kind.PLACEMENTS)
+    twist = Parameter("twist", (6,), "motion in unit time, linear part first (m, rad)", Kind.MOTION)
+    declared = declarations(model, DECLARATIONS, *ends, step, pose, twist)
     return [
         _step(declared, integrate, "exponential", Differential("dintegrate", configuration=True)),
         _step(declared, difference, "logarithm", Differential("ddifference")),
         _step(declared, dintegrate, "right-jacobian"),
         _step(declared, ddifference, "right-jacobian"),
+        _of_placements(declared, log6, "logarithm"),
+        _of_placements(declared, exp6, "exponential"),
     ]
 
 
@@ -56,4 +67,16 @@ def _step(
         references={"murray-li-sastry": f"manifold:{name}"},
         comparison=Comparison(peers={"pinocchio": (name,)} if known else {}, checks_only=True),
         differential=differential,
+    )
+
+
+def _of_placements(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
+    """Return the record of a map between placements and motions, the same for every robot."""
+    name = algorithm.__name__
+    return Function(
+        declared[name],
+        {method: on_model(algorithm)},
+        preset="full",
+        references={"murray-li-sastry": f"manifold:{name}"},
+        comparison=Comparison(checks_only=True),
     )

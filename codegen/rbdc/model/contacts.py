@@ -51,6 +51,13 @@ def held_at(target: Sequence[Scalar]) -> Placement:
     return Placement(Rotation.from_quaternion(*target[3:]), Vector3.of(target[:3]))
 
 
+def given_target(options: ContactOptions) -> Sequence[Scalar]:
+    """Return the target of a function that requires one. Raises ValueError where there is none."""
+    if options.target is None:
+        raise ValueError("no target is given")
+    return options.target
+
+
 @dataclass(frozen=True)
 class ContactOptions:
     """Optional inputs of functions of contacts.

@@ -67,6 +67,22 @@ def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
     return [0.5 * entry for entry in multiply(q, [*w.scalars(), 0.0])]
 
 
+def quaternion_of(rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """The unit quaternion of a rotation matrix, one of two, at any angle: of four formulas that which divides
+    by no small number (Day, Converting a Rotation Matrix to a Quaternion, 2014).
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
+    by_x = [1.0 + xx - yy - zz, yx + xy, xz + zx, zy - yz]
+    by_y = [yx + xy, 1.0 - xx + yy - zz, zy + yz, xz - zx]
+    by_z = [xz + zx, zy + yz, 1.0 - xx - yy + zz, yx - xy]
+    by_w = [zy - yz, xz - zx, yx - xy, 1.0 + xx + yy + zz]
+    below = [where_less(yy, xx, a, b) for a, b in zip([*by_x, by_x[0]], [*by_y, by_y[1]], strict=True)]
+    above = [where_less(xx, -yy, a, b) for a, b in zip([*by_z, by_z[2]], [*by_w, by_w[3]], strict=True)]
+    *entries, largest = (where_less(zz, 0.0, a, b) for a, b in zip(below, above, strict=True))
+    part = 0.5 / sqrt(largest)
+    return [part * entry for entry in entries]
+
+
 def conjugate(q: Sequence[Scalar]) -> list[Scalar]:
     """Return the inverse of a unit quaternion."""
     return [-q[0], -q[1], -q[2], q[3]]

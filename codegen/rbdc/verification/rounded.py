@@ -261,7 +261,7 @@ def _together(model: Problem, declaration: FunctionDeclaration, parameter: Param
         case Kind.PARAMETERS:
             parts = ((0, 1), (1, 4), (4, 10))
             return [slice(row + start, row + end) for row in range(0, size, 10) for start, end in parts]
-        case Kind.CONTACT_FORCES:
+        case Kind.CONTACT_FORCES | Kind.MOTION:
             return [slice(0, size)]
         case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.PLACEMENTS | Kind.PART:
             return []

@@ -15,9 +15,9 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.frames import Climb, frame_velocity
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations
-from rbdc.algorithms.tools.linear import Matrix
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
 from rbdc.spatial import Motion, Scalars, Vector3
 
@@ -65,6 +65,36 @@ def frame_acceleration_derivatives(
         acceleration_above = acceleration_above + pushes[index] + velocity_above.cross(step)
         velocity_above = velocity_above + step
     return climb.matrix(by_q, bent_by_q), climb.matrix(by_v, bent_by_v), climb.matrix(climb.columns)
+
+
+def frame_classical_acceleration_derivatives(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return da_dq, da_dv, da_da (6, nv) of `frame_classical_acceleration`: those of the spatial
+    acceleration, plus dw x v + w x dv of the velocity's.
+    """
+    velocity = frame_velocity(model, q, v, frame, reference)
+    spatial = frame_acceleration_derivatives(model, q, v, a, frame, reference)
+    of_velocity = frame_velocity_derivatives(model, q, v, frame, reference)
+    made = [
+        transposed(
+            [
+                classical_change(Motion.of(x), Motion.of(y), velocity).scalars()
+                for x, y in zip(transposed(own), transposed(others), strict=True)
+            ]
+        )
+        for own, others in zip(spatial, of_velocity, strict=False)
+    ]
+    by_q, by_v = (own or [[] for _ in range(6)] for own in made)
+    return by_q, by_v, spatial[2]
+
+
+def classical_change(acceleration: Motion, velocity: Motion, at: Motion) -> Motion:
+    """Return the change of the classical acceleration by those of the spatial one and of the velocity, which
+    is `at`.
+    """
+    more = velocity.angular.cross(at.linear) + at.angular.cross(velocity.linear)
+    return Motion(acceleration.linear + more, acceleration.angular)
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:

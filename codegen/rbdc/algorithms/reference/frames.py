@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.homogeneous import of_placement
+from rbdc.algorithms.reference.manifold import logarithm_of_placement
 from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
@@ -24,7 +25,8 @@ from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
 from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Frame, Problem
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars
+from rbdc.model.contacts import ContactOptions, given_target, held_at
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
@@ -152,6 +154,47 @@ def frame_acceleration(
     """
     motions, seen = seen_from(model, q, v, a, frame, reference)
     return seen.act_inverse(motions.accelerations[model.frames[frame].body]).scalars()
+
+
+def frame_classical_acceleration(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
+) -> list[Scalar]:
+    """Return the spatial acceleration (6), without gravity, with w x v added to its first three entries: what
+    the point of the body at the viewpoint does. Test: second differences of positions.
+    """
+    spatial = frame_acceleration(model, q, v, a, frame, reference)
+    velocity = Motion.of(frame_velocity(model, q, v, frame, reference))
+    return [*(Vector3.of(spatial[:3]) + velocity.angular.cross(velocity.linear)).scalars(), *spatial[3:]]
+
+
+def frame_error(
+    model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
+) -> list[Scalar]:
+    """Return log6(T^-1 X) of the frame's placement X (6) and the target T, the same in every reference, whose
+    quaternion is divided by its length. Test: its exponential.
+    """
+    return _error(model, q, given_target(options), frame, reference)
+
+
+def _error(model: Problem, q: Scalars, target: Scalars, frame: int, reference: str) -> list[Scalar]:
+    length = sqrt(sum((x * x for x in target[3:]), 0.0))
+    held = held_at([*target[:3], *(x / length for x in target[3:])])
+    return logarithm_of_placement(held.inverse().compose(_placed(model, q, frame, reference))).scalars()
+
+
+def frame_error_derivatives(
+    model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Return the derivatives of the error by q in the tangent space and by the entries of the target, by dual
+    numbers, and the error. Test: differences.
+    """
+
+    def error(model: Problem, q: Scalars, target: Scalars) -> list[Scalar]:
+        return _error(model, q, target, frame, reference)
+
+    target = list(given_target(options))
+    by_q, by_target = differentiated(model, list(q), target, method=error, configurations=(True, False))
+    return by_q, by_target, error(model, q, target)
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:

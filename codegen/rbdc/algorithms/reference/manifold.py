@@ -150,6 +150,22 @@ def logarithm_of_placement(placement: Placement) -> Motion:
     return _motion([(zy - yz) * scale, (xz - zx) * scale, (yx - xy) * scale, c], placement.translation)
 
 
+def log6(model: Model, pose: Scalars) -> list[Scalar]:
+    """Return the logarithm (6) of a placement x y z qx qy qz qw. Test: `exp6`."""
+    del model
+    return _motion(pose[3:], Vector3.of(pose[:3])).scalars()
+
+
+def exp6(model: Model, twist: Scalars) -> Vector:
+    """Return the placement x y z qx qy qz qw that a constant motion reaches in unit time, of both quaternions
+    that with a real part that is not negative. Test: the matrix exponential.
+    """
+    del model
+    turn, moved = _exponential(Motion.of(twist))
+    side = where_less(turn[3], 0.0, -1.0, 1.0)
+    return [*moved.scalars(), *(side * x for x in turn)]
+
+
 def _motion(turn: Scalars, offset: Vector3) -> Motion:
     """Return the logarithm of a placement by its unit quaternion and its translation."""
     dual = _product([*offset.scaled(0.5).scalars(), 0.0], turn)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rbdc.algorithms import frame_pairs, frame_placements, frames
+from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.frames import REFERENCES
 from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
 from rbdc.ir.loops import LoopNest, Statement, Step, Table, every
 from rbdc.model import Problem
-from rbdc.planning.climb import motions, pairs, placements
+from rbdc.planning.climb import errors, motions, pairs, placements
 from rbdc.planning.climb.columns import first_columns, frame_dofs
 
 _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statement]]] = {
@@ -21,6 +21,10 @@ _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statemen
     frames.frame_drift: motions.drift,
     frames.frame_velocity: motions.velocity,
     frames.frame_acceleration: motions.acceleration,
+    frames.frame_classical_acceleration: motions.classical_acceleration,
+    frame_errors.frame_error: errors.error,
+    frame_errors.frame_error_derivatives: errors.error_derivatives,
+    frame_derivatives.frame_classical_acceleration_derivatives: motions.classical_acceleration_derivatives,
     frame_derivatives.frame_velocity_derivatives: motions.velocity_derivatives,
     frame_derivatives.frame_acceleration_derivatives: motions.acceleration_derivatives,
     frame_placements.frame_position: placements.position,
@@ -66,7 +70,7 @@ def _integers(name: str, numbers: Sequence[int]) -> Table:
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
     """Return the sizes of the arrays that statements write beside the results, motions unless listed here."""
     sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
-    sizes |= {"jacobian": 6 * model.nv, "solutions": 6 * model.nv, "products": 21, "factors": 21}
+    sizes |= {"jacobian": 6 * model.nv, "solutions": 6 * model.nv, "products": 21, "factors": 21, "rates": 18}
     results = {p.name for p in function.declaration.outputs}
     steps = [statement for statement in every(statements) if isinstance(statement, Step)]
     written = [step.places[array.name].array for step in steps for array in step.program.outputs]

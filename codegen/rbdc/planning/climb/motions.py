@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.derivatives.frame_derivatives import turning
-from rbdc.algorithms.frames import as_seen
+from rbdc.algorithms.derivatives.frame_derivatives import classical_change, turning
+from rbdc.algorithms.frames import as_seen, classical
 from rbdc.ir.loops import Clear, Statement
 from rbdc.model import Problem
 from rbdc.planning.climb.steps import PathStep, by_reference, down, of_joint, once, up
-from rbdc.spatial import Motion, Vector3
+from rbdc.spatial import Motion, Scalars, Vector3
 
 
 def jacobian(model: Problem) -> list[Statement]:
@@ -62,6 +62,16 @@ def acceleration(model: Problem) -> list[Statement]:
     return [*_accelerated(model, "a"), by_reference(model, result)]
 
 
+def classical_acceleration(model: Problem) -> list[Statement]:
+    """The acceleration in the reference plus w x v of the velocity there."""
+
+    def result(m: PathStep) -> None:
+        spatial, velocity = m.seen(m.motion("total"), symbol="a"), m.seen(m.motion("moving"), symbol="v")
+        m.write("acceleration", classical(spatial, velocity).scalars())
+
+    return [*_accelerated(model, "a"), by_reference(model, result)]
+
+
 def velocity_derivatives(model: Problem) -> list[Statement]:
     """Return dv/dq_k = v_l x s_k, dv/dv_k = s_k; and what the reference turns."""
 
@@ -80,24 +90,38 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
     ]
 
 
-def acceleration_derivatives(model: Problem) -> list[Statement]:
-    """Return da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k; and what
-    the reference turns.
+def classical_acceleration_derivatives(model: Problem) -> list[Statement]:
+    """Return derivatives of the spatial acceleration, plus dw x v + w x dv of the velocity's."""
+    return acceleration_derivatives(model, classic=True)
+
+
+def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[Statement]:
+    """da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k; and what the
+    reference turns. classic: of the classical acceleration.
     """
+
+    def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
+        """A change of the acceleration in the reference, with that of the velocity."""
+        found = m.seen(change, symbol=symbol)
+        if not classic:
+            return found.scalars()
+        at = m.seen(m.motion("relative", length=6), symbol="v")
+        return classical_change(found, m.seen(of_velocity, symbol=f"v{symbol}"), at).scalars()
 
     def column(m: PathStep) -> None:
         s, moved = m.column, m.motion("above_v").cross(m.column)
         by_q = m.motion("above_a").cross(s) + moved.cross(m.motion("relative", 6, i=6))
         by_q = by_q + turning(s, m.motion("total"), m.reference)
-        m.put("da_dq", m.seen(by_q, symbol="dq").scalars())
-        m.put("da_dv", m.seen(moved + s.cross(m.motion("relative", i=6)), symbol="dv").scalars())
+        velocity_by_q = moved + turning(s, m.motion("relative", length=6), m.reference) if classic else moved
+        m.put("da_dq", seen(m, by_q, velocity_by_q, "dq"))
+        m.put("da_dv", seen(m, moved + s.cross(m.motion("relative", i=6)), s, "dv"))
         m.put("da_da", m.seen(s).scalars())
 
     def bend(m: PathStep) -> None:
         s, rate = m.column, m.entry("v")
         moved = m.motion("above_v").cross(s) + s.cross(m.motion("relative", i=6))
         by_place = moved.scaled(rate) + s.scaled(m.entry("a"))
-        m.put_plain("da_dq", m.seen(by_place, symbol="dq").scalars())
+        m.put_plain("da_dq", seen(m, by_place, s.scaled(rate), "dq"))
         m.put_plain("da_dv", m.seen(s.scaled(2.0 * rate), symbol="dv").scalars())
 
     def jerk(m: PathStep) -> None:

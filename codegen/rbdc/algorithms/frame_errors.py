@@ -1,0 +1,163 @@
+"""How far a frame is from a target placement, with derivatives; exponential and logarithm of SE(3).
+
+The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad), in the frame's
+coordinates as well as in the target's, for e moves neither. A step s of the frame in its coordinates changes
+it by J(e)^-1 s, a step of the target in its own by -J(-e)^-1 s, with the right Jacobian of SE(3) (Barfoot,
+State Estimation for Robotics, section 7.1). With e = (v, w), t = |w|,
+
+    J(e)^-1 = [A B; 0 A]        A = 1 + [w]/2 + g [w]^2,    g = (1 - t/2 cot(t/2)) / t^2
+                                B = [v]/2 + g ([v][w] + [w][v]) + 2 g' (w . v) [w]^2,    g' = dg/d(t^2)
+                                g' = (1 - 12 g) / (8 t^2) + g^2 / 2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.model.contacts import ContactOptions, given_target, held_at
+from rbdc.spatial import Matrix3, Motion, Placement, Scalar, Scalars, Vector3
+from rbdc.spatial.quaternions import (
+    Logarithm,
+    differentiate_translation,
+    exponential,
+    integrate_translation,
+    logarithm,
+    quaternion_of,
+)
+from rbdc.spatial.scalars import polynomial, where_less
+from rbdc.spatial.vectors import AXES
+
+SMALL = 0.1
+"""Squared angle below which g' is a series: the first term that is left out is below rounding."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """The logarithm e of a placement, with g of its angle."""
+
+    motion: Motion
+    turn: Logarithm
+
+    @staticmethod
+    def of(target: Placement, placement: Placement) -> Error:
+        """Return the error of a placement; at half a turn one of the two that there are."""
+        apart = target.inverse().compose(placement)
+        turn = logarithm(quaternion_of(apart.rotation.rows()))
+        return Error(Motion(differentiate_translation(turn, apart.translation), turn.w), turn)
+
+    def rates(self) -> Rates:
+        """Return how the error changes with steps of the placement."""
+        v, w, g, t2 = (
+            self.motion.linear,
+            self.motion.angular,
+            self.turn.cotangent_ratio,
+            self.turn.squared_angle,
+        )
+        safe = where_less(t2, SMALL, 1.0, t2)
+        series = polynomial(t2, 1 / 720, 1 / 15120, 1 / 403200, 1 / 11975040, 691 / 261534873600)
+        slope = where_less(t2, SMALL, series, 0.125 * (1.0 - 12.0 * g) / safe + 0.5 * g * g)
+        along = w.dot(v)
+        square = Matrix3.outer(w, w) - _diagonal(t2)
+        crossed = Matrix3.outer(v, w) + Matrix3.outer(w, v) - _diagonal(2.0 * along)
+        unit = _diagonal(1.0)
+        return Rates(
+            unit + _skew(w.scaled(0.5)) + _times(square, g),
+            _skew(v.scaled(0.5)) + _times(crossed, g) + _times(square, 2.0 * slope * along),
+        )
+
+
+@dataclass(frozen=True)
+class Rates:
+    """J(e)^-1 by its blocks A and B."""
+
+    turning: Matrix3
+    mixed: Matrix3
+
+    @staticmethod
+    def of(scalars: Scalars) -> Rates:
+        """Return the rates whose `scalars()` these are."""
+        return Rates(Matrix3.of(scalars[:9]), Matrix3.of(scalars[9:]))
+
+    def scalars(self) -> list[Scalar]:
+        """Return eighteen scalars: A and B, row by row."""
+        return [x for block in (self.turning, self.mixed) for row in block.rows() for x in row]
+
+    def along(self, step: Motion) -> Motion:
+        """Return how the error changes with a step of the placement in its own coordinates."""
+        linear = self.turning.apply(step.linear) + self.mixed.apply(step.angular)
+        return Motion(linear, self.turning.apply(step.angular))
+
+    def along_target(self, step: Motion) -> Motion:
+        """Return how the error changes with a step of the target in its own coordinates, -J(-e)^-1 s: the
+        other sign of e transposes A and B.
+        """
+        linear = self.turning.apply_transposed(step.linear) + self.mixed.apply_transposed(step.angular)
+        return -Motion(linear, self.turning.apply_transposed(step.angular))
+
+    def by_target(self, target: Scalars) -> Matrix:
+        """Return the derivatives of the error (6, 7) by the entries of a position and a unit quaternion, as
+        divided by its length.
+        """
+        turned, (x, y, z, w) = held_at(target).rotation, target[3:]
+        steps = [Motion(turned.apply_transposed(unit), Vector3.zero()) for unit in AXES]
+        turns = [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
+        steps += [Motion(Vector3.zero(), Vector3.of(own).scaled(2.0)) for own in turns]
+        return transposed([self.along_target(step).scalars() for step in steps])
+
+
+def frame_error(
+    model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
+) -> Motion:
+    """Return log6(T^-1 X) of the placement X of a frame and the target T, x y z qx qy qz qw; the same in
+    every reference.
+    """
+    return Error.of(held_at(given_target(options)), Climb.of(model, q, frame, reference).world).motion
+
+
+def frame_error_derivatives(
+    model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
+) -> tuple[Matrix, Matrix, Motion]:
+    """Return the derivatives of `frame_error` by q (6, nv) in the tangent space, and by the entries of the
+    target (6, 7); the error.
+    """
+    climb, target = replace(Climb.of(model, q, frame, reference), reference="LOCAL"), given_target(options)
+    error = Error.of(held_at(target), climb.world)
+    rates = error.rates()
+    columns = {index: [rates.along(s) for s in own] for index, own in climb.columns.items()}
+    return climb.matrix(columns), rates.by_target(target), error.motion
+
+
+def log6(model: Model, pose: Scalars, trace: Trace = silent) -> Motion:
+    """Return the motion that in unit time leads from the identity to a placement, x y z qx qy qz qw: turns of
+    at most half a revolution. Test: Pinocchio, at angles from 1e-12 to pi.
+    """
+    del model, trace
+    turn = logarithm(pose[3:])
+    return Motion(differentiate_translation(turn, Vector3.of(pose[:3])), turn.w)
+
+
+def exp6(model: Model, twist: Scalars, trace: Trace = silent) -> list[Scalar]:
+    """Return the placement x y z qx qy qz qw that a constant motion reaches from the identity in unit time.
+    Test: Pinocchio, at angles from 1e-12 to pi.
+    """
+    del model, trace
+    given = Motion.of(twist)
+    turn = exponential(given.angular)
+    return [*integrate_translation(turn, given.linear).scalars(), *turn.quaternion()]
+
+
+def _diagonal(x: Scalar) -> Matrix3:
+    return Matrix3(Vector3(x, 0.0, 0.0), Vector3(0.0, x, 0.0), Vector3(0.0, 0.0, x))
+
+
+def _skew(w: Vector3) -> Matrix3:
+    """[w]: [w] x = w x x."""
+    return Matrix3(Vector3(0.0, w.z, -w.y), Vector3(-w.z, 0.0, w.x), Vector3(w.y, -w.x, 0.0))
+
+
+def _times(matrix: Matrix3, x: Scalar) -> Matrix3:
+    return Matrix3(matrix.x.scaled(x), matrix.y.scaled(x), matrix.z.scaled(x))

@@ -1,0 +1,41 @@
+"""The loops of a frame's error against a target, and of its derivatives."""
+
+from __future__ import annotations
+
+from rbdc.algorithms.frame_errors import Error, Rates
+from rbdc.algorithms.tools.linear import flat
+from rbdc.ir.loops import Statement
+from rbdc.model import Problem
+from rbdc.model.contacts import held_at
+from rbdc.planning.climb.steps import PathStep, of_joint, once, up
+
+TARGET = 7
+"""Numbers of a target."""
+
+
+def error(model: Problem) -> list[Statement]:
+    """Return the logarithm of the placement in the target."""
+    return [once(model, lambda m: m.write("error", _error(m).motion.scalars()))]
+
+
+def error_derivatives(model: Problem) -> list[Statement]:
+    """Return J(e)^-1 times the LOCAL columns, and -J(-e)^-1 times the motions of the target's entries."""
+
+    def rates(m: PathStep) -> None:
+        found = _error(m)
+        made = found.rates()
+        m.label("J(e)^-1", "rate", made.scalars())
+        m.write("rates", made.scalars())
+        m.write("error", found.motion.scalars())
+        m.write("derror_dtarget", flat(made.by_target(m.read("target", TARGET))))
+
+    def column(m: PathStep) -> None:
+        m.put("derror_dq", Rates.of(m.read("rates", 18)).along(m.column).scalars())
+
+    return [once(model, rates), up(of_joint(model, once(model, column)))]
+
+
+def _error(m: PathStep) -> Error:
+    found = Error.of(held_at(m.read("target", TARGET)), m.world)
+    m.label("e = log(T^-1 X)", "e", found.motion.scalars())
+    return found
