@@ -289,7 +289,7 @@ _torque_regressor = _runtime.Entry(
 
 @_torque_regressor.function
 def torque_regressor(entry, /, q, v, a, *, out=None, layout="samples", num_threads=1):
-    """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+    """Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -919,7 +919,7 @@ def frame_error(entry, /, q, target, frame, reference="LOCAL", offset=None, *, o
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
-        target (7,): where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+        target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
@@ -951,7 +951,7 @@ def frame_error_derivatives(entry, /, q, target, frame, reference="LOCAL", offse
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
-        target (7,): where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+        target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
@@ -1199,7 +1199,7 @@ _centroidal_momentum_matrix = _runtime.Entry(
 
 @_centroidal_momentum_matrix.function
 def centroidal_momentum_matrix(entry, /, q, *, out=None, layout="samples", num_threads=1):
-    """A with A v the momentum about the centre of mass of the moving links, linear rows first.
+    """Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -1400,7 +1400,7 @@ _static_regressor = _runtime.Entry(
 
 @_static_regressor.function
 def static_regressor(entry, /, q, *, out=None, layout="samples", num_threads=1):
-    """Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3).
+    """Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -1427,7 +1427,7 @@ _kinetic_energy_regressor = _runtime.Entry(
 
 @_kinetic_energy_regressor.function
 def kinetic_energy_regressor(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
-    """y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.
+    """Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -1455,7 +1455,7 @@ _potential_energy_regressor = _runtime.Entry(
 
 @_potential_energy_regressor.function
 def potential_energy_regressor(entry, /, q, *, out=None, layout="samples", num_threads=1):
-    """y with y . parameters = the potential energy of the moving links; 10 parameters a body.
+    """Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -1482,7 +1482,7 @@ _integrate = _runtime.Entry(
 
 @_integrate.function
 def integrate(entry, /, q, dv, *, out=None, layout="samples", num_threads=1):
-    """q (+) dv: the configuration reached by the constant velocity dv in unit time.
+    """Configuration q (+) dv, reached by the constant velocity dv in unit time.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -1510,7 +1510,7 @@ _difference = _runtime.Entry(
 
 @_difference.function
 def difference(entry, /, q0, q1, *, out=None, layout="samples", num_threads=1):
-    """The dv with q0 (+) dv = q1.
+    """Tangent step dv with q0 (+) dv = q1.
 
     Args:
         q0 (2,): configuration (m, rad, unit quaternions x y z w)

@@ -55,7 +55,7 @@ def aba(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = Non
     """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext)."""
 
 def torque_regressor(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
+    """Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
 
 def rnea_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of inverse dynamics by q (in the tangent space), v and a."""
@@ -142,7 +142,7 @@ def com_jacobian(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "l
     """Jacobian of the centre of mass."""
 
 def centroidal_momentum_matrix(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """A with A v the momentum about the centre of mass of the moving links, linear rows first."""
+    """Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first."""
 
 def com_acceleration(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Acceleration of the centre of mass of all links, in the world."""
@@ -163,19 +163,19 @@ def potential_energy(q: ArrayLike, *, out: Any = None, layout: Literal["samples"
     """Potential energy of all links in the field of gravity."""
 
 def static_regressor(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3)."""
+    """Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3)."""
 
 def kinetic_energy_regressor(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """y with y . parameters = the kinetic energy of the moving links; 10 parameters a body."""
+    """Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body."""
 
 def potential_energy_regressor(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """y with y . parameters = the potential energy of the moving links; 10 parameters a body."""
+    """Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body."""
 
 def integrate(q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """q (+) dv: the configuration reached by the constant velocity dv in unit time."""
+    """Configuration q (+) dv, reached by the constant velocity dv in unit time."""
 
 def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """The dv with q0 (+) dv = q1."""
+    """Tangent step dv with q0 (+) dv = q1."""
 
 def log6(pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution."""

@@ -112,7 +112,7 @@ void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double 
 void double_pendulum_aba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 void double_pendulum_aba_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 
-/* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+/* Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
@@ -329,7 +329,7 @@ void double_pendulum_frame_classical_acceleration_lanes(size_t n, const double *
 
 /* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   target[7]: where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+ *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
  *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
  */
@@ -338,7 +338,7 @@ void double_pendulum_frame_error_batch(size_t n, const double *DOUBLE_PENDULUM_R
 
 /* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   target[7]: where the frame is to be, x y z qx qy qz qw (m, unit quaternion)
+ *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
  *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   derror_dq[12]: derivative by q; linear rows first, column: direction
  *   derror_dtarget[42]: derivative by position and quaternion, which is divided by its length
@@ -416,7 +416,7 @@ void double_pendulum_com_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, doub
 void double_pendulum_com_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_com_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
 
-/* A with A v the momentum about the centre of mass of the moving links, linear rows first.
+/* Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   A[12]: centroidal momentum matrix
  */
@@ -484,7 +484,7 @@ void double_pendulum_potential_energy(const double *DOUBLE_PENDULUM_RESTRICT q, 
 void double_pendulum_potential_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_potential_energy_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 
-/* Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3).
+/* Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   Y[24]: static regressor
  */
@@ -492,7 +492,7 @@ void double_pendulum_static_regressor(const double *DOUBLE_PENDULUM_RESTRICT q, 
 void double_pendulum_static_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Y);
 void double_pendulum_static_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Y);
 
-/* y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.
+/* Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   y[20]: kinetic energy regressor
@@ -501,7 +501,7 @@ void double_pendulum_kinetic_energy_regressor(const double *DOUBLE_PENDULUM_REST
 void double_pendulum_kinetic_energy_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT y);
 void double_pendulum_kinetic_energy_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT y);
 
-/* y with y . parameters = the potential energy of the moving links; 10 parameters a body.
+/* Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   y[20]: potential energy regressor
  */
@@ -509,7 +509,7 @@ void double_pendulum_potential_energy_regressor(const double *DOUBLE_PENDULUM_RE
 void double_pendulum_potential_energy_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT y);
 void double_pendulum_potential_energy_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT y);
 
-/* q (+) dv: the configuration reached by the constant velocity dv in unit time.
+/* Configuration q (+) dv, reached by the constant velocity dv in unit time.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   dv[2]: tangent step (m, rad)
  *   q_next[2]: configuration
@@ -518,7 +518,7 @@ void double_pendulum_integrate(const double *DOUBLE_PENDULUM_RESTRICT q, const d
 void double_pendulum_integrate_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT dv, double *DOUBLE_PENDULUM_RESTRICT q_next);
 void double_pendulum_integrate_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT dv, double *DOUBLE_PENDULUM_RESTRICT q_next);
 
-/* The dv with q0 (+) dv = q1.
+/* Tangent step dv with q0 (+) dv = q1.
  *   q0[2]: configuration (m, rad, unit quaternions x y z w)
  *   q1[2]: configuration (m, rad, unit quaternions x y z w)
  *   dv[2]: tangent step (m, rad)

@@ -78,7 +78,7 @@ inline void aba(const double *q, const double *v, const double *tau, const doubl
     double_pendulum_aba(q, v, tau, fext, ddq);
 }
 
-/* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz. */
+/* Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz. */
 inline void torque_regressor(const double *q, const double *v, const double *a, double *Y)
 {
     double_pendulum_torque_regressor(q, v, a, Y);
@@ -252,7 +252,7 @@ inline void com_jacobian(const double *q, double *J)
     double_pendulum_com_jacobian(q, J);
 }
 
-/* A with A v the momentum about the centre of mass of the moving links, linear rows first. */
+/* Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first. */
 inline void centroidal_momentum_matrix(const double *q, double *A)
 {
     double_pendulum_centroidal_momentum_matrix(q, A);
@@ -294,31 +294,31 @@ inline void potential_energy(const double *q, double *energy)
     double_pendulum_potential_energy(q, energy);
 }
 
-/* Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3). */
+/* Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3). */
 inline void static_regressor(const double *q, double *Y)
 {
     double_pendulum_static_regressor(q, Y);
 }
 
-/* y with y . parameters = the kinetic energy of the moving links; 10 parameters a body. */
+/* Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body. */
 inline void kinetic_energy_regressor(const double *q, const double *v, double *y)
 {
     double_pendulum_kinetic_energy_regressor(q, v, y);
 }
 
-/* y with y . parameters = the potential energy of the moving links; 10 parameters a body. */
+/* Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body. */
 inline void potential_energy_regressor(const double *q, double *y)
 {
     double_pendulum_potential_energy_regressor(q, y);
 }
 
-/* q (+) dv: the configuration reached by the constant velocity dv in unit time. */
+/* Configuration q (+) dv, reached by the constant velocity dv in unit time. */
 inline void integrate(const double *q, const double *dv, double *q_next)
 {
     double_pendulum_integrate(q, dv, q_next);
 }
 
-/* The dv with q0 (+) dv = q1. */
+/* Tangent step dv with q0 (+) dv = q1. */
 inline void difference(const double *q0, const double *q1, double *dv)
 {
     double_pendulum_difference(q0, q1, dv);
@@ -440,7 +440,7 @@ inline Matrix<2, 1> aba(In<2, 1> q, In<2, 1> v, In<2, 1> tau)
     return ddq;
 }
 
-/* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz. */
+/* Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz. */
 inline void torque_regressor(In<2, 1> q, In<2, 1> v, In<2, 1> a, Out<2, 20> Y)
 {
     double_pendulum_torque_regressor(q.data(), v.data(), a.data(), Y.data());
@@ -812,7 +812,7 @@ inline Matrix<3, 2> com_jacobian(In<2, 1> q)
     return J;
 }
 
-/* A with A v the momentum about the centre of mass of the moving links, linear rows first. */
+/* Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first. */
 inline void centroidal_momentum_matrix(In<2, 1> q, Out<6, 2> A)
 {
     double_pendulum_centroidal_momentum_matrix(q.data(), A.data());
@@ -884,7 +884,7 @@ inline double potential_energy(In<2, 1> q)
     return energy;
 }
 
-/* Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3). */
+/* Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3). */
 inline void static_regressor(In<2, 1> q, Out<3, 8> Y)
 {
     double_pendulum_static_regressor(q.data(), Y.data());
@@ -896,7 +896,7 @@ inline Matrix<3, 8> static_regressor(In<2, 1> q)
     return Y;
 }
 
-/* y with y . parameters = the kinetic energy of the moving links; 10 parameters a body. */
+/* Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body. */
 inline void kinetic_energy_regressor(In<2, 1> q, In<2, 1> v, Out<20, 1> y)
 {
     double_pendulum_kinetic_energy_regressor(q.data(), v.data(), y.data());
@@ -908,7 +908,7 @@ inline Matrix<20, 1> kinetic_energy_regressor(In<2, 1> q, In<2, 1> v)
     return y;
 }
 
-/* y with y . parameters = the potential energy of the moving links; 10 parameters a body. */
+/* Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body. */
 inline void potential_energy_regressor(In<2, 1> q, Out<20, 1> y)
 {
     double_pendulum_potential_energy_regressor(q.data(), y.data());
@@ -920,7 +920,7 @@ inline Matrix<20, 1> potential_energy_regressor(In<2, 1> q)
     return y;
 }
 
-/* q (+) dv: the configuration reached by the constant velocity dv in unit time. */
+/* Configuration q (+) dv, reached by the constant velocity dv in unit time. */
 inline void integrate(In<2, 1> q, In<2, 1> dv, Out<2, 1> q_next)
 {
     double_pendulum_integrate(q.data(), dv.data(), q_next.data());
@@ -932,7 +932,7 @@ inline Matrix<2, 1> integrate(In<2, 1> q, In<2, 1> dv)
     return q_next;
 }
 
-/* The dv with q0 (+) dv = q1. */
+/* Tangent step dv with q0 (+) dv = q1. */
 inline void difference(In<2, 1> q0, In<2, 1> q1, Out<2, 1> dv)
 {
     double_pendulum_difference(q0.data(), q1.data(), dv.data());

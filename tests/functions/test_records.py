@@ -174,7 +174,7 @@ def test_another_reference_does_not_become_the_oracle() -> None:
 
 @pytest.mark.parametrize("oracle", ["", "nobody"])
 def test_an_oracle_is_one_of_several_references(oracle: str) -> None:
-    message = f"rnea_derivatives: oracle={oracle!r} is none of its references, .*carpentier-mansard"
+    message = f"rnea_derivatives: oracle={oracle!r} is not one of its references, .*carpentier-mansard"
     with pytest.raises(ValueError, match=message):
         replace(known()["rnea_derivatives"], oracle=oracle)
 

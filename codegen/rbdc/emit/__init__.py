@@ -1,4 +1,6 @@
-"""From programs to text: C, header, stubs, CMake, manifest, through Jinja. Never imports CasADi."""
+"""From programs to text: C, header, stubs, CMake and manifest, by Jinja templates. This room never imports
+CasADi.
+"""
 
 VERSION = "0.1.0"
-"""The version of rbdc, which every generated file names."""
+"""Version of rbdc; every generated file names it."""

@@ -1,5 +1,5 @@
-"""The seam between planning and the targets of a build: the record of a function that every target gets, and
-what a target is.
+"""The interface between planning and the targets of a build: the record of a function that every target
+receives, and the protocol of a target.
 
 A target is one object that satisfies `Backend`, and one line in `rbdc.emit.registry`.
 """
@@ -21,11 +21,14 @@ from rbdc.planning.plans import BatchPlan, Plan
 
 @dataclass(frozen=True)
 class Package:
-    """The package that targets print files for.
+    """The package for which targets print files.
 
-    known: every function that rbdc can build for the model. scalar: the type that all
-    functions compute with. portable: the C library is compiled in several variants, one of which is chosen at
-    run time. warnings: those of the build that the package keeps.
+    model: the problem.
+    robot: name of the package.
+    known: every function that rbdc can build for the model.
+    scalar: type of all numbers.
+    portable: whether the C library is compiled in several variants, one of which is chosen at run time.
+    warnings: warnings of the build that the package keeps.
     """
 
     model: Problem
@@ -38,10 +41,11 @@ class Package:
 
 @dataclass(frozen=True)
 class PlannedFunction:
-    """One function as planning hands it to the targets.
+    """A function, as planning passes it to the targets.
 
-    plan: of a call for one sample. batch: of a call for several. program: one scalar straight-line program
-    over all inputs, there if a target `needs_program`.
+    plan: plan of a call for one sample.
+    batch: plan of a call for several samples.
+    program: one scalar straight-line program over all inputs, if a target `needs_program`.
     """
 
     plan: Plan
@@ -56,11 +60,17 @@ class PlannedFunction:
 
 @dataclass
 class FunctionSource:
-    """The text that the targets made of one function: C files by name, those of its batch apart, and the
-    files of further targets by the target's name; its cost, and how it was made: the algorithm, the form of
-    the C (`rbdc.planning.forms.FORMS`), and the lanes of its straight-line code (`Plan.lanes`).
+    """The text that the targets printed for one function.
 
-    one_by_one: the batch is a loop although there is a kernel for blocks in lanes.
+    declaration: declaration of the function.
+    cost: its operations.
+    files: C files by name.
+    method: algorithm.
+    form: form of the C (`rbdc.planning.forms.FORMS`).
+    lanes: lanes of its straight-line code (`Plan.lanes`).
+    batch_files: C files of its batch by name.
+    target_files: files of further targets, by the target's name.
+    one_by_one: whether the batch is a loop although there is a kernel for blocks in lanes.
     """
 
     declaration: FunctionDeclaration
@@ -75,19 +85,22 @@ class FunctionSource:
 
     @property
     def statements(self) -> int:
-        """Statements of the C, one a line, but for headers, which functions share."""
+        """Number of statements of the C, without the headers that functions share."""
         return sum(text.count(";\n") for name, text in self.files.items() if name.endswith(".c"))
 
 
 class Backend(Protocol):
-    """A target of a build. A class that names it as its base inherits the methods below, and overrides what
-    it needs.
+    """A target of a build. A class with this base inherits the methods below and overrides those that it
+    needs.
 
-    name: as `--targets` spells it. needs_samples: it runs several samples at once, so that planning looks for
-    the programs of `BatchPlan.samples`. needs_program: it prints scalar straight-line programs, so that
-    planning gives `PlannedFunction.program`. compiled: endings of those of its files that go into the
-    extension of the package. shared: its file `<robot>_<name>.c` and the C of the package make a shared
-    library beside the extension.
+    name: name in `--targets`.
+    needs_samples: whether it computes several samples at once; then planning looks for the programs of
+        `BatchPlan.samples`.
+    needs_program: whether it prints scalar straight-line programs; then planning sets
+        `PlannedFunction.program`.
+    compiled: suffixes of its files that are compiled into the package's extension.
+    shared: whether its file `<robot>_<name>.c` and the C of the package form a shared library beside the
+        extension.
     """
 
     name: str
@@ -97,19 +110,19 @@ class Backend(Protocol):
     shared: bool = False
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
-        """Raise UnsupportedError for a package that this target cannot print; called before anything is
+        """Raise UnsupportedError for a package that this target cannot print. It is called before anything is
         generated.
         """
         return
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Add to `source`, which has the C of a function, the files of this target; those that are no part of
-        the C library to `target_files[name]`.
+        """Add the files of this target to `source`, which has the C of a function. Files outside the C
+        library go to `target_files[name]`.
         """
         return
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """Return the files of the whole package by name; by default those that `add_function` left in
+        """Return the files of the whole package by name; by default those that `add_function` put into
         `target_files`.
         """
         return {
@@ -117,9 +130,8 @@ class Backend(Protocol):
         }
 
     def fingerprint(self) -> str:
-        """Return a text that changes whenever what the target prints does, for the key of the package in the
-        cache: by default the source of the target's module. Those within rbdc are covered by the hash of
-        rbdc's own code.
+        """Return a text that changes with the target's output, for the key of the package in the cache. The
+        default is the source of the target's module; the hash of rbdc's code covers its own targets.
         """
         module = inspect.getmodule(type(self))
         return "" if module is None or module.__name__.startswith("rbdc.") else inspect.getsource(module)

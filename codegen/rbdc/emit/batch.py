@@ -1,5 +1,5 @@
-"""The target `batch`: C that runs many samples, one in each lane of a vector. Its kernels, and the way into
-the lanes and out of them.
+"""The target `batch`: C for many samples, with one sample in each lane of a vector. It prints kernels and the
+code that moves samples into lanes and out of them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _REGISTERS = {
     "__SSE2__": (16, "__builtin_ia32_movnt{}"),
     "__ARM_NEON": (16, ""),
 }
-"""Bytes of the registers of processors by the macro that says so, and what stores one past the caches. A
-square that does not fit one is transposed in parts: compilers take longer vectors apart, but not what
-exchanges their entries.
+"""For each macro that tells the size of a processor's registers: that size (bytes), and the instruction that
+stores a register past the caches. A square that exceeds it is transposed in parts: compilers split longer
+vectors, but not the exchange of their entries.
 """
 
 _WHERE = {
@@ -41,7 +41,7 @@ _WHERE = {
     32: "(defined(__AVX__) && !defined(__AVX512F__))",
     16: "!defined(__AVX__)",
 }
-"""Conditions of the preprocessor that hold for processors, by the bytes of their registers."""
+"""Preprocessor conditions for processors, by the size of their registers (bytes)."""
 
 
 class BatchTarget(Backend):
@@ -51,8 +51,8 @@ class BatchTarget(Backend):
     needs_samples = True
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Add the kernel to functions that planning has programs of several samples for; the batch of others
-        is a loop, which C prints.
+        """Add the kernel to functions with programs of several samples; the batch of other functions is a
+        loop in the C target.
         """
         plan = planned.batch
         if not plan.samples:
@@ -65,9 +65,9 @@ class BatchTarget(Backend):
 
 
 def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs of samples the first
-    goes without the optional input, and the second takes it. Where samples go one by one only
-    `<robot>_<name>_lanes` runs the kernel.
+    """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs the first omits the
+    optional input and the second takes it. If samples are computed one by one, only `<robot>_<name>_lanes`
+    calls the kernel.
     """
     source.one_by_one, scalar = plan.one_by_one, source.declaration.scalar
     where, (_, places) = _where(plan.widths), side_by_side(plan.samples, scalar.lanes)
@@ -78,7 +78,7 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
 
 
 def _where(widths: Mapping[int, int]) -> dict[int, str]:
-    """Return the condition of the preprocessor for each width of kernels; none where there is one width."""
+    """Return the preprocessor condition for each width of kernels; "" if there is only one."""
     found = dict[int, list[str]]()
     for register, width in sorted(widths.items(), reverse=True):
         found.setdefault(width, []).append(_WHERE[register])
@@ -87,8 +87,11 @@ def _where(widths: Mapping[int, int]) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class _Kernels:
-    """Kernels of one width as C: what the head of the file says of them, the functions, and their call for a
-    block.
+    """Kernels of one width as C.
+
+    head: their description in the head of the file.
+    functions: the C functions.
+    call: their call for a block.
     """
 
     head: str
@@ -99,8 +102,8 @@ class _Kernels:
 def _kernels(
     source: FunctionSource, robot: str, samples: Sequence[Program], width: int, condition: str
 ) -> _Kernels:
-    """Return the kernels of a width, kept by the preprocessor under a condition. Their files are added to
-    those of the function, and so are the headers that they include.
+    """Return the kernels of one width, under a preprocessor condition. Their files and headers are added to
+    those of the function.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     programs = [in_blocks(own, scalar.lanes // width) for own in side_by_side(samples, width)[0]]
@@ -121,8 +124,8 @@ def _printed(declaration: FunctionDeclaration, head: str, **view: Any) -> _Kerne
 
 
 def _some(robot: str, declaration: FunctionDeclaration, program: Program, width: int) -> dict[str, Any]:
-    """Return the function that computes some samples of a block: its name, its parameters, its call for the
-    k-th of as many as there are.
+    """Return the function that computes some samples of a block: its name, its parameters, and its call for
+    the k-th group of samples.
     """
     vector, name = f"{robot}_lanes{width}", f"{robot}_{declaration.name}_of{width}"
     outputs = tuple(Parameter(array.name, (array.size,), "") for array in program.outputs)
@@ -138,7 +141,7 @@ def _some(robot: str, declaration: FunctionDeclaration, program: Program, width:
 
 
 def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: Sequence[Program]) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
+    """Add the file with `<robot>_<name>_batch` to a function's files, and the files that batches of all
     functions of frames share.
     """
     declaration = source.declaration
@@ -152,7 +155,7 @@ def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: S
     places = [range(end - p.size, end) for p, end in zip(declaration.outputs, ends, strict=True)]
     kernels = _printed(
         declaration,
-        f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
+        f"See {robot}_{declaration.name}.c: each scalar operation there is a vector operation here.",
         condition="",
         kernel="climb_kernel.c.jinja",
         prototype=f"{_storage(robot)}void {name}({parameters})",
@@ -165,14 +168,14 @@ def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: S
 
 
 def _storage(robot: str) -> str:
-    """Return the words before a kernel's type. A kernel is one piece of code for both layouts: inlined into
-    either, its sums could be fused and rounded in two ways.
+    """Return the words before a kernel's type. The two layouts share one kernel that is not inlined: inlined
+    copies could fuse sums and round differently.
     """
     return f"static __attribute__((noinline)) {aligned_stack(robot)}"
 
 
 def _kernel_name(robot: str, declaration: FunctionDeclaration, width: int) -> str:
-    """Return the name of the C function that computes several samples, or how those of two begin."""
+    """Return the name of the C function that computes several samples, or the common prefix of two."""
     return f"{robot}_{declaration.name}_kernel{width}"
 
 
@@ -183,15 +186,15 @@ def _batch_text(
     headers: Sequence[str],
     kernels: Sequence[_Kernels],
 ) -> str:
-    """The C of a batch around its kernels. places: where the entries of each output are among their results;
-    headers: by their ends.
+    """Return the C of a batch around its kernels. places: indices of each output's entries among the results.
+    headers: headers by the end of their name.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     arrays = (*declaration.inputs, *declaration.outputs)
     lanes, vector, name = scalar.lanes, f"{robot}_lanes{scalar.lanes}", f"{robot}_{declaration.name}"
     entries = [k for own in places for k in own]
     count, room = 1 + max(entries), max(p.size for p in declaration.outputs)
-    direct = entries == [*range(count)]  # results are the outputs, one after the other
+    direct = entries == [*range(count)]  # results are stored output by output
     results = Parameter(RESULTS, (count,), "")
     block = declaration if direct else replace(declaration, outputs=(results,))
     here = {p: p.where_given(f"{p.name} + {lanes * p.size} * i") for p in arrays}
@@ -199,7 +202,7 @@ def _batch_text(
     of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
     loaded = {p: p.where_given(f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
     loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
-    padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # as long as there are lanes or longer
+    padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # at least as long as the lanes
     tables = ["" if direct and source.one_by_one else braced(own) for own in padded]
     buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
     angles = [p for p in declaration.inputs if p.configuration]
@@ -272,9 +275,9 @@ def width_header(robot: str, scalar: ScalarType, width: int) -> dict[str, str]:
 
 
 def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
-    """Return a square of numbers and its transposition: its rows as a vector, the arrays of all steps `s0`,
-    `s1` and so on, the last of which holds the result, and the statements: each step exchanges blocks of
-    twice the size between rows that far apart. macro: what says that registers hold a row.
+    """Return a square of numbers and its transposition: its rows as a vector; the arrays `s0`, `s1`, ... of
+    all steps, of which the last holds the result; and the statements. Each step exchanges blocks of twice the
+    size between rows that far apart. macro: condition under which registers hold a row.
     """
     size, store = _REGISTERS[macro]
     width = size // scalar.size
@@ -286,5 +289,5 @@ def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
         "last": f"s{steps}",
         "lines": [f"s{k + 1}[{j}] = {exchanged(f's{k}[{{}}]', j, half, width)};" for k, j, half in halves],
         "macro": macro,
-        "past": store.format("ps" if scalar == FLOAT else "pd"),  # as instructions are named
+        "past": store.format("ps" if scalar == FLOAT else "pd"),  # in the order of the instructions' names
     }

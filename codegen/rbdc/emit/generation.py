@@ -26,13 +26,17 @@ from rbdc.processes import spread, uncollected
 
 @dataclass(frozen=True)
 class GenerationOptions:
-    """Choices of what is generated.
+    """Choices for generation.
 
-    style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
-    names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
-    what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it. choices: by variant of the library, "" for those that are not named, and by function,
-    in place of what planning chooses. warnings: those that the package keeps.
+    style: unrolled, rolled or auto.
+    fuse: groups of functions, each of which becomes a further function.
+    targets: names in `rbdc.emit.registry`.
+    scalar: type of all numbers.
+    portable: whether to add the files for several variants.
+    processes: number of processes; the text does not depend on it.
+    choices: by variant of the library ("" for the others) and by function, choices that replace those of
+        planning.
+    warnings: warnings that the package keeps.
     """
 
     style: str = "unrolled"
@@ -56,9 +60,9 @@ def generate(
     done: Callable[[Sequence[str]], None],
     options: GenerationOptions = PLAIN,
 ) -> Generated:
-    """Return the package of `names` for the model; `done` is called with functions once they are generated.
+    """Return the package of `names` for the model. `done` is called with the names of generated functions.
 
-    The same arguments give the same bytes, by any number of processes.
+    The same arguments return the same bytes for any number of processes.
     """
     catalogue, backends = functions_of(model), backends_of(options.targets)
     package = Package(model, robot, tuple(catalogue), options.scalar, options.portable, options.warnings)
@@ -66,9 +70,9 @@ def generate(
         backend.check(package, [catalogue[name].declaration for name in names])
     every = [*names, *fused_functions(model, options.fuse)]
     framed = [name for name in names if catalogue[name].declaration.framed]
-    # the longest first: a catalogue ends with derivatives
+    # longest first: a catalogue ends with derivatives
     tasks = [[name] for name in reversed(every) if name not in framed]
-    tasks += [framed] if framed else []  # they share their steps
+    tasks += [framed] if framed else []  # these share their steps
     work = partial(_sources, package, backends=backends, options=options)
     made = spread(work, tasks, options.processes, done)
     sources = [source for part in made for source in part]
@@ -87,7 +91,7 @@ def _sources(
 def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
-    """Return the text of a function by all targets."""
+    """Return the text of all targets for a function."""
     groups: dict[Choice, tuple[str, ...]] = {}
     for variant in VARIANTS:
         choices = options.choices.get(variant, options.choices.get("", {}))
@@ -101,7 +105,7 @@ def _source(
 def _chosen(
     package: Package, subject: Subject, backends: Sequence[Backend], style: str, choice: Choice
 ) -> FunctionSource:
-    """Return the text of a function by all targets, of one choice."""
+    """Return the text of all targets for a function and one choice."""
     function = subject.function
     plan = chosen_plan(subject, style, choice)
     batch, program = BatchPlan(), None

@@ -14,11 +14,11 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE, FLOAT
 
 _XLA_TYPES = {DOUBLE: 12, FLOAT: 11}
-"""Numbers of the types in XLA's interface for foreign functions."""
+"""Codes of the types in XLA's interface for foreign functions."""
 
 
 class JaxTarget(Backend):
-    """A handler for every function of one frame or none; the package gives them derivatives in Python."""
+    """A handler for every function, except those of two frames. Derivatives are added in Python."""
 
     name = "jax"
     shared = True
@@ -38,8 +38,8 @@ class JaxTarget(Backend):
 
 
 def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:
-    """Return one handler: its symbol, how many buffers the function takes at least and at most and returns,
-    the sizes of all of them for one sample, and its call with the buffers `x`.
+    """Return one handler: its symbol, the smallest and largest number of buffers that it takes and returns,
+    their sizes for one sample, and its call with the buffers `x`.
     """
     arrays = [*d.inputs, *d.outputs]
     given = [f"x[{k}]" for k in range(len(arrays))]

@@ -1,6 +1,6 @@
-"""The C library around the functions: headers, CMake, README, manifest; for C++ the functions in a namespace,
-with overloads for Eigen; and a library in several variants, each for what some processors have: the same C
-under names of its own, and the choice at run time.
+"""The C library around the functions: headers, CMake, README, manifest. For C++ the functions are in a
+namespace, with overloads for Eigen. A library in several variants holds the same C under several names, one
+for each set of processor extensions, and chooses at run time.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from rbdc.model import Limits, Problem
 MANIFEST_SCHEMA = 1
 _COUNTS = ("operations", "additions", "multiplications", "divisions", "calls", "vectors")
 REQUIREMENTS = ("numpy", "cffi>=1.16")
-"""Modules that the Python of a package needs at run time."""
+"""Python packages that a generated package needs at run time."""
 
 BASELINE = "baseline"
-"""The variant that every processor runs; elsewhere than on x86-64 the only one."""
+"""The variant that every processor runs; the only one on other machines than x86-64."""
 
 _AVX2 = ("avx2", "fma", "bmi", "bmi2", "popcnt")
 _AVX512 = ("avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl")
 VARIANTS: Mapping[str, tuple[str, ...]] = {BASELINE: (), "avx2": _AVX2, "avx512": (*_AVX2, *_AVX512)}
-"""For x86-64, in rising order: the extensions of each, by the names that -m and __builtin_cpu_supports share.
+"""Extensions of each variant for x86-64, in rising order, by the names that -m and __builtin_cpu_supports
+share.
 
-They are what the levels x86-64-v3 and -v4 bring for this C. The levels also have F16C, LZCNT and MOVBE, for
-which it has no use and which __builtin_cpu_supports of clang 14 does not know.
+They are the extensions of the levels x86-64-v3 and -v4 that this C uses. The levels also have F16C, LZCNT and
+MOVBE; the C has no use for these, and __builtin_cpu_supports of clang 14 does not know them.
 """
 
 _FILES = {
@@ -47,15 +48,15 @@ _FILES = {
     "pyproject.toml": "pyproject.toml",
     "README.md": "package_readme.md",
 }
-"""Templates of the files around the functions, by the names of these."""
+"""Templates of the files around the functions, by file name."""
 _FILES_OF_VARIANTS = {f"{{robot}}_{name}": name for name in ("rename.h", "variants.h", "dispatch.c")}
 
 
 def render_library(
     model: Problem, robot: str, sources: Sequence[FunctionSource], *, portable: bool = False
 ) -> dict[str, str]:
-    """Return header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in
-    several variants needs.
+    """Return header, C files, CMakeLists.txt and README.md by name; with `portable`, also the files for
+    several variants.
     """
     files = elementary_header(robot, sources[0].declaration.scalar)
     for source in sources:
@@ -81,10 +82,10 @@ def render_manifest(
     build: Mapping[str, Any],
     sizes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> str:
-    """Return manifest.json: all that a build depends on and all that it gave, but no date, host or path.
+    """Return manifest.json: everything that a build depends on and its results, but no date, host or path.
 
-    `build`: options, the hashes of the other files and the like, put at the top level. sizes: by function the
-    bytes of its code and stack; None before compiling.
+    `build`: options, hashes of the other files and the like, at the top level. sizes: bytes of code and stack
+        by function; None before compiling.
     """
     functions = {
         s.declaration.name: {
@@ -117,7 +118,7 @@ def _parameter(p: Parameter) -> dict[str, Any]:
 
 
 def _view(model: Problem, robot: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Return the view of the library, whose templates take what they need."""
+    """Return the view of the library for its templates."""
     restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
     return {
         **first.scalar.words,
@@ -140,13 +141,13 @@ def _view(model: Problem, robot: str, declarations: Sequence[FunctionDeclaration
 
 
 def _named(names: Sequence[str]) -> list[tuple[str, str]]:
-    """For each name its identifier, and the name as a comment where that is another."""
+    """Return the identifier for each name, with the name as a comment if it differs."""
     made = zip(names, identifiers(names), strict=True)
     return [(identifier, "" if identifier == name else comment(name)) for name, identifier in made]
 
 
 def _arrays(d: FunctionDeclaration) -> list[str]:
-    """Return a line of the header for each array of a function."""
+    """Return a comment line of the header for each array of a function."""
     return [
         f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}"
         for p in (*d.inputs, *d.outputs)
@@ -154,7 +155,7 @@ def _arrays(d: FunctionDeclaration) -> list[str]:
 
 
 def limits_of(model: Problem) -> dict[str, list[float]]:
-    """Return limits of the joints, a number for each entry of q or v; a joint whose q is no vector has no
+    """Return limits of the joints, one for each entry of q or v. A joint whose q is not a vector space has no
     position limits.
     """
     bodies = [body for body in model.bodies if body.coupling is None]
@@ -185,13 +186,13 @@ def _bound(x: float, scalar: ScalarType) -> str:
 
 
 def _example(robot: str, d: FunctionDeclaration) -> str:
-    """Return a call of a function in Python."""
+    """Return an example call of a function in Python."""
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in d.required]
     return f"{d.name}({', '.join([*arguments, *['0'] * (len(d.place) - 1)])})"
 
 
 def _joints(model: Problem) -> list[tuple[str, str, str, str]]:
-    """For each joint its name, its kind, and its entries of q and of v."""
+    """Return name, kind, and entries of q and of v for each joint."""
     return [
         (
             comment(body.joint_name).replace("|", r"\x7c"),
@@ -208,8 +209,8 @@ def _range(start: int, size: int) -> str:
 
 
 def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
-    """Return a function: parameters and their names with pointers, and overloads for matrices, which fill
-    these, of all inputs too; one that has a single result gives it by value as well.
+    """Return the C++ view of a function: parameters and names for pointers, and overloads for matrices.
+    Overloads fill matrices; a function with a single result also returns it by value.
     """
     inputs = [d.required, d.inputs] if d.optional else [d.required]
     given = [_overload(d, d.required, p) for p in d.outputs if len(d.outputs) == 1]
@@ -225,8 +226,8 @@ def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
 def _overload(
     d: FunctionDeclaration, taken: Sequence[Parameter], result: Parameter | None = None
 ) -> tuple[str, str, str, str]:
-    """Return the type of what it returns, its parameters, the name of the result that it returns, if any, and
-    the arguments of the C function.
+    """Return the return type of an overload, its parameters, the name of the result that it returns, if any,
+    and the arguments of the C function.
     """
 
     def place(p: Parameter) -> str:
@@ -246,7 +247,9 @@ def _overload(
 
 
 def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:
-    """Return an array as a matrix: a tensor has the matrices of its last two indices one below the other."""
+    """Return the matrix type of an array; the matrices of a tensor's last two indices stand one below the
+    other.
+    """
     if not p.shape:
         return d.scalar.name
     columns = p.shape[-1] if len(p.shape) > 1 else 1
@@ -254,20 +257,20 @@ def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:
 
 
 def variant_prefix(robot: str, variant: str) -> str:
-    """Return how the names of a variant's C functions begin, as `robot` begins those of the library."""
+    """Return the prefix of a variant's C functions; `robot` is the prefix in the library."""
     return f"{robot}_{variant}"
 
 
 def variant_flags(variant: str) -> tuple[str, ...]:
-    """Return the extensions of a variant and no others, whatever the compiler would take for its least
-    processor.
+    """Return flags that enable the extensions of a variant and disable others, whatever the compiler's
+    default is.
     """
     return ("-march=x86-64", *(f"-m{extension}" for extension in VARIANTS[variant]))
 
 
 def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
-    """Return flags that give the C functions the names of a variant; for a compiler that runs in the folder
-    of the sources.
+    """Return flags that rename the C functions for a variant; the compiler must run in the folder of the
+    sources.
     """
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
@@ -275,8 +278,8 @@ def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
 def variants_view(
     robot: str, declarations: Sequence[FunctionDeclaration], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the view of a library in several variants: these, in rising order, the C functions, and the
-    names that each variant has under its own, of what its C files define or declare for other files.
+    """Return the view of a library in several variants: the variants in rising order, the C functions, and
+    the names that each variant renames because its C files share them.
     """
     named = re.compile(rf"^(?!static|typedef)#?(?:\w+ )+{robot}_(\w+)", re.MULTILINE)
     return {
@@ -287,8 +290,8 @@ def variants_view(
 
 
 def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Return a variant in C: how its names begin, which CMake's target is called too, its extensions, in
-    words what it needs, its flags, and its prototypes.
+    """Return the view of a variant in C: its prefix, which is also its CMake target, its extensions, its
+    requirement in words, its flags, and its prototypes.
     """
     prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
     return {
@@ -297,7 +300,7 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
         "extensions": extensions,
         "needs": ", ".join(extensions) or "x86-64",
         "flags": " ".join(variant_flags(name)),
-        # C++ reads no restrict
+        # C++ has no restrict
         "prototypes": [p for d in declarations for p in d.prototypes(prefix, restrict="")],
     }
 

@@ -1,4 +1,4 @@
-"""Names that come from descriptions are data: here is every way in which one reaches generated text."""
+"""Names from descriptions are data. This module holds every way in which they reach generated text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _C_KEYWORDS = frozenset(
 OWN = frozenset(
     "rbdc numpy casadi sympy mpmath jinja2 cffi lxml click rich platformdirs filelock".split()  # noqa: SIM905
 )
-"""rbdc and what it is made with. Test: the dependencies in pyproject.toml."""
+"""rbdc and its dependencies. Test: the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100
 
 
@@ -41,7 +41,7 @@ def is_module_name(name: str) -> bool:
 
 
 def check_module_name(name: str) -> str:
-    """Return the name itself, or OptionError."""
+    """Return the name, or raise OptionError."""
     if not is_module_name(name):
         raise OptionError(
             f"{asked('name', name)} is not a C and Python identifier; use ASCII letters, digits and _, "
@@ -51,7 +51,7 @@ def check_module_name(name: str) -> str:
 
 
 def refuse_taken(name: str) -> None:
-    """Raise OptionError for a module's name that belongs to Python or to what rbdc needs: on the path one
+    """Raise OptionError for a module name that belongs to Python or to a dependency of rbdc: on the path one
     would hide the other.
     """
     if name in sys.stdlib_module_names or name in OWN:
@@ -62,18 +62,16 @@ def refuse_taken(name: str) -> None:
 
 
 def namesake(name: str) -> Path | None:
-    """Return the file of another module that can be imported by this name now; nothing is imported to find
-    it.
-    """
+    """Return the file of another module that this name would import now; nothing is imported to find it."""
     try:
         spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # a module in memory that came from nowhere
+    except (ImportError, ValueError):  # a module in memory without a file
         return None
     return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
 
 
 def module_name(name: str) -> str:
-    """Return a valid module name made from any text: other characters become _, a keyword or a leading digit
+    """Return a valid module name for any text: other characters become _, and a keyword or a leading digit
     gets a prefix.
     """
     made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
@@ -81,9 +79,9 @@ def module_name(name: str) -> str:
 
 
 def robot_name(description: str | PathLike[str] | Model, model: Model, given: str | None) -> str:
-    """Return the name of a robot's module: the one that was given, or one made from its description's.
+    """Return the name of a robot's module: the argument, or one from its description.
 
-    Raises OptionError where it is no identifier or belongs to another module.
+    Raises OptionError if it is no identifier or belongs to another module.
     """
     name = module_name(_title(description, model)) if given is None else check_module_name(given)
     refuse_taken(name)
@@ -91,8 +89,8 @@ def robot_name(description: str | PathLike[str] | Model, model: Model, given: st
 
 
 def _title(description: str | PathLike[str] | Model, model: Model) -> str:
-    """Return the name of the file without its ending; without a file, or if the model was renamed, the
-    robot's.
+    """Return the name of the file without its suffix; the robot's name without a file or if the model was
+    renamed.
     """
     if not isinstance(description, Model):
         return model.name if is_text(description) else stem_of(description)
@@ -102,8 +100,8 @@ def _title(description: str | PathLike[str] | Model, model: Model) -> str:
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
-    """Return the end of a C identifier for each of several different names, all different: a name that can be
-    one is kept; elsewhere what identifiers cannot have becomes _, and a number follows where that is taken.
+    """Return distinct suffixes of C identifiers for distinct names. A valid name is kept; otherwise invalid
+    characters become _, and a number follows if the result is taken.
     """
     plain = [re.sub(r"[^A-Za-z0-9_]+", "_", name) for name in names]
     taken, found = {name for name, made in zip(names, plain, strict=True) if name == made}, list[str]()
@@ -117,11 +115,11 @@ def identifiers(names: Sequence[str]) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Return text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment
-    or continues a line.
+    """Return text that is safe inside a C comment: printable ASCII that neither ends nor nests a comment, nor
+    continues a line.
 
-    What is neither stands there as an escape of Python's, so that different texts stay different. Test: the
-    codec unicode_escape gives the text again.
+    Other characters become Python escapes, so that different texts stay different. Test: the codec
+    unicode_escape returns the text.
     """
     safe = text.encode("unicode_escape").decode("ascii").replace("\\\\", r"\x5c")
     safe = safe.replace("*/", r"*\x2f").replace("/*", r"/\x2a")
@@ -129,7 +127,5 @@ def comment(text: str) -> str:
 
 
 def docstring(text: str) -> str:
-    """Return text inside a docstring of Python between three double quotes. Test: Python reads it as the
-    text.
-    """
+    """Return text for a Python docstring between three double quotes. Test: Python reads it as the text."""
     return comment(text).replace('"', r"\x22")

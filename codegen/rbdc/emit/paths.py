@@ -11,17 +11,17 @@ from rbdc.planning.paths.layout import preparation
 from rbdc.planning.plans import Paths
 
 RESULTS = ("a", "inverse")
-"""The arrays of what the functions that forward dynamics calls give, accelerations for the straight-line
+"""Arrays of the results of called functions; forward dynamics passes accelerations to the straight-line
 code.
 """
 
 
 def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, total: Cost) -> FunctionSource:
-    """Return the C of the function: its loops after the calls of others and of the straight-line code that
-    they start from, of two programs the first without the optional input.
+    """Return the C of the function: calls of other functions, then of the straight-line code that prepares
+    the loops, then the loops. Of two programs the first omits the optional input.
     """
     source = FunctionSource(declaration, total, method="paths")
-    # What is too large for one file goes to files that all functions of a package share, the same in each.
+    # Code that is too large for one file goes to files that all functions of a package share.
     start = FunctionSource(preparation(declaration, loops.model.nv), total, source.files)
     parts, call = add_kernels(robot, f"{robot}_paths_state", loops.nest.straight, start)
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in loops.uses]
@@ -44,7 +44,7 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
 
 
 def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: KernelCall) -> list[str]:
-    """Return the calls of what the loops start from."""
+    """Return the calls that prepare the loops."""
     calls = [f"{declaration.scalar.name} {RESULTS[0]}[{loops.model.nv}];"] if loops.uses else []
     for use, result in zip(loops.uses, RESULTS, strict=False):
         values = ", ".join([*(p.name for p in use.declaration.inputs), result])
@@ -53,8 +53,8 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
 
 
 def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> Part:
-    """Return the function for results that may hold anything: of tensors of forward dynamics one by
-    velocities alone has entries that loops leave alone.
+    """Return the function for results with any content. The loops do not write some entries of a tensor by
+    velocities of forward dynamics, so it clears these.
     """
     outputs = declaration.outputs[1:2] if loops.uses else declaration.outputs
     name = f"{robot}_{declaration.name}_into_zeroed"

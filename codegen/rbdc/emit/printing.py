@@ -1,4 +1,4 @@
-"""The C of a plan, whatever its form."""
+"""The C of a plan in any form."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
 
 
 def _windows(robot: str, declaration: FunctionDeclaration, layout: Layout, nest: LoopNest) -> FunctionSource:
-    """Return the C of a kernel of windows, for registers of each width."""
+    """Return the C of a windows kernel, for registers of each width."""
     frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
     about = f"Windows of columns, [linear; angular], all in the axes {frame}."
     variants, kernel = (nest, *narrower_nests(layout)), layout.kernel

@@ -1,6 +1,6 @@
-"""The Python side of a generated package: __init__.py, stubs, the run-time support; and the type of generated
-modules for editors and type checkers, whichever functions one has, `rbdc/runtime/module.pyi`, of which a test
-says whether it is as the catalogue has it: ``python -m rbdc.emit.python`` writes it.
+"""The Python side of a generated package: __init__.py, stubs and run-time support. It also writes
+`rbdc/runtime/module.pyi`, the type of generated modules with all functions, for editors and type checkers:
+``python -m rbdc.emit.python``. A test compares it with the catalogue.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def render_python(package: Package, declarations: Sequence[FunctionDeclaration])
 
 
 def _support() -> dict[str, str]:
-    """Modules of `rbdc.runtime` that the package has copies of: those that are private there."""
+    """Return the modules of `rbdc.runtime` that packages copy: those with a private name."""
     private = (file for file in files("rbdc.runtime").iterdir() if fnmatch(file.name, "_[a-z]*.py"))
     return {file.name: file.read_text("utf-8") for file in sorted(private, key=lambda file: file.name)}
 
 
 def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Return constants of the module that are no arrays."""
+    """Return the constants of the module that are not arrays."""
     model, names = package.model, [d.name for d in declarations]
     rows, contacts = row_slices(model), model.contacts
     made: dict[str, Any] = {
@@ -89,14 +89,14 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
 
 
 def _arrays(model: Problem) -> dict[str, Any]:
-    """Return arrays of constants of the module."""
+    """Return the constant arrays of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     made |= {"damping": model.damping, "stiffness": model.stiffness}
     made["friction"] = [sum(float(law.force) for law in laws) for laws in model.friction]
     made["masses"] = [body.inertia.mass for body in model.bodies]
     made["gravity"] = model.gravity.scalars()
     if model.actuators:
-        made["actuation"] = model.actuation  # tau = actuation @ forces of the motors
+        made["actuation"] = model.actuation  # tau = actuation @ (forces of the motors)
     if model.parameters:
         made["nominal_parameters"] = nominal(model)
     return made
@@ -111,7 +111,9 @@ _OTHER_TYPES = {
 
 
 def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str) -> list[tuple[str, str]]:
-    """Return attributes of a module beside functions: names and types. number: the type of its numbers."""
+    """Return names and types of the attributes of a module that are not functions. number: type of its
+    numbers.
+    """
     public = {name: value for name, value in constants.items() if not name.startswith("_")}
     return [
         *((name, _OTHER_TYPES.get(name, _TYPES[type(value)])) for name, value in public.items()),
@@ -122,8 +124,8 @@ def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str
 
 
 def _chart(model: Problem) -> tuple[tuple[str, int, int, int, int], ...]:
-    """Return the entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that
-    follow each other are one.
+    """Return the entries of q by kind, as `rbdc.runtime._differential.Part` takes them; consecutive vector
+    entries are joined.
     """
     parts: list[tuple[str, int, int, int, int]] = []
     for body in model.bodies:
@@ -139,8 +141,8 @@ def _chart(model: Problem) -> tuple[tuple[str, int, int, int, int], ...]:
 
 
 def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """Return where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes
-    it.
+    """Return the names of the functions' derivatives, as `rbdc.runtime._differential.Differential` takes
+    them.
     """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
@@ -148,7 +150,7 @@ def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any,
 
 
 def content_hash(model: Problem) -> str:
-    """Return identity of a robot: the model with all that the options made of its description."""
+    """Return the identity of a robot: a hash of the model after all options."""
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []
     content += [model.contacts] if model.contacts else []
@@ -163,11 +165,11 @@ _CONVERSIONS = [
     ("to_pinocchio", "q", "v", "a", "Pinocchio's q, v, a and tau of this module's."),
     ("from_pinocchio", "q", "v", "a", "This module's q, v, a and tau of Pinocchio's."),
 ]
-"""Conversions of states: the name of each, the names of what it takes, and a summary."""
+"""Conversions of states: name, arguments, and summary."""
 
 
 def every_joint(model: Problem) -> list[tuple[Any, ...]]:
-    """Return the joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
+    """Return the joints, with followers, as `rbdc.runtime._conversions.Joint` takes them."""
     in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
@@ -187,7 +189,7 @@ def _shape(shape: tuple[int, ...], sizes: Mapping[int, str]) -> str:
 
 
 Argument = tuple[str, str, str]
-"""An argument of a function of the package: its name, type and default, "" for none."""
+"""An argument of a function of the package: its name, type and default ("" for none)."""
 
 _EVERYWHERE: list[Argument] = [
     ("*", "", ""),
@@ -199,9 +201,9 @@ _REFERENCE: Argument = ("reference", 'Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALI
 
 
 def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> dict[str, Any]:
-    """Return a function of the package as Python: its declaration, with what `_runtime.Entry` takes of its
-    inputs and outputs, its signatures without and with types, and the arguments that it passes on: arrays,
-    and a place. sizes: names of sizes, where it is for no model.
+    """Return the Python view of a function of the package: its declaration with the inputs and outputs of
+    `_runtime.Entry`, its signatures without and with types, and the arguments that it passes on, arrays and
+    place. sizes: names of sizes, for a stub without a model.
     """
     arguments = [(p.name, "ArrayLike", "") for p in d.required]
     arguments += [(name, "str | int", "") for name in d.place[:-1]] + [_REFERENCE] * d.framed
@@ -255,7 +257,7 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
 
 
 _SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
-"""Sizes of a model that has no bodies, by the words for them."""
+"""Sizes of a model without bodies, with their names."""
 
 
 def module_type() -> str:

@@ -1,4 +1,4 @@
-"""The targets of a build: each is one line of `BACKENDS`. The target `c`, which every package has."""
+"""The targets of a build, one line of `BACKENDS` each, and the target `c`, which every package has."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rbdc.runtime._suggestions import suggestion
 
 
 class CTarget(Backend):
-    """C99 of single samples, with loops over the samples of a batch, as planning has it printed; every other
-    target of C adds to its library.
+    """C99 for single samples, with loops over the samples of a batch. The other targets of C extend its
+    library.
     """
 
     name = "c"
     compiled = (".c", ".h")
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """Return the library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
-        support at run time that is copied into every package.
+        """Return the library: all C, the header, CMakeLists.txt and README.md; the module and its stubs; and
+        the run-time support, which is copied into every package.
         """
         library = render_library(package.model, package.robot, sources, portable=package.portable)
         return library | render_python(package, [source.declaration for source in sources])
@@ -40,18 +40,20 @@ BACKENDS: dict[str, Backend] = {
     "casadi": CasadiTarget(),
     "jax": JaxTarget(),
 }
-"""Every target by its name, in the order in which they print."""
+"""Every target by name, in the order of printing."""
 
 FOUNDATION = "c"
-"""The target that every package has: its extension is compiled from it, and verified."""
+"""The target that every package has: the extension is compiled from it and verified."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """The text files of a package, by name, and what was made of each function.
+    """The text files of a package, and the sources of its functions.
 
-    compiled: the files that go into the extension of the package. libraries: shared libraries beside it, by
-    name, with the C file that each adds to these.
+    files: texts by file name.
+    sources: one for each function.
+    compiled: names of the files that are compiled into the extension.
+    libraries: shared libraries beside it, by name, with the C file that each adds.
     """
 
     files: dict[str, str]
@@ -61,9 +63,9 @@ class Generated:
 
 
 def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
-    """Return the targets of these names, in the order in which they print.
+    """Return the targets of these names, in the order of printing.
 
-    Raises OptionError for a name that is none or is given twice, UnsupportedError where C is missing.
+    Raises OptionError for an unknown name or one that is repeated, UnsupportedError without the target `c`.
     """
     given = asked("targets", ",".join(targets))
     for target in targets:
@@ -77,7 +79,7 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
-    """Return the text that the targets make of one function: its C, and what they add to that."""
+    """Return the text of the targets for one function: its C, and their additions."""
     source = printed(package.robot, planned.plan)
     if not planned.batch.samples:
         add_loop(package.robot, source)
@@ -87,8 +89,8 @@ def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backe
 
 
 def assembled(package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]) -> Generated:
-    """Return the files of a package by all targets. Raises ValueError where two give a file of the same
-    name.
+    """Return the files of a package from all targets. Raises ValueError if two targets return a file of the
+    same name.
     """
     files: dict[str, str] = {}
     compiled: set[str] = set()

@@ -1,5 +1,5 @@
-"""Jinja, configured once and strictly: an undefined name is an error, and white space comes out as the
-template shows it.
+"""Jinja, configured once and strictly: an undefined name is an error, and white space is printed as in the
+template.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from rbdc.emit import VERSION
 
-# Of HTML all is escaped; what goes into C and Python is made safe in rbdc.emit.names, as it becomes text.
+# HTML is escaped. Texts for C and Python are made safe in rbdc.emit.names.
 _ENVIRONMENT = Environment(
     loader=PackageLoader("rbdc.templates", ""),
     undefined=StrictUndefined,
@@ -24,17 +24,17 @@ _ENVIRONMENT.globals["version"] = VERSION
 
 
 def render(template: str, **context: Any) -> str:
-    """Return the text of a template, which gets plain data, and rbdc's version, and does no more than lay it
-    out; of HTML every value is escaped, but for what the template marks as markup.
+    """Return the text of a template. It receives plain data and rbdc's version, and only lays them out. In
+    HTML every value is escaped unless the template marks it as markup.
     """
     return _ENVIRONMENT.get_template(template).render(context)
 
 
 def part(template: str, **context: Any) -> str:
-    """Return the text of a template, without its last line break, for another one to print."""
+    """Return the text of a template without its last line break, for use in another template."""
     return render(template, **context).removesuffix("\n")
 
 
 def braced(entries: Iterable[object]) -> str:
-    """Return an initialiser of C."""
+    """Return a C initialiser."""
     return "{" + ", ".join(map(str, entries)) + "}"

@@ -1,4 +1,4 @@
-"""One C file for all variants of a library, where these have functions in different forms."""
+"""One C file for all variants of a library, for functions whose form differs between variants."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _KEPT = {
     "avx2": "(defined(__AVX2__) && !defined(__AVX512F__))",
     "baseline": "!defined(__AVX2__)",
 }
-"""The condition of the preprocessor that holds for each variant, and for one kind of processor at a time."""
+"""Preprocessor condition of each variant; exactly one holds on a processor."""
 _LAST = next(iter(_KEPT))
 
 
 def in_variants(sources: Mapping[tuple[str, ...], FunctionSource]) -> FunctionSource:
-    """Return the source of a function that has one for each of some groups of variants: of different texts
-    of a file the preprocessor keeps one. Its figures are those of the variant of the most extensions.
+    """Return the source of a function from sources for groups of variants. The preprocessor selects among
+    different texts of a file. Its figures are those of the variant with the most extensions.
 
-    Raises UnsupportedError where the groups need different C files.
+    Raises UnsupportedError if the groups need different C files.
     """
     last = next(own for group, own in sources.items() if _LAST in group)
     if len(sources) == 1:
@@ -43,7 +43,7 @@ def _files(source: FunctionSource) -> list[str]:
 
 
 def _joined(files: list[dict[str, str]], conditions: list[str]) -> dict[str, str]:
-    """Return the files by name, each with the text that is common, or the texts under their conditions."""
+    """Return the files by name: text that all share, or the texts under their conditions."""
     names = dict.fromkeys(name for own in files for name in own)
     return {name: _text([own.get(name) for own in files], conditions) for name in names}
 

@@ -1,1 +1,1 @@
-"""Signatures, algorithms and requirements of the functions of a generated module."""
+"""Signatures, algorithms and requirements of the functions of generated modules."""

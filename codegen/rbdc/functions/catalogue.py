@@ -1,6 +1,6 @@
-"""The functions of a generated module: the families of records, presets, and the choice among them.
+"""The functions of a generated module: the families of records, and the presets.
 
-To add a function: write its record, and its algorithm under `rbdc.algorithms`; a new family of records takes
+To add a function, write its record, and its algorithm under `rbdc.algorithms`. A new family of records needs
 a line in `FAMILIES`.
 """
 
@@ -28,7 +28,7 @@ from rbdc.runtime._suggestions import suggestion
 Family = Callable[[Problem], list[Function]]
 
 FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, contacts, second_order]
-"""In the order of the documentation."""
+"""Families, in the order of the documentation."""
 
 
 ANY = Problem("any", (), (), 0, 0)
@@ -36,9 +36,7 @@ ANY = Problem("any", (), (), 0, 0)
 
 
 def functions_of(model: Problem) -> Mapping[str, Function]:
-    """Return every function that can be built for the model, by its name, in the order of the
-    documentation.
-    """
+    """Return every function that can be built for the model by name, in the order of the documentation."""
     return _functions_of(model, tuple(FAMILIES))
 
 
@@ -52,8 +50,8 @@ def _functions_of(model: Problem, families: Sequence[Family]) -> Mapping[str, Fu
 
 
 def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Function]:
-    """Return the functions, with the records of those that they are derivatives of, as they are along curves
-    where joints follow others along some.
+    """Return the functions with their chain rules resolved to the records of other functions. If joints
+    follow others along curves, the records are those for curves.
     """
     made: dict[str, Function] = {}
 
@@ -78,8 +76,8 @@ def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Fun
 
 
 def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
-    """Return the function without rolled code, windows and paths where these do not hold: inertias are their
-    constants, they take forces in the bodies' frames, and joints follow others along lines.
+    """Return the function without rolled code, windows and paths if the model does not allow them. They need
+    constant inertias, forces in the bodies' frames, and joints that follow others linearly.
     """
     kinds = {p.kind for p in function.declaration.inputs}
     in_loops = Kind.PARAMETERS not in kinds and not (model.world_forces and Kind.WRENCHES in kinds)
@@ -89,7 +87,7 @@ def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
 
 
 def _along_curves(function: Function) -> Function:
-    """Return the function where joints follow others along curves: straight-line code, with no limbs in
+    """Return the function for joints that follow others along curves: straight-line code, without limbs in
     lanes.
     """
     methods, references, oracle = function.methods, function.references, function.oracle
@@ -108,9 +106,7 @@ def _along_curves(function: Function) -> Function:
 
 
 def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
-    """Return the record of the derivatives of a function, by the name that its `differential` has for
-    them.
-    """
+    """Return the record of the derivatives of a function, under the name in its `differential`."""
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
@@ -131,7 +127,7 @@ def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
 
 
 def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
-    """Return the derivative of an output, a further dimension for the directions."""
+    """Return the derivative of an output: it has one more dimension, for the directions."""
     size = model.nv if by.configuration else by.size
     name = f"d{y.name}_d{by.name}"
     if y.name.startswith("d") and "_d" in y.name:
@@ -140,15 +136,15 @@ def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
 
 
 def known() -> Mapping[str, Function]:
-    """Return every function by its name, for questions that no model answers: the shapes are those of a model
+    """Return every function by name, for questions that do not depend on a model; shapes are those of a model
     without joints.
     """
     return functions_of(ANY)
 
 
 def fingerprint() -> str:
-    """Return a text that changes with the records from outside rbdc, for keys in the cache; the hash of
-    rbdc's code covers those within.
+    """Return a text that changes with the records from outside rbdc, for keys in the cache. The hash of
+    rbdc's code covers its own records.
     """
     outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
     return "\n".join(text for family in outside for text in _sources(family))
@@ -160,8 +156,8 @@ def _sources(family: Family) -> list[str]:
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """Return the functions of each preset, the smallest first, each with those of the one before; then those
-    of second derivatives alone.
+    """Return the functions of each preset, smallest first. Each preset includes the one before; the preset of
+    second derivatives comes last and includes no other.
     """
     return _presets(known())
 
@@ -176,12 +172,12 @@ def _presets(catalogue: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
 
 
 def without_preset() -> tuple[str, ...]:
-    """Return the functions that are built where they are asked for by name."""
+    """Return the functions that are built only if they are named."""
     return tuple(name for name, function in known().items() if function.preset == ALONE)
 
 
 def requiring(requirement: Requirement, model: Problem = ANY) -> tuple[str, ...]:
-    """Return the functions of a model that are defined only for models with this property."""
+    """Return the functions of a model that need a model with this property."""
     return tuple(name for name, function in functions_of(model).items() if requirement in function.requires)
 
 
@@ -193,7 +189,7 @@ def rollable() -> tuple[str, ...]:
 def select(model: Problem, functions: Sequence[str] | None, preset: str) -> list[str]:
     """Return the names to build, in the order of the documentation.
 
-    Raises OptionError naming the unknown one and what there is.
+    Raises OptionError for an unknown name, with similar names.
     """
     catalogue = functions_of(model)
     there, own_presets = list(catalogue), _presets(catalogue)

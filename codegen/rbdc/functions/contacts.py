@@ -1,4 +1,4 @@
-"""The records of the dynamics of trees with contacts and closed loops; none for a model without any."""
+"""The records of the dynamics of trees with contacts and closed loops; a model without contacts has none."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ contact_placements(q, parameters)
     Placements of the contacts in the world, as 4x4 matrices.
     placements[contacts, 4, 4]: homogeneous matrices of the contacts (m)
 contact_jacobian(q, parameters)
-    Jacobian of the contacts, one below the other, along their axes.
+    Jacobian of the contacts along their axes, one below the other.
     J[nc, nv]: contact Jacobian
 contact_velocity(q, v, parameters)
     Velocity of the contacts: J v.
     velocity[nc]: velocity of the contacts (m/s, rad/s)
 contact_error(q, target!, parameters)
-    How far the contacts are from where they are held.
+    Position error of the contacts.
     error[nc]: p1 - p2, or log6 of the placement (m, rad)
 contact_drift(q, v, target, gains, parameters)
     Residual acceleration of the contacts without joint accelerations, Baumgarte's terms included.
     drift[nc]: residual acceleration (m/s^2, rad/s^2)
 delassus(q, mu, parameters)
-    Inverse inertia that contacts feel: J M^-1 J^T + mu 1.
+    Inverse inertia at the contacts: J M^-1 J^T + mu 1.
     delassus[nc, nc]: J M^-1 J^T + mu 1
 constrained_dynamics(q, v, tau, fext, {WITH_OPTIONS})
     Forward dynamics with contacts and loops held: M ddq + h = tau + J^T forces.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
-    forces[nc]: what the world, or body 2, does to body 1 (N, N m)
+    forces[nc]: forces of the world, or of body 2, on body 1 (N, N m)
 constrained_dynamics_derivatives(q, v, tau, fext, {WITH_OPTIONS})
     Derivatives of constrained dynamics by q (in the tangent space), v and tau.
     ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
@@ -85,15 +85,15 @@ centroidal_contact_dynamics(q, forces, parameters)
     Rate of the centroidal momentum by contacts and gravity, linear part first.
     dh[6]: rate of the momentum, world axes (N, N m)
 centroidal_contact_dynamics_derivatives(q, forces, parameters)
-    Derivatives of that rate by q (in the tangent space) and by the forces.
+    Derivatives of the rate of the centroidal momentum by q (in the tangent space) and by the forces.
     dh_dq[6, nv]: derivative by q; column: direction
     dh_dforces[6, nc]: derivative by forces; column: row of the contacts
 project_configuration(q, parameters)
-    Near q the configuration in which the loops are closed, by {PROJECTION_STEPS} Newton steps.
+    Configuration near q in which the loops are closed, by {PROJECTION_STEPS} Newton steps.
     q_closed[nq]: configuration
-    error[nc_loops]: what the loops are off there, by their rows (m, rad)
+    error[nc_loops]: remaining error of the rows of the loops (m, rad)
 project_velocity(q, v, parameters)
-    The velocity nearest to v that leaves the loops as they are.
+    Velocity nearest to v that keeps the loops closed.
     v_closed[nv]: velocity (m/s, rad/s)
 """
 
@@ -106,32 +106,34 @@ REQUIRES = {
     "contact_forward_dynamics": FORWARD,
     "centroidal_contact_dynamics": frozenset({Requirement.MOVING_MASS}),
 }
-"""Requirements of functions, which their derivatives have too."""
+"""Requirements of functions; their derivatives have the same."""
 
 ROOMS = (dynamics, derivatives, products, centroidal, projection)
-"""Where algorithms are."""
+"""Modules of algorithms."""
 
 SOLVED = ("constrained_dynamics", "impulse_dynamics")
-"""Functions that solve for forces, which Pinocchio has too, with their derivatives."""
+"""Functions that solve for forces. Pinocchio has them and their derivatives too."""
 
 LOOPED = ("constrained_dynamics",)
-"""Functions that have a rolled form."""
+"""Functions with a rolled form."""
 MOST_ROWS = 128
-"""Degrees of freedom and rows of contacts that loops factorise together, in 128 KB of stack."""
+"""Largest number of degrees of freedom plus rows of contacts that loops factorise; they need 128 KB of
+stack.
+"""
 
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
-"""Functions that are differentiated in other frameworks."""
+"""Functions with derivatives in other frameworks."""
 
 SYSTEMS: Mapping[str, Callable[..., derivatives.System]] = {
     "constrained_dynamics_derivatives": derivatives.constrained_system,
     "impulse_dynamics_derivatives": derivatives.impact_system,
     "contact_forward_dynamics_derivatives": derivatives.forward_system,
 }
-"""Equations for derivatives, whose columns may be solved side by side."""
+"""Equations of derivatives whose columns may be solved side by side."""
 
 
 def contacts(model: Problem) -> list[Function]:
-    """Return every one of them, in the order of the documentation."""
+    """Return all records, in the order of the documentation."""
     if not model.contacts:
         return []
     declared = declarations(model, DECLARATIONS, *_inputs(model))
@@ -140,7 +142,7 @@ def contacts(model: Problem) -> list[Function]:
 
 
 def _inputs(model: Problem) -> list[Parameter]:
-    """Return inputs that only functions of contacts have."""
+    """Return the inputs that only functions of contacts have."""
     count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
     meaning = "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)"
     target = Parameter("target", (world, 7), meaning, Kind.PLACEMENTS, True, (*[0.0] * 6, 1.0) * world)
@@ -161,9 +163,9 @@ def _inputs(model: Problem) -> list[Parameter]:
 
 
 def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
-    """Return the record of a function whose algorithm and reference have its name. Under contacts whose rows
-    depend on others no single solve gives derivatives, and Pinocchio regularises in another way; it has no
-    rows along the world's axes.
+    """Return the record of a function whose algorithm and reference have its name. With redundant rows no
+    single solve returns derivatives. Pinocchio regularises in another way and has no rows along the world's
+    axes.
     """
     chain = _chain(declared, name)
     of = name if chain is None else chain.of
@@ -193,16 +195,16 @@ def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: s
 
 
 def _in_loops(model: Problem) -> bool:
-    """Return whether all contacts can be loops: each holds a moving body to the world, no rows are redundant,
-    and the matrix of all rows fits on the stack.
+    """Return whether loops can treat all contacts: each holds a moving body to the world, no rows are
+    redundant, and the matrix of all rows fits on the stack.
     """
     moving = all(c.second is None and c.first.body != WORLD for c in model.contacts)
     return moving and not model.redundant and model.nv + total_rows(model) <= MOST_ROWS
 
 
 def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule | None:
-    """Return how a function follows from that whose name its own begins with: derivatives by all that must be
-    given but coefficients and inertial parameters, or products of these.
+    """Return the chain rule of a function from the function with which its name begins: derivatives by all
+    required inputs except coefficients and inertial parameters, or products with these derivatives.
     """
     of, _, ending = name.rpartition("_")
     if of not in declared:
@@ -217,7 +219,7 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
 
 
 def _in_columns(function: Function, system: Callable[..., derivatives.System]) -> Function:
-    """Return the function with its solves side by side."""
+    """Return the function with its right-hand sides solved side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
 
     def with_values(*given: Any, trace: Trace, **named: Any) -> tuple[Any, ...]:

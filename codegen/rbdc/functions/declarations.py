@@ -1,5 +1,5 @@
-"""Declarations as data: one object prints the C declaration, the cffi cdef, the stub and the docstring, so
-they cannot drift.
+"""Declarations as data. One object prints the C declaration, the cffi cdef, the stub and the docstring, so
+they always agree.
 """
 
 from __future__ import annotations
@@ -13,53 +13,53 @@ from rbdc.algorithms.frames import REFERENCES as REFERENCES
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 
 EXTERNAL_FORCES = "fext"
-"""The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name,
-a `Force` for each body.
+"""Name of the input of kind `Kind.WRENCHES`. Algorithms take it as the keyword argument of this name, a
+`Force` for each body.
 """
 
 
 PARAMETERS = "parameters"
-"""The name of the input of kind `Kind.PARAMETERS`."""
+"""Name of the input of kind `Kind.PARAMETERS`."""
 
 FRICTION_WIDTH = "friction_width"
-"""The name of the input of kind `Kind.POSITIVE`, which takes the place of the model's."""
+"""Name of the input of kind `Kind.POSITIVE`; it replaces the model's width."""
 
 OFFSET = "offset"
 """The name of the optional input that moves the frame of a function of a frame, in the frame's axes."""
 
 CONTACT_OPTIONS = ("active", "target", "gains", "mu")
-"""The names of inputs that algorithms take together as `rbdc.model.contacts.ContactOptions`, the
-keyword argument `options`.
+"""Names of inputs that algorithms take together, as `rbdc.model.contacts.ContactOptions` in the keyword
+argument `options`.
 """
 
 
 OF_MANY = ("_batch", "_lanes")
-"""Endings of the names of C functions of several samples."""
+"""Suffixes of C functions of several samples."""
 
 
 class Kind(Enum):
-    """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes
-    with a joint's direction.
+    """Physical meaning of an array: how to draw it at random, how to perturb it, and how it changes with a
+    joint's direction.
     """
 
     CONFIGURATION = "configuration"
-    """q: one entry for each coordinate (nq); quaternions are of unit length."""
+    """q (nq): one entry for each coordinate; quaternions have unit length."""
     VELOCITY = "velocity"
-    """v: a tangent vector (nv)."""
+    """v (nv): a tangent vector."""
     ACCELERATION = "acceleration"
-    """a: a tangent vector (nv)."""
+    """a (nv): a tangent vector."""
     MOTION = "motion"
     """A spatial motion, linear part first (6,)."""
     TANGENT = "tangent vector"
     """A step or a direction (nv)."""
     FORCE = "generalised force"
-    """tau: a covector (nv)."""
+    """tau (nv): a covector."""
     WEIGHTS = "weights"
-    """One number for each row of a result (nv)."""
+    """One number for each row of a result."""
     WRENCHES = "wrench of each body"
     """A force and a moment for each body, in its joint frame (njoints, 6)."""
     PARAMETERS = "inertial parameters"
-    """Ten numbers a row, as the model's `parameters` say."""
+    """Rows of ten numbers, for the model's `parameters`."""
     CONTACT_FORCES = "contact forces"
     """A force in each row of the contacts (nc)."""
     SWITCHES = "switches"
@@ -73,26 +73,30 @@ class Kind(Enum):
     PART = "numbers from 0 to 1"
     """A coefficient of restitution for each contact."""
     JOINT_ROWS = "rows of joints"
-    """An output with a row for each joint's direction."""
+    """An output with a row for each direction of a joint."""
     INVERSE = "an inverse"
-    """M^-1: an output with a row and a column for each joint's direction, accelerations by unit forces; under
-    contacts a block of an inverse.
+    """M^-1: an output with a row and a column for each direction of a joint, accelerations under unit forces.
+    With contacts, a block of an inverse.
     """
     SPACE_ROWS = "rows of space"
     """An output whose rows are directions in space, or a single number."""
     OTHER = "other"
-    """Neither an input nor an output of a function of the catalogue; nothing can be drawn for it."""
+    """Any other array of a function outside the catalogue; it cannot be drawn at random."""
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One array argument or result of a function.
 
-    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
-    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C, which both mean the entries of
-    `default`, zeros where that is empty. by_forces: outputs whose columns are rows of the contacts. units:
-    first entry and number of those that form unit vectors, quaternions, and cosine and sine (checked in
-    Python).
+    name: name of the argument.
+    shape: shape without batch dimensions; () for a scalar.
+    meaning: words for docstrings and comments, with the unit.
+    kind: see `Kind`.
+    optional: whether an input may be None in Python and NULL in C; both stand for `default`.
+    default: entries of an omitted input; zeros if empty.
+    by_forces: whether the columns of an output are rows of the contacts.
+    units: first index and number of the entries that form each unit vector: quaternions, and cosine and sine.
+        Python checks them.
     """
 
     name: str
@@ -111,15 +115,15 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The kind of `rbdc.runtime._arrays` that Python checks an argument to be; "" for none."""
+        """The check in `rbdc.runtime._arrays` that Python applies to an argument; "" for none."""
         kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
         kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive", Kind.PART: "part"}
         return kinds.get(self.kind, "")
 
     @property
     def in_space(self) -> bool:
-        """Whether it is an output over directions in space, or a number, where others have a row for each
-        joint's direction.
+        """Whether it is an output over directions in space, or a number; other outputs have a row for each
+        direction of a joint.
         """
         return self.kind is Kind.SPACE_ROWS
 
@@ -130,11 +134,11 @@ class Parameter:
 
     @property
     def absent(self) -> tuple[float, ...]:
-        """The entries of an optional input that is not given."""
+        """The entries of an omitted optional input."""
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """Return the C expression of a place in an array, which may be NULL where it is optional."""
+        """Return the C expression of a place in an array; an optional one may be NULL."""
         return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 
@@ -142,18 +146,21 @@ class Parameter:
 class FunctionDeclaration:
     """The signature of one entry point of a generated module.
 
-    C, with the scalars of `scalar` in place of double:
-    ``void <robot>_<name>(const double *<input>..., [int frame, [int other,] int reference,] double
-    *<output>...)``, and
-    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With
-    `lanes` also ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes`
-    samples, each entry of an array so many times, once for each sample. With `zeroed` also
-    ``void <robot>_<name>_into_zeroed(...)``, whose outputs must hold zeros, or what the same function left
-    there. All pointers are restrict.
+    name, summary: name, and what the function computes.
+    inputs, outputs: arrays.
+    framed: whether a frame's index and a reference follow the inputs; see `REFERENCES`. In Python, `frame` is
+        a name or an index, and `reference` is a name, "LOCAL" by default.
+    lanes: whether there is a form for blocks of samples.
+    zeroed: whether there is a form for zeroed outputs.
+    pair: whether a second frame, `other`, follows the first.
+    scalar: type of the numbers; it replaces double below.
 
-    `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in
-    Python, where optional inputs stand behind both, `frame` is a name or an index and `reference` one of the
-    names, "LOCAL" by default. Those of a `pair` take a second frame, `other`, after the first.
+    C: ``void <robot>_<name>(const double *<input>..., [int frame, [int other,] int reference,] double
+        *<output>...)``, and ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one
+        after the other. ``void <robot>_<name>_lanes(size_t n, ...the same...)`` takes n blocks of
+        `scalar.lanes` samples; each entry of an array is stored once for each sample of the block. ``void
+        <robot>_<name>_into_zeroed(...)`` needs outputs that hold zeros or results of the same function. All
+        pointers are restrict.
     """
 
     name: str
@@ -168,7 +175,7 @@ class FunctionDeclaration:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The names of the arguments that say where: frames, and what motions refer to."""
+        """Names of the arguments for the place: frames, and the reference."""
         if not self.framed:
             return ()
         return ("frame", "other", "reference") if self.pair else ("frame", "reference")
@@ -180,7 +187,7 @@ class FunctionDeclaration:
 
     @property
     def any_given(self) -> str:
-        """The C condition that one of the optional inputs is there."""
+        """The C condition that an optional input is passed."""
         return " || ".join(f"{p.name} != NULL" for p in self.optional)
 
     @property
@@ -190,7 +197,7 @@ class FunctionDeclaration:
 
     @property
     def required(self) -> list[Parameter]:
-        """The other inputs."""
+        """The required inputs."""
         return [p for p in self.inputs if not p.optional]
 
     @property
@@ -200,7 +207,7 @@ class FunctionDeclaration:
 
     @property
     def forms(self) -> list[str]:
-        """Endings of the names of its C functions."""
+        """Suffixes of its C functions."""
         return ["", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes]
 
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
@@ -208,15 +215,15 @@ class FunctionDeclaration:
         return [self.prototype(robot, form, restrict) for form in self.forms]
 
     def prototype(self, robot: str, form: str = "", restrict: str = "restrict") -> str:
-        """Return the C declaration of one of its forms without the semicolon: `_batch`, `_lanes`, or
-        `_into_zeroed`. `restrict` may be "" (cffi) or a macro (header usable from C++).
+        """Return the C declaration of one form without the semicolon: `_batch`, `_lanes`, or `_into_zeroed`.
+        `restrict` may be "" (cffi) or a macro (header usable from C++).
         """
         first = ["size_t n"] if form in OF_MANY else []
         parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
         return f"void {robot}_{self.name}{form}({parameters})"
 
     def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
-        """Return the parameters of a C function that takes and gives the same in arrays of `kind`."""
+        """Return the parameters of a C function with the same inputs and outputs in arrays of `kind`."""
         qualifier = f"{restrict} " if restrict else ""
         inputs = [f"const {kind} *{qualifier}{p.name}" for p in self.inputs]
         return [
@@ -226,5 +233,5 @@ class FunctionDeclaration:
         ]
 
     def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
-        """Return the arguments of a call of such a function; `place` says where an array is."""
+        """Return the arguments of a call of that function; `place` returns the pointer to an array."""
         return [*map(place, self.inputs), *self.place, *map(place, self.outputs)]

@@ -1,4 +1,6 @@
-"""The records of the first and second derivatives of inverse and forward dynamics, and products with them."""
+"""The records of the first and second derivatives of inverse and forward dynamics, and of products with
+them.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ BY = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau")}
 """The inputs by which inverse and forward dynamics are differentiated."""
 
 Methods = dict[str, dict[str, Evaluate]]
-"""Methods of a function that inverse and forward dynamics both have, by the names of these."""
+"""Methods that functions of inverse and forward dynamics share, by the names of the functions."""
 
 
 def derivatives(model: Problem) -> list[Function]:

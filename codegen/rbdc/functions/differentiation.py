@@ -1,7 +1,7 @@
-"""Functions by the chain rule on the operations of others: derivatives, products with them, weighted sums.
+"""Functions from the chain rule on the operations of others: derivatives, products with them, weighted sums.
 
-Places and derivatives of joints that follow others along curves are symbols meanwhile, so that no derivative
-is taken of how they are found.
+Places and derivatives of joints that follow others along curves are symbols meanwhile. So the computation of
+these joints is not differentiated.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ Rows = Sequence[Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class Differentiated:
-    """The derivatives of the outputs of an algorithm, by the chain rule on its operations: of each output by
-    each of the inputs `by` in turn, or one of each output along `directions`, inputs of the names for each of
-    `by`. Of configurations they are in the tangent space, times the rates of their entries.
+    """The derivatives of the outputs of an algorithm, by the chain rule on its operations. Derivatives by
+    configurations are in the tangent space: they are multiplied by the rates of the entries.
 
-    weights: inputs with a number for each entry of the outputs, of which the weighted sum is differentiated
-    in place of them. kept: numbers of the derivatives that are outputs; None: all.
+    algorithm: the algorithm.
+    by: inputs by which each output is differentiated in turn.
+    weights: inputs with a number for each entry of the outputs; then the weighted sum is differentiated.
+    directions: inputs for each of `by`; then derivatives are taken along these.
+    kept: indices of the derivatives that are outputs; None keeps all.
     """
 
     algorithm: Evaluate
@@ -38,7 +40,7 @@ class Differentiated:
     kept: tuple[int, ...] | None = None
 
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """Return an `Evaluate`."""
+        """Compute the derivatives: an `Evaluate`."""
         from rbdc.ir.symbolic import written_out
 
         curves, own = _Curves.of(model, inputs, trace), (*self.weights, *self.directions)
@@ -84,8 +86,11 @@ class Differentiated:
 
 @dataclass(frozen=True)
 class _Curves:
-    """Places and derivatives of joints that follow others along curves, as symbols, and their values;
-    rates: the symbols' along the leaders' coordinates, by the entries of q; inputs: with the symbols.
+    """Symbols for the places and derivatives of joints that follow others along curves.
+
+    inputs: inputs with the symbols.
+    symbols, values: the symbols and their values.
+    rates: derivatives of the symbols by the leaders' coordinates, with the index of the entry of q.
     """
 
     inputs: Inputs
@@ -110,11 +115,11 @@ class _Curves:
         return _Curves({**inputs, CURVES: given}, given, values, rates)
 
     def followed(self, rate: Sequence[Scalar]) -> list[Scalar]:
-        """Return the rates of the symbols that go with one of q."""
+        """Return the rates of the symbols for rates of q."""
         return [own * rate[entry] for entry, own in self.rates]
 
     def put(self, rows: Rows) -> list[list[Scalar]]:
-        """Return rows with the values in place of the symbols."""
+        """Replace the symbols in rows by their values."""
         from rbdc.ir.from_casadi import substituted
 
         return substituted(rows, self.symbols, self.values) if self.symbols else [*map(list, rows)]
@@ -126,7 +131,7 @@ def _rates(model: Problem, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def _announce(model: Problem, rows: Rows, by: Parameter, trace: Trace) -> None:
-    """Announce the derivatives by the directions of each joint."""
+    """Trace the derivatives by the directions of each joint."""
     if not rows or len(rows[0]) != model.nv:
         return
     for index, body in enumerate(model.bodies):

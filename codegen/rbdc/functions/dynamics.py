@@ -47,17 +47,19 @@ aba(q, v, tau, fext, parameters, friction_width)
     Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 torque_regressor(q, v, a)
-    Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+    Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
     Y[nv, 10 njoints]: joint torque regressor
 """
 
 
 FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "tau"}
-"""How external forces enter inverse dynamics, whose result is `through`, and forward dynamics."""
+"""How external forces enter: in inverse dynamics by its result `through`, in forward dynamics by its
+input.
+"""
 
 
 def dynamics(model: Problem) -> list[Function]:
-    """Return every one of them, in the order of the documentation."""
+    """Return all records, in the order of the documentation."""
     terms = drive_terms(model)
     text = DECLARATIONS.replace("C(q, v) v + g(q)", " + ".join(["C(q, v) v + g(q)", *terms]))
     text = text.replace("- C(q, v) v - g(q)", " - ".join(["- C(q, v) v - g(q)", *terms]))
@@ -66,14 +68,14 @@ def dynamics(model: Problem) -> list[Function]:
 
 
 def drive_terms(model: Problem) -> list[str]:
-    """Return the forces of the joints' drives that count in the equation of motion, as formulas."""
+    """Return the forces of joint drives in the equation of motion, as formulas."""
     terms = {"D v": any(model.damping), "K (q - q_rest)": any(model.stiffness)}
     terms["F v / sqrt(v^2 + w^2)"] = any(model.friction)
     return [term for term, counts in terms.items() if counts]
 
 
 def equation(model: Problem) -> str:
-    """Return the equation of motion in words of formulas, with the forces of drives that count."""
+    """Return the equation of motion as a formula, with the forces of drives."""
     terms = ["M(q) a", "C(q, v) v", "g(q)", *drive_terms(model)]
     return f"tau = {' + '.join(terms)} - sum of J^T fext"
 
@@ -132,7 +134,7 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
 
 
 def _of_gravity(model: Problem) -> Differential:
-    """Return where the derivatives of gravity are: with those of inverse dynamics, unless springs are in
+    """Return the names of the derivatives of gravity: those of inverse dynamics, unless springs are part of
     these.
     """
     if any(model.stiffness):
@@ -141,14 +143,14 @@ def _of_gravity(model: Problem) -> Differential:
 
 
 def _at_rest(alone: str) -> Differential:
-    """Derivatives of inverse dynamics without accelerations, or by a function of these alone."""
+    """Return the names of the derivatives of a function without accelerations: those of inverse dynamics, or
+    a function of these alone.
+    """
     return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", alone=alone)
 
 
 def lagrangian(model: Problem, name: str) -> dict[str, str]:
-    """Return the reference of the recursion with homogeneous matrices, where every joint has one
-    coordinate.
-    """
+    """Return the reference of the recursion with homogeneous matrices if every joint has one coordinate."""
     simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
     return {"zhakatayev": f"lagrangian:{name}"} if simple and model.njoints else {}
 

@@ -1,5 +1,5 @@
-"""Algorithms as the records of functions hold them: from arrays of scalars to arrays of scalars, on a robot's
-model or its joint-space model.
+"""Algorithms as records of functions hold them: functions from arrays of scalars to arrays of scalars, on a
+robot's model or its joint-space model.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]
-"""The entries of each input array, row by row; an optional input that is not given is absent."""
+"""The entries of each input array, row by row; omitted optional inputs are absent."""
 
 CURVES = "curves"
-"""The name among the inputs of the place and the first derivatives of each joint that follows another along a
-curve (`rbdc.algorithms.couplings`), where they are known: derivatives are taken by them. No function declares
-it.
+"""Name of an input with the place and the first derivatives of each joint that follows another along a curve
+(`rbdc.algorithms.couplings`). Derivatives are taken by them. No function declares it.
 """
 
 NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, *CONTACT_OPTIONS)
-"""Inputs that algorithms take by name, or in their model."""
+"""Inputs that algorithms take by name, or as part of their model."""
 
 Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
@@ -36,8 +35,12 @@ Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
 
 @dataclass(frozen=True)
 class Part:
-    """A function of the catalogue as part of an entry point, and the frame's index and the reference's name
-    if it takes them; of a pair of frames the index of the other.
+    """A function of the catalogue as part of an entry point.
+
+    name: name of the function.
+    frame: index of its frame, if it takes one.
+    reference: name of the reference.
+    other: index of the second frame of a pair.
     """
 
     name: str
@@ -47,15 +50,15 @@ class Part:
 
     @property
     def place(self) -> tuple[int | str | None, ...]:
-        """The arguments after the inputs, as algorithms take them."""
+        """The arguments after the inputs, in the order of algorithms."""
         if self.frame is None:
             return ()
         return (self.frame, *(() if self.other is None else (self.other,)), self.reference)
 
 
 def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: Trace) -> Any:
-    """Return the algorithm on the inputs in their order; external forces as `Force`, where there are any, in
-    the model's own frames or in the world's, which every model has.
+    """Call the algorithm on the inputs in their order. External forces are passed as `Force`, in the model's
+    own frames or in the world's frame.
     """
     arguments, keywords = called_with(inputs)
     model = at_configuration(with_given(model, inputs), arguments[0], inputs.get(CURVES), trace)
@@ -66,8 +69,8 @@ def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: 
 
 
 def with_given(model: Problem, inputs: Inputs) -> Problem:
-    """Return the model with those of its numbers that are given at run time, if any: inertial parameters, of
-    which it has the constant part, the width of dry friction, and an offset, which moves its frames.
+    """Return the model with its run-time numbers, if any: inertial parameters, added to their constant part,
+    and the width of dry friction.
     """
     if PARAMETERS in inputs:
         model = with_parameters(model, inputs[PARAMETERS])
@@ -81,8 +84,8 @@ def with_given(model: Problem, inputs: Inputs) -> Problem:
 
 
 def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]:
-    """Return the inputs as algorithms take them: in their order, and by name the external forces as `Force`
-    and the options of contacts together, where there are any.
+    """Return the inputs as algorithms take them: in order, and by name the external forces as `Force` and the
+    options of contacts.
     """
     keywords: dict[str, Any] = {}
     if EXTERNAL_FORCES in inputs:
@@ -95,8 +98,9 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
 
 
 def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> Evaluate:
-    """Return an algorithm on the model as it is: what it gives depends on the links' own frames, or is the
-    form of a paper. `in_lanes` gives the same from a joint-space model, whose bodies know their own frames.
+    """Return an algorithm on the model itself, because its result depends on the links' own frames or because
+    it is the form of a paper. `in_lanes` computes the same from a joint-space model, whose bodies know their
+    own frames.
     """
 
     def alone(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -107,25 +111,28 @@ def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None 
 
 @dataclass(frozen=True)
 class OnJointSpace:
-    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model,
-    where it is cheapest, never with limbs in lanes.
+    """An algorithm whose results do not depend on link frames. It is evaluated on the joint-space model,
+    where it is cheapest, without limbs in lanes.
 
-    With inertial parameters at run time among the inputs it is evaluated on the joint-space model of what is
-    constant, to which they are added.
+    Run-time inertial parameters are added to the joint-space model of the constant part.
     """
 
     algorithm: Callable[..., Any]
 
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """Return an `Evaluate`."""
+        """Evaluate the algorithm: an `Evaluate`."""
         constant = constant_part(model) if PARAMETERS in inputs else model
         return arrays(_call(self.algorithm, reduced(constant), inputs, trace))
 
 
 @dataclass(frozen=True)
 class InLanes:
-    """An `Evaluate`, on the robot's own model, that can also be traced on a joint-space model whose limbs are
-    alike, to run them in the lanes of vectors. space: which of the joint-space models that is.
+    """An `Evaluate` on the robot's own model that can also be traced on a joint-space model with identical
+    limbs, to run these in vector lanes.
+
+    alone: evaluation on the robot's own model.
+    for_lanes: evaluation for limbs in lanes.
+    space: which joint-space model that takes.
     """
 
     alone: Evaluate
@@ -133,13 +140,13 @@ class InLanes:
     space: Space = "regrouped"
 
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """On the robot's own model."""
+        """Evaluate on the robot's own model."""
         return self.alone(model, inputs, trace)
 
 
 def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> InLanes:
-    """Return an algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form of it that
-    treats all limbs alike, where it does not itself.
+    """Return an algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form that
+    treats all limbs alike, if the algorithm does not.
     """
 
     def for_lanes(model: Any, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -149,13 +156,13 @@ def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | No
 
 
 def alone(evaluate: Evaluate) -> Evaluate:
-    """Return an `Evaluate` that has no limbs in lanes."""
+    """Return an `Evaluate` without limbs in lanes."""
     return evaluate.alone if isinstance(evaluate, InLanes) else evaluate
 
 
 def arrays(result: Any) -> list[list[Scalar]]:
-    """Return the entries of each output of an algorithm: a vector, a motion, a matrix, or a tuple of
-    these.
+    """Return the entries of each output of an algorithm; an output is a vector, a motion, a matrix, or a
+    tuple of these.
     """
     outputs = result if isinstance(result, tuple) else (result,)
     rows = (x.scalars() if isinstance(x, Motion) else x for x in outputs)
@@ -163,12 +170,12 @@ def arrays(result: Any) -> list[list[Scalar]]:
 
 
 def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
-    """Return an algorithm (model, *inputs, *place) at one place, a frame or a pair of frames and a reference,
-    by the climb from there to the root.
+    """Return an algorithm (model, *inputs, *place) at one place: a frame or a pair of frames, and a
+    reference. It climbs from there to the root.
     """
 
     def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace) -> Any:
-        del trace  # the steps of a frame's climb have no names of their own
+        del trace  # steps of a frame's climb have no names
         return algorithm(model, *inputs, *place)
 
     return on_model(at_place)

@@ -1,4 +1,4 @@
-"""Inputs and outputs that several functions have, and declarations as texts have them."""
+"""Inputs and outputs that several functions share, and the parser of declarations."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ _OUTPUTS = re.compile(r" +(\w+(?: \w+)*)\[(inverse )?(.*?)\]: (.+)")
 """"    a b[shape]: meaning": names, whether it is an inverse, shape and meaning."""
 
 Declared = Mapping[str, FunctionDeclaration]
-"""Declarations by their names."""
+"""Declarations by name."""
 
 _UNITS = {"spherical": (0, 4), "planar": (2, 2), "floating": (3, 4)}
-"""By the ways in which entries of q are drawn those that form unit vectors: the first, and how many."""
+"""For each way to draw entries of q, the first index and the number of the entries that form a unit
+vector.
+"""
 
 _POSE = "x y z qx qy qz qw (m, unit quaternion)"
 _NOWHERE = (*[0.0] * 6, 1.0)
 """The placement that moves nothing."""
 
 _PLACE = ("frame", "other")
-"""The last in parentheses of functions of a frame, and of a pair of frames."""
+"""Last words in parentheses of functions of a frame and of a pair of frames."""
 
 
 def configuration(model: Problem, name: str = "q") -> Parameter:
@@ -44,14 +46,12 @@ def configuration(model: Problem, name: str = "q") -> Parameter:
 
 
 def units_of(model: Problem) -> tuple[tuple[int, int], ...]:
-    """Return the first entry and the number of those of q that form unit vectors."""
+    """Return the first index and the number of the entries of q that form unit vectors."""
     return tuple((start + _UNITS[way][0], _UNITS[way][1]) for way, start in model.draws() if way in _UNITS)
 
 
 def _inputs(model: Problem) -> list[Parameter]:
-    """Return inputs that functions of all families have; those that a model has nothing for are without
-    numbers.
-    """
+    """Return the inputs that functions of all families share. An input without use for a model has size 0."""
     nv = (model.nv,)
     return [
         configuration(model),
@@ -79,34 +79,35 @@ def _external_forces(model: Problem) -> Parameter:
 
 
 def _inertial_parameters(model: Problem) -> Parameter:
-    """Return the inertial parameters that are given at run time (rows, 10)."""
+    """Return the run-time inertial parameters (rows, 10)."""
     names = ", ".join(shown(row.name) for row in model.parameters)
     meaning = f"m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg, m) of {names}"
     return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
 
 
 def _friction_width(model: Problem) -> Parameter:
-    """Return the optional width of dry friction, by default the model's."""
+    """Return the optional width of dry friction; the default is the model's."""
     shape = () if any(model.friction) else (0,)
     meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
     return Parameter(FRICTION_WIDTH, shape, meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
 def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
-    """Return the declarations of a text for a model, by their names. Each is a line with indented ones below,
+    """Return the declarations in a text for a model, by name. Each is a line with indented lines below,
 
         name(q, v, fext, frame)
             What it computes.
             dtau_dq dtau_dv[nv, nv]: derivative by <x>
 
-    in which <x> is what the name of an output ends in after its last d. `!`: required here. `frame`: it is a
-    function of a frame, with `other` of a pair. Shapes are of numbers, names in `sizes_of`, and products of
-    both, 10 njoints; "inverse" before them says that it is one.
+    <x> stands for the end of an output's name, after its last d. `!` marks an optional input that this
+    function requires. `frame` marks a function of a frame, `other` one of a pair of frames. Shapes consist of
+    numbers, the sizes of `_sizes`, and products such as 10 njoints; "inverse" before a shape marks an
+    inverse.
 
     Args:
-        model: whose sizes shapes have.
-        text: the declarations, one after the other.
-        more: inputs beside those that functions of all families have.
+        model: model with the sizes of shapes.
+        text: the declarations.
+        more: inputs beside those that functions of all families share.
     """
     by_name = {p.name: p for p in [*_inputs(model), *more]}
     sizes = sizes_of(model)
@@ -115,9 +116,7 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
 
 
 def sizes_of(model: Problem) -> dict[str, int]:
-    """Return sizes by the names that shapes have for them: those of the whole tree, of contacts and of closed
-    loops too.
-    """
+    """Return the sizes in shapes by name, also those of the whole tree, of contacts and of closed loops."""
     joints = [body.joint for body in model.bodies]
     return {
         "nq": model.nq,
@@ -156,14 +155,14 @@ def _declared(
 
 
 def _is_there(p: Parameter) -> bool:
-    """Return whether a model has something for an input to be given: targets, only with contacts with the
-    world; numbers of its own that are given at run time.
+    """Return whether a model has a use for an input: for example targets only if there are contacts with the
+    world.
     """
     return p.size > 0 or p.kind not in (Kind.PLACEMENTS, Kind.PARAMETERS, Kind.POSITIVE)
 
 
 def _outputs(found: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
-    """Return the outputs of one line; those over entries of q and v have rows of joints."""
+    """Return the outputs of one line; outputs over entries of q and v have rows of joints."""
     names, inverse, dimensions, meaning = found.groups()
     shape = tuple(
         prod(int(word) if word.isdigit() else sizes[word] for word in dimension.split())

@@ -91,8 +91,8 @@ manipulability_gradient(q, frame)
 
 
 def kinematics(model: Problem) -> list[Function]:
-    """Return every one of them, in the order of the documentation."""
-    meaning = "where the frame is to be, x y z qx qy qz qw (m, unit quaternion)"
+    """Return all records, in the order of the documentation."""
+    meaning = "desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)"
     declared = declarations(model, DECLARATIONS, Parameter("target", (7,), meaning, Kind.PLACEMENTS))
     placements = Function(
         declared["forward_kinematics"],
@@ -102,7 +102,7 @@ def kinematics(model: Problem) -> list[Function]:
         references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
-    whole_tree = Function(  # others than q and v where joints follow others
+    whole_tree = Function(  # they differ from q and v if joints follow others
         declared["expand"],
         {"joints": on_model(expand)},
         preset="control" if model.curves else ALONE,
@@ -122,7 +122,7 @@ def kinematics(model: Problem) -> list[Function]:
 
 
 ROOMS = (frames, frame_placements, frame_pairs, frame_errors, frame_derivatives)
-"""Where algorithms are."""
+"""Modules of algorithms."""
 
 CHOOSING = ("frame_error", "frame_error_derivatives")
 """Functions of a frame that choose formulas by the sample."""
@@ -152,8 +152,8 @@ FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ),
     ("relative_jacobian", "full", ""),
 )
-"""Functions of a frame, whose algorithms have their names, with the preset, and the name of their
-derivatives or what they are derivatives of.
+"""Functions of a frame; algorithms have their names. Each with its preset, and the name of its derivatives or
+of the function that it differentiates.
 """
 
 

@@ -1,4 +1,4 @@
-"""The records of steps on the configuration manifold, and of their derivatives."""
+"""The records of steps on the configuration manifold and of their derivatives."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rbdc.functions.record import ALONE, Comparison, Differential, Function
 from rbdc.model import Problem
 
 INTEGRATE = "integrate"
-"""The function that finite differences step with."""
+"""The function whose steps finite differences use."""
 
 DECLARATIONS = """
 integrate(q, dv)
-    q (+) dv: the configuration reached by the constant velocity dv in unit time.
+    Configuration q (+) dv, reached by the constant velocity dv in unit time.
     q_next[nq]: configuration
 difference(q0, q1)
-    The dv with q0 (+) dv = q1.
+    Tangent step dv with q0 (+) dv = q1.
     dv[nv]: tangent step (m, rad)
 dintegrate(q, dv)
     Derivatives of q (+) dv by q and dv, all in the tangent spaces.
@@ -58,7 +58,7 @@ def manifold(model: Problem) -> list[Function]:
 def _step(
     declared: Declared, algorithm: Callable[..., Any], method: str, differential: Differential | None = None
 ) -> Function:
-    """Return a step or its derivatives, by the algorithm and the reference of its name."""
+    """Return the record of a step or its derivatives, with the algorithm and the reference of its name."""
     known, name = differential is not None, algorithm.__name__
     return Function(
         declared[name],

@@ -21,7 +21,7 @@ com_jacobian(q, parameters)
     Jacobian of the centre of mass.
     J[3, nv]: Jacobian of the centre of mass
 centroidal_momentum_matrix(q, parameters)
-    A with A v the momentum about the centre of mass of the moving links, linear rows first.
+    Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
     A[6, nv]: centroidal momentum matrix
 centroidal_momenta(q, v, a, parameters)
     h and its rate.
@@ -45,13 +45,13 @@ potential_energy(q, parameters)
     Potential energy of all links in the field of gravity.
     energy[]: potential energy (J)
 static_regressor(q)
-    Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3).
+    Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
     Y[3, 4 njoints]: static regressor
 kinetic_energy_regressor(q, v)
-    y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.
+    Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
     y[10 njoints]: kinetic energy regressor
 potential_energy_regressor(q)
-    y with y . parameters = the potential energy of the moving links; 10 parameters a body.
+    Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
     y[10 njoints]: potential energy regressor
 """
 
@@ -61,11 +61,11 @@ MOVING = MASS | {Requirement.MOVING_MASS}
 
 
 def momentum(model: Problem) -> list[Function]:
-    """Return every one of them, in the order of the documentation."""
+    """Return all records, in the order of the documentation."""
     declared, orin = declarations(model, DECLARATIONS), "orin-goswami-lee"
     own, regressor = partial(_by_subtrees, declared), partial(_regressor, declared)
     matrix = ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")
-    momenta = Function(  # not in the catalogue
+    momenta = Function(  # it is not in the catalogue
         declared["centroidal_momenta"],
         {"newton_euler": OnJointSpace(centroidal.centroidal_momenta)},
         references={orin: "centroidal:centroidal_momenta"},
@@ -110,8 +110,8 @@ def _by_subtrees(
     peers: tuple[str, ...] = (),
     derivatives: str = "",
 ) -> Function:
-    """Return the record of a function whose algorithm and reference have its name, and its derivatives unless
-    they have another. peers: Pinocchio's algorithms.
+    """Return the record of a function whose algorithm and reference have its name, with its derivatives
+    unless they have another name. peers: Pinocchio's algorithms.
     """
     name = algorithm.__name__
     return Function(
@@ -125,7 +125,7 @@ def _by_subtrees(
 
 
 def _regressor(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
-    """Return the record of a regressor, which is over parameters in the links' own frames."""
+    """Return the record of a regressor. Regressors are over parameters in the links' own frames."""
     name = algorithm.__name__
     references = {"atkeson": f"regressor:{name}"}
     return Function(declared[name], {method: on_model(algorithm)}, references=references)

@@ -1,4 +1,4 @@
-"""The record of a function: all that rbdc knows of it, in one place."""
+"""The record of a function: everything that rbdc knows about it, in one place."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ from rbdc.functions.evaluation import Evaluate
 from rbdc.runtime._differential import Differential as Differential
 
 PRESETS = ("control", "optimisation", "full")
-"""The smallest first; each has the functions of the one before."""
+"""Presets, smallest first; each includes the one before."""
 SECOND = "second"
-"""The preset of second derivatives alone: they are large, and few need them."""
+"""Preset of second derivatives only: they are large, and few users need them."""
 ALONE = ""
-"""In place of a preset: built where it is asked for by name."""
+"""No preset: the function is built only if it is named."""
 
 
 class Requirement(Enum):
     """A property that a model must have for a function to be defined."""
 
     REGULAR_INERTIA = "regular M"
-    """A joint-space inertia that is regular in some configuration."""
+    """The joint-space inertia is regular in some configuration."""
     INDEPENDENT_ROWS = "independent rows of contacts"
-    """Contacts whose forces are determined in some configuration, or a regularisation."""
+    """Contact forces are determined in some configuration, or there is a regularisation."""
     MASS = "mass"
-    """A link with mass."""
+    """A link has mass."""
     MOVING_MASS = "moving mass"
-    """A moving link with mass."""
+    """A moving link has mass."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Choices that planning makes for a function by more than its operation counts; the thresholds are in
+    """Choices of planning for a function beyond its operation counts; thresholds are in
     `rbdc.planning.policy`.
 
-    dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so that columns
-    side by side are worth while on smaller models. counted_by_pass: `rbdc info` shows its operations after
-    each pass over the model. rolled: its recursions as loops (`rbdc.planning.loops.rolled`), by the names of
-    the methods that the manifest gives. windows: its kernel of that form, by its name in
-    `rbdc.planning.windows.kernels`. sample_by_sample: a choice in it depends on the sample, so that its batch
-    is a loop. one_by_one_in_limbs: where four limbs run in lanes in a single call, its samples take less time
-    one by one than side by side.
+    dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so columns side
+        by side pay on smaller models.
+    counted_by_pass: `rbdc info` shows its operations after each pass over the model.
+    rolled: its recursions as loops (`rbdc.planning.loops.rolled`), by method name in the manifest.
+    windows: name of its kernel in `rbdc.planning.windows.kernels`.
+    sample_by_sample: a choice in it depends on the sample, so its batch is a loop.
+    one_by_one_in_limbs: if four limbs run in lanes in a single call, its samples are faster one by one than
+        side by side.
     """
 
     dense_right_sides: bool = False
@@ -59,11 +60,13 @@ class Policy:
 class Comparison:
     """How comparisons and benchmarks treat a function.
 
-    derivative_of: the name of the function of which it is the matrices of derivatives. peers: by library the
-    names of its algorithms there, as its harness exports them. checks_only: the generated method is that of
-    the textbooks too, so that references check results and are not timed. through_passes: the name by which
-    the reference that decides is timed on the joint-space model too, as generated methods are. benchmarked:
-    `rbdc benchmark` measures it unless told otherwise. headline: it has a tile at the top of the page.
+    derivative_of: name of the function whose derivatives it computes.
+    peers: names of its algorithms in other libraries, by library, as their harnesses export them.
+    checks_only: the generated method is the textbook's too, so references check results and are not timed.
+    through_passes: name under which the oracle is also timed on the joint-space model, like generated
+        methods.
+    benchmarked: whether `rbdc benchmark` measures it by default.
+    headline: whether it has a tile at the top of the page.
     """
 
     derivative_of: str | None = None
@@ -76,12 +79,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class ChainRule:
-    """A function as derivatives of another, by the chain rule on the other's operations.
+    """A function as derivatives of another one, by the chain rule on the other's operations.
 
-    of: the other's name; source: its record, which the catalogue puts there. by: names of its first inputs,
-    by each of which each of its outputs is differentiated. weights: inputs of this function that weight the
-    other's outputs, of which the sum is taken before; directions: along which derivatives are taken, for each
-    of `by`, in place of all of them. kept: numbers of the results that are outputs; None: all.
+    of: name of the other function.
+    by: names of its first inputs; each of its outputs is differentiated by each of them.
+    weights: inputs of this function that weight the other's outputs; their weighted sum is differentiated.
+    directions: for each of `by`, the direction along which derivatives are taken.
+    kept: indices of the results that are outputs; None keeps all.
+    source: record of the other function; the catalogue sets it.
     """
 
     of: str
@@ -93,18 +98,20 @@ class ChainRule:
 
     @property
     def function(self) -> Function:
-        """The other's record. Raises LookupError where the catalogue did not put it there."""
+        """The other function's record. Raises LookupError if the catalogue did not set it."""
         if self.source is None:
-            raise LookupError(f"no record of {self.of}: ask functions_of for that which is derived from it")
+            raise LookupError(f"no record of {self.of}: take this function from functions_of")
         return self.source
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """For each output numbers of the other's output and of the input by which that is differentiated."""
+        """For each output, the indices of the other's output and of the input by which it is
+        differentiated.
+        """
         return [divmod(number, len(self.by)) for number in self.kept or ()]
 
     def methods(self) -> dict[str, Evaluate]:
-        """Return the first method of the other, differentiated, by its name."""
+        """Return the first method of the other function, differentiated, by name."""
         name, evaluate = next(iter(self.function.methods.items()))
         by = tuple(p for p in self.function.declaration.inputs if p.name in self.by)
         return {name: Differentiated(evaluate, by, self.weights, self.directions, self.kept)}
@@ -114,21 +121,28 @@ class ChainRule:
 class Function:
     """A function of a generated module, or a fused one.
 
-    declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the
-    fewest operations for the model at hand is generated. None for functions of a frame, which climb the
-    tree at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1:
-    right-hand sides B and known parts K of all but the last output, then the factors L and D^-1
-    (`rbdc.planning.columns` does the rest). with_values: of such a function of derivatives, the same and
-    after it the outputs of the function that they are of, for both fused. paths: for a function that has that
-    form, what its loops start from (`rbdc.planning.paths`). uses: names of functions that these loops call.
-    at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
-    preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
-    the papers' methods by name, each as "module:function", in `rbdc.algorithms.reference` where the module
-    has no dot. Generating never imports them. oracle: the name of the one that decides in verification, which
-    must be given where there are several. differential: where its derivatives are.
-    chain: as derivatives of another function, whose requirements it has; so are methods and references, where
-    it names none, and where joints follow others along curves, both. along_curves: its own methods hold there
-    too.
+    declaration: its name, inputs and outputs.
+    methods: ways to compute it, by name; the one with the fewest operations for the model is generated.
+        Functions of a frame have none: they climb the tree at run time.
+    to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides B and known
+        parts K of all outputs but the last, then the factors L and D^-1. `rbdc.planning.columns` does the
+        rest.
+    with_values: for a function of derivatives with `to_solve`: the same, followed by the outputs of the
+        differentiated function, for a fused function.
+    paths: inputs of the loops of `rbdc.planning.paths`, for a function with that form.
+    uses: names of functions that these loops call.
+    at_frame: algorithm of a function of a frame, (model, *inputs, frame, reference) -> outputs.
+    preset: smallest preset with the function, `SECOND` or `ALONE`.
+    requires: properties that the model must have.
+    references: the papers' methods by name, each as "module:function"; a module without a dot is in
+        `rbdc.algorithms.reference`. Generating never imports them.
+    oracle: name of the reference that decides in verification; required if there are several.
+    comparison: how comparisons treat it.
+    policy: choices of planning.
+    differential: names of the functions that compute its derivatives.
+    chain: the function as derivatives of another, whose requirements it shares. Methods and references come
+        from the other function unless the record names them; with joints along curves both always do.
+    along_curves: whether its own methods are valid for joints that follow others along curves.
     """
 
     declaration: FunctionDeclaration
@@ -149,10 +163,12 @@ class Function:
     along_curves: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for references of which none is named as the oracle, or one that there is not."""
+        """Raise ValueError if several references exist without an oracle, or the oracle is not one of
+        them.
+        """
         if self.oracle not in self.references and (self.oracle or len(self.references) > 1):
             listed = ", ".join(self.references) or "none"
-            raise ValueError(f"{self.name}: oracle={self.oracle!r} is none of its references, {listed}")
+            raise ValueError(f"{self.name}: oracle={self.oracle!r} is not one of its references, {listed}")
 
     @property
     def name(self) -> str:
@@ -161,6 +177,6 @@ class Function:
 
     @property
     def second_order(self) -> ChainRule | None:
-        """The chain rule by which the function is derivatives of first ones; None for all others."""
+        """The chain rule if the function differentiates first derivatives; otherwise None."""
         first = None if self.chain is None else self.chain.source
         return self.chain if first is not None and first.comparison.derivative_of is not None else None

@@ -1,10 +1,10 @@
-"""The papers' methods for a function, which its record names: for verification and comparisons, never for
-generating.
+"""The papers' methods for a function, by the names in its record. Verification and comparisons use them;
+generating does not.
 
-A method is called with a model as read and the function's inputs in their order, each a list of scalars;
-external forces, a list of `Force` in the bodies' frames, go by name. Those of functions of a
-frame take the inputs, the frame's number and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED". The result is a
-vector, a matrix by rows, or a tuple of these, as the function's outputs.
+A method takes a model as read and the function's inputs in order, each a list of scalars. External forces are
+a keyword argument, a list of `Force` in the bodies' frames. Methods of functions of a frame take the inputs,
+the frame's index and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED". The result is a vector, a matrix by rows, or
+a tuple of these, like the function's outputs.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from rbdc.spatial.tangent import OuterTangent, Tangent
 Method: TypeAlias = Callable[..., Any]
 
 HOME = "rbdc.algorithms.reference"
-"""The package of modules that a record names without a dot, or with a leading one: ".derivatives.idsva"."""
+"""Package of the modules that a record names without a dot, or with a leading one: ".derivatives.idsva"."""
 
 
 _DUAL = "dual_numbers:"
 _KINDS = (Tangent, OuterTangent)
-"""Dual numbers of derivatives, and within them of those that they are derivatives of."""
+"""Dual numbers of derivatives, and of derivatives of derivatives."""
 
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
-    """Return the papers' methods by name. depth: in how many others' derivatives."""
+    """Return the papers' methods by name. depth: number of derivatives around it."""
     chain = function.chain
     if function.references or chain is None:
         bound = _loaded("couplings:bound")
@@ -43,11 +43,13 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
 
 
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
-    """Return the reference of derivatives from that of the function that they are of, by dual numbers."""
+    """Return the reference of derivatives from the reference of the differentiated function, by dual
+    numbers.
+    """
     names = [p.name for p in function.declaration.inputs if p.name not in NOT_IN_ORDER]
     own = {p.name for p in chain.function.declaration.inputs}
     configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
-    by_forces = EXTERNAL_FORCES in chain.by  # they are the last input then
+    by_forces = EXTERNAL_FORCES in chain.by  # parameters are the last input
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
 
     def evaluated(model: Problem, *given: Any, **named: Any) -> Any:
@@ -77,13 +79,13 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
 
 
 def reference_of(function: Function) -> Method:
-    """Return the method that decides. Raises UnsupportedError where the record names none."""
+    """Return the oracle. Raises UnsupportedError if the record names none."""
     return references_of(function)[_oracle_of(function)]
 
 
 def _oracle_of(function: Function) -> str:
-    """Return the name of the reference that decides: that of the record, the only one, or of the function
-    that this one is derived from by the chain rule.
+    """Return the name of the oracle: the one in the record, the only reference, or that of the function that
+    the chain rule differentiates.
     """
     if function.references:
         return function.oracle or next(iter(function.references))

@@ -167,7 +167,7 @@ class GeneratedModule(ModuleType):
         """
 
     def torque_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+        """Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -365,13 +365,14 @@ class GeneratedModule(ModuleType):
             v_tree (0,): velocity of the whole tree (m/s, rad/s)
         """
 
-    def frame_position(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_position(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Position of a frame's origin in the world, the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -380,13 +381,14 @@ class GeneratedModule(ModuleType):
             position (3,): origin of the frame (m)
         """
 
-    def frame_placement(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_placement(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Placement of a frame in the world, a 4x4 matrix, the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -395,13 +397,14 @@ class GeneratedModule(ModuleType):
             placement (4, 4): homogeneous matrix of the frame (m)
         """
 
-    def frame_position_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_position_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Derivatives of a frame's position by q (in the tangent space), the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -410,13 +413,14 @@ class GeneratedModule(ModuleType):
             dposition_dq (3, nv): derivative by q (in the tangent space)
         """
 
-    def frame_placement_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_placement_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -425,13 +429,14 @@ class GeneratedModule(ModuleType):
             dplacement_dq (4, 4, nv): derivative by q (in the tangent space)
         """
 
-    def frame_position_second_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_position_second_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Second derivatives of a frame's position by q (in the tangent space), the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -440,13 +445,14 @@ class GeneratedModule(ModuleType):
             d2position_dqdq (3, nv, nv): second derivative by q (in the tangent space)
         """
 
-    def frame_placement_second_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_placement_second_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Second derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -455,13 +461,14 @@ class GeneratedModule(ModuleType):
             d2placement_dqdq (4, 4, nv, nv): second derivative by q (in the tangent space)
         """
 
-    def frame_jacobian_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_jacobian_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Derivatives of a frame's Jacobian by q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -470,13 +477,14 @@ class GeneratedModule(ModuleType):
             dJ_dq (6, nv, nv): derivative of each column by q (in the tangent space)
         """
 
-    def frame_jacobian(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_jacobian(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Jacobian of a frame, linear rows first.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -485,7 +493,7 @@ class GeneratedModule(ModuleType):
             J (6, nv): frame Jacobian
         """
 
-    def frame_jacobian_time_derivative(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_jacobian_time_derivative(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Time derivative of a frame's Jacobian, in the coordinates of the reference.
 
         Args:
@@ -493,6 +501,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -501,7 +510,7 @@ class GeneratedModule(ModuleType):
             dJ (6, nv): time derivative of the frame Jacobian, linear rows first
         """
 
-    def frame_drift(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_drift(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Time derivative of a frame's Jacobian times v.
 
         Args:
@@ -509,6 +518,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -517,7 +527,7 @@ class GeneratedModule(ModuleType):
             drift (6,): [linear; angular] (m/s^2, rad/s^2)
         """
 
-    def frame_velocity(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_velocity(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Spatial velocity of a frame.
 
         Args:
@@ -525,6 +535,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -533,7 +544,7 @@ class GeneratedModule(ModuleType):
             velocity (6,): [linear; angular] (m/s, rad/s)
         """
 
-    def frame_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    def frame_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Spatial acceleration of a frame, without gravity.
 
         Args:
@@ -542,6 +553,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -550,7 +562,61 @@ class GeneratedModule(ModuleType):
             acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
         """
 
-    def frame_velocity_derivatives(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def frame_classical_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
+        """
+
+    def frame_error(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+        """
+
+    def frame_error_derivatives(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            derror_dq (6, nv): derivative by q; linear rows first, column: direction
+            derror_dtarget (6, 7): derivative by position and quaternion, which is divided by its length
+            error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+        """
+
+    def frame_velocity_derivatives(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
 
         Args:
@@ -558,6 +624,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -567,7 +634,7 @@ class GeneratedModule(ModuleType):
             dv_dv (6, nv): derivative by v; linear rows first, column: direction
         """
 
-    def frame_acceleration_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def frame_acceleration_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
 
         Args:
@@ -576,6 +643,27 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            da_dq (6, nv): derivative by q; linear rows first, column: direction
+            da_dv (6, nv): derivative by v; linear rows first, column: direction
+            da_da (6, nv): derivative by a; linear rows first, column: direction
+        """
+
+    def frame_classical_acceleration_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -645,7 +733,7 @@ class GeneratedModule(ModuleType):
         """
 
     def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """A with A v the momentum about the centre of mass of the moving links, linear rows first.
+        """Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -748,7 +836,7 @@ class GeneratedModule(ModuleType):
         """
 
     def static_regressor(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3).
+        """Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -761,7 +849,7 @@ class GeneratedModule(ModuleType):
         """
 
     def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.
+        """Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -775,7 +863,7 @@ class GeneratedModule(ModuleType):
         """
 
     def potential_energy_regressor(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """y with y . parameters = the potential energy of the moving links; 10 parameters a body.
+        """Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -788,7 +876,7 @@ class GeneratedModule(ModuleType):
         """
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """q (+) dv: the configuration reached by the constant velocity dv in unit time.
+        """Configuration q (+) dv, reached by the constant velocity dv in unit time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -802,7 +890,7 @@ class GeneratedModule(ModuleType):
         """
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """The dv with q0 (+) dv = q1.
+        """Tangent step dv with q0 (+) dv = q1.
 
         Args:
             q0 (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -843,6 +931,32 @@ class GeneratedModule(ModuleType):
         Returns:
             ddv_dq0 (nv, nv): derivative by q0; row and column: directions
             ddv_dq1 (nv, nv): derivative by q1; row and column: directions
+        """
+
+    def log6(self, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+
+        Args:
+            pose (7,): x y z qx qy qz qw (m, unit quaternion)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            twist (6,): motion in unit time, linear part first (m, rad)
+        """
+
+    def exp6(self, twist: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Exponential of a motion in SE(3), any robot's.
+
+        Args:
+            twist (6,): motion in unit time, linear part first (m, rad)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            pose (7,): x y z qx qy qz qw (m, unit quaternion)
         """
 
     def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

@@ -1,1 +1,1 @@
-"""C of single samples: functions, expressions, elementary functions, stores, solves by columns."""
+"""C for single samples: functions, expressions, elementary functions, stores, solves by columns."""

@@ -1,4 +1,4 @@
-"""The C of the functions of frames: what they share, once for each package, and the part of each."""
+"""The C of the functions of frames: the files that they share, and the file of each."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rbdc.planning.plans import Climb
 
 
 def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, total: Cost) -> FunctionSource:
-    """Return the C of a function of a frame: its own file, and those that all of them share: one
-    straight-line step for each body, (q, x) -> (J, up), and the climb from the frame to the root. total: the
-    cost of all these together.
+    """Return the C of a function of a frame: its own file and those that all functions of frames share. These
+    are one straight-line step for each body, (q, x) -> (J, up), and the climb from the frame to the root.
+    total: cost of all of them.
     """
     source = FunctionSource(declaration, total, method="climb")
     source.files |= _shared(robot, climb, source)
@@ -45,7 +45,7 @@ class _Number(ScalarType):
 
 
 def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> dict[str, Any]:
-    """Return the words of the template of a function: those that all share, and its loops."""
+    """Return the words of the template of a function: the shared ones, and its loops."""
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
@@ -59,7 +59,7 @@ def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> 
 
 
 def _words(robot: str, model: Problem) -> dict[str, Any]:
-    """Return how shared names begin, and whether columns of a climb are of curvature."""
+    """Return the prefix of shared names, and whether columns of a climb are of curvature."""
     return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 
@@ -101,8 +101,8 @@ def climb_file(
     lanes: int = 1,
     **tables: Any,
 ) -> str:
-    """Return the file of the climb by these programs, each a C function, for so many samples: a step for each
-    body, and last the step that moves the frame. The file for one sample has the tables.
+    """Return the file of the climb with these programs, each a C function for the same number of samples: a
+    step for each body, and last the step that moves the frame. The file for one sample has the tables.
     """
     *steps, moved = steps
     wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""

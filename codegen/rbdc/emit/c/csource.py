@@ -17,14 +17,14 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 
 CHUNK_OPERATIONS = 1500
-"""About this many operations in one C function: gcc's time grows faster than the size beyond it."""
+"""Target number of operations in one C function: gcc's time grows faster than the size beyond it."""
 
 
 def function_source(
     robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], method: str
 ) -> FunctionSource:
-    """Return the C of a straight-line function. With two programs the second takes the optional last input,
-    the first does without; with one the optional input is replaced by zeros where it is NULL.
+    """Return the C of a straight-line function. Of two programs the second takes the optional last input and
+    the first omits it. A single program gets zeros for NULL.
     """
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
@@ -39,8 +39,8 @@ def function_source(
 
 
 def function_file(robot: str, source: FunctionSource, **view: Any) -> str:
-    """Return a C file of a function: its head, C functions of programs, and what the template `body` has; by
-    default entry points, prototypes with the calls of kernels, of which there are none.
+    """Return a C file of a function: its head, C functions of programs, and the text of the template `body`.
+    The default body has entry points: prototypes with calls of kernels.
     """
     declaration = source.declaration
     defaults = {
@@ -67,7 +67,7 @@ def add_loop(robot: str, source: FunctionSource) -> None:
 
 
 def windows_source(robot: str, declaration: FunctionDeclaration, program: Program) -> FunctionSource:
-    """Return the C of one program alone, over any scalar type, and the header that it includes."""
+    """Return the C of one program, for any scalar type, and the header that it includes."""
     source = function_source(robot, declaration, [program], "")
     source.files |= elementary_header(robot, declaration.scalar)
     return source
@@ -75,9 +75,14 @@ def windows_source(robot: str, declaration: FunctionDeclaration, program: Progra
 
 @dataclass(frozen=True)
 class CFunction:
-    """One C function of a program. declared: prototypes that stand before it. workspaces: declarations of
-    those that it owns; unused: parameters that it does not read; calls: of the parts of a program that is in
-    several.
+    """One C function of a program.
+
+    prototype, comment: its prototype and comment.
+    declared: prototypes that stand before it.
+    workspaces: declarations of its own workspaces.
+    unused: parameters that it does not read.
+    blocks: its statements.
+    calls: calls of its parts, if the program is split.
     """
 
     prototype: str
@@ -91,9 +96,11 @@ class CFunction:
 
 @dataclass(frozen=True)
 class KernelCall:
-    """The call of the kernels of a function. given: of the only one, or of that which takes the optional
-    inputs, for which tables stand where they are NULL; without: of the kernel that does without them, where
-    there is one. tables: names, sizes and entries, of which those that are left out are zeros.
+    """Calls of the kernels of a function.
+
+    given: call of the only kernel, or of the one that takes the optional inputs; tables replace NULL.
+    without: call of the kernel that omits them, or "".
+    tables: names, sizes and entries of the tables; missing entries are zero.
     """
 
     given: str
@@ -110,10 +117,10 @@ def add_kernels(
     condition: str = "",
     given: Mapping[str, str] | None = None,
 ) -> tuple[list[CFunction], KernelCall]:
-    """The kernels of a function, whose names begin with `stem`, which is the whole name where there are no
-    optional inputs, and how they are called. What is too large for one file goes to the files of `source`.
-    condition: of kernels for several samples, where the preprocessor keeps them. given: what arguments are
-    given that are not variables of their names.
+    """Return the kernels of a function and their call. Names begin with `stem`, which is the whole name if
+    there are no optional inputs. Code that is too large for one file goes to the files of `source`.
+    condition: preprocessor condition of kernels for several samples. given: arguments that are not variables
+    of the same name.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
@@ -124,7 +131,7 @@ def add_kernels(
 
 
 def aligned_stack(robot: str) -> str:
-    """Return the word of functions that keep vectors of several samples: their stack is aligned to these
+    """Return the attribute of functions that keep vectors of several samples: it aligns their stack to these
     vectors.
     """
     return f"{robot.upper()}_ALIGNED_STACK "
@@ -136,8 +143,8 @@ def _kernel_call(
     kernels: Sequence[tuple[str, Program]],
     given: Mapping[str, str],
 ) -> KernelCall:
-    """Return the call of the one kernel, or of that which suits the optional input: the second takes it, the
-    first does without; a single one gets zeros where it is NULL.
+    """Return the call of the only kernel, or of the one that suits the optional input: the second takes it,
+    the first omits it. A single kernel gets zeros for NULL.
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program, given)})" for kernel, program in kernels]
@@ -156,7 +163,7 @@ def _kernel_call(
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
-    """Return the entries that stand for an input that is not given, each for so many samples."""
+    """Return the entries that replace an omitted input, each repeated for the lanes."""
     values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
     return ", ".join(map(scalar.literal, values))
 
@@ -164,8 +171,8 @@ def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
 def _kernel(
     robot: str, name: str, program: Program, source: FunctionSource, storage: str, condition: str
 ) -> CFunction:
-    """Return the C function of one program; what is too large for one is in several, in files of their
-    own.
+    """Return the C function of one program. A program that is too large is split into functions in files of
+    their own.
     """
     scalar = source.declaration.scalar
     writer = StatementWriter(robot, program, scalar, CHUNK_OPERATIONS)
@@ -196,7 +203,7 @@ def _kernel(
 
 
 def whole_part(robot: str, name: str, program: Program, comment: str, scalar: ScalarType) -> CFunction:
-    """Return the view of one static C function that holds the whole of a program, however large."""
+    """Return the view of one static C function with a whole program of any size."""
     prototype = f"static void {name}({parameters(robot, program, scalar)})"
     return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
@@ -204,7 +211,7 @@ def whole_part(robot: str, name: str, program: Program, comment: str, scalar: Sc
 def _part(
     writer: StatementWriter, number: int, prototype: str, comment: str = "", spaces: Collection[str] = ()
 ) -> CFunction:
-    """Return the view of one C function, which has the parameters of the program and `spaces`, workspaces."""
+    """Return the view of one C function with the parameters of the program and `spaces`, workspaces."""
     blocks = writer.blocks(number)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
     unused = [name for name in (*arrays, *spaces) if name not in writer.named]
@@ -222,8 +229,8 @@ def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
 
 
 def arguments(program: Program, given: Mapping[str, str] | None = None) -> str:
-    """Return the arguments of a call of that function, where variables but the given have the parameters'
-    names.
+    """Return the arguments of a call of that function. Variables have the names of the parameters, except
+    those in `given`.
     """
     return ", ".join((given or {}).get(a.name, a.name) for a in (*program.inputs, *program.outputs))
 

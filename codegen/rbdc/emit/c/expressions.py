@@ -1,4 +1,6 @@
-"""From a program to C statements: what is named, what is written inside the expression that uses it."""
+"""From a program to C statements: which values get a name, and which are written inside the expression that
+uses them.
+"""
 
 from __future__ import annotations
 
@@ -45,21 +47,21 @@ class CodeBlock:
 
 
 def _workspace(width: int) -> str:
-    """Return the array of what passes from one chunk to later ones."""
+    """Return the array of values that pass from one chunk to later ones."""
     return "work" if width == 1 else f"work{width}"
 
 
 class StatementWriter:
     """Writes the statements of a program, in chunks of about `limit` operations.
 
-    named: arrays and workspaces in the statements of the chunk that was written last.
+    named: arrays and workspaces that occur in the statements of the last chunk.
     """
 
     def __init__(self, robot: str, program: Program, scalar: ScalarType, limit: float = inf) -> None:
         self.robot, self.program, self.scalar = robot, program, scalar
         self.named = set[str]()
         self.chunks = chunks = chunk(program, limit)
-        self.zeros = scalar.single_lanes  # that go in one store
+        self.zeros = scalar.single_lanes  # these entries share a store
         self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
         self._together = made_together(program, self._angles, chunks.chunk_of, scalar)
@@ -69,16 +71,16 @@ class StatementWriter:
 
     @property
     def workspaces(self) -> dict[str, tuple[str, int]]:
-        """By name the C type of each workspace and how many slots it has."""
+        """The C type and the number of slots of each workspace, by name."""
         slots = self.chunks.slots
         return {_workspace(width): (self._type_of(width), count) for width, count in slots.items()}
 
     def blocks(self, number: int) -> list[CodeBlock]:
-        """Return the statements of chunk `number`, section by section, each result stored as soon as it is
-        there.
+        """Return the statements of chunk `number`, section by section. Each result is stored as soon as it is
+        known.
         """
         self.named.clear()
-        last = self.chunks.count - 1  # which stores constants and inputs
+        last = self.chunks.count - 1  # it stores constants and inputs
         homes = [last if home < 0 else home for home in self.chunks.chunk_of]
         to_store = stores(self.program, homes, number, self._cleared, self.zeros)
         blocks = self._clearing() if number == 0 else []
@@ -100,11 +102,11 @@ class StatementWriter:
     def _clearing(self) -> list[CodeBlock]:
         self.named.update(self._cleared)
         lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
-        why = "zero where one branch of the tree has nothing to do with another"
+        why = "zero between separate branches of the tree"
         return [CodeBlock("results", why, tuple(lines))] if lines else []
 
     def _made(self, index: int, number: int) -> list[str]:
-        """Return the statements that make a value; none where it is written inside the expression that uses
+        """Return the statements that compute a value; none if it is written inside the expression that uses
         it.
         """
         value = self.program.values[index]
@@ -126,8 +128,8 @@ class StatementWriter:
         return [f"const {kind} {name} = {self._expression(index, number)};"]
 
     def _gathered(self, index: int, number: int) -> list[str]:
-        """Return the statement of a gathered sine or cosine; the first comes with the call that computes
-        them.
+        """Return the statement of a gathered sine or cosine. The first one includes the call that computes
+        them all.
         """
         lines: list[str] = []
         if index == next(iter(self._angles)):
@@ -146,7 +148,7 @@ class StatementWriter:
         ]
 
     def _called_once(self, index: int, number: int) -> list[str]:
-        """Return the call that computes several values, at the first of them."""
+        """Return the call that computes several values; the first of them includes it."""
         group = self._together[index]
         if index != group[0]:
             return []
@@ -167,12 +169,12 @@ class StatementWriter:
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
-        """Return the numbers that are added to angles in so many lanes."""
+        """Return the numbers that are added to angles, one for each lane."""
         value = self.program.values[offset[0]] if offset else Value(CONSTANT, constant=0.0)
         return list(value.numbers) or [value.constant or 0.0] * width
 
     def _angle_operands(self, index: int, width: int, number: int) -> list[str]:
-        """Return the angles in so many lanes of one value."""
+        """Return the angles of one value, one for each lane."""
         value = self.program.values[index]
         if value.width == 1:
             return [self._operand(index, 0, number)] * width
@@ -188,7 +190,7 @@ class StatementWriter:
 
     @staticmethod
     def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
-        """Add a block with its comment, which stands whole once in a C function."""
+        """Add a block with its comment. A comment is printed in full once in a C function."""
         block = CodeBlock(comment(section.title), comment(section.formula), tuple(lines))
         if block.formula and any((b.title, b.formula) == (block.title, block.formula) for b in blocks):
             block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
@@ -196,7 +198,7 @@ class StatementWriter:
             blocks.append(block)
 
     def _sparse_outputs(self) -> dict[str, int]:
-        """Return the outputs that are cleared whole at the beginning, with their sizes."""
+        """Return the outputs that are cleared as a whole at the beginning, with their sizes."""
         return {
             array.name: array.size
             for array, result in zip(self.program.outputs, self.program.results, strict=True)
@@ -239,9 +241,7 @@ class StatementWriter:
         return None if source is None else f"{value.operation.spelling}_{source[0]}{source[1]}"
 
     def _operand(self, index: int, context: int, number: int) -> str:
-        """Return the value as an operand where operators of precedence `context` or lower need
-        parentheses.
-        """
+        """Return the value as an operand; operators of precedence `context` or lower get parentheses."""
         value = self.program.values[index]
         if value.constant is not None:
             text = self.scalar.literal(value.constant)
@@ -262,13 +262,13 @@ class StatementWriter:
         return f"{name}[{place}]"
 
     def _slot(self, index: int) -> str:
-        """Return the entry of a workspace in which a value is."""
+        """Return the workspace entry that holds a value."""
         space = _workspace(self.program.values[index].width)
         self.named.add(space)
         return f"{space}[{self.chunks.slot_of[index]}]"
 
     def _expression(self, index: int, number: int) -> str:
-        """Return the right-hand side of a value, by the form of its operation."""
+        """Return the right-hand side of a value; the form of its operation decides."""
         value = self.program.values[index]
         form = value.operation.form
         if form is Form.INFIX:
@@ -284,7 +284,9 @@ class StatementWriter:
         raise MalformedProgram(f"{self.program.name}: value {index}: C has no {value.operation}")
 
     def _infix(self, value: Value, number: int) -> str:
-        """Return the left operand binds as written, the right one keeps the association of the program."""
+        """Return an infix operation. The left operand needs no parentheses; the right one gets them to keep
+        the program's association.
+        """
         operation, (left, right) = value.operation, value.arguments
         divisor = self.program.values[right].constant
         if operation is DIV and divisor is not None:
@@ -305,7 +307,7 @@ class StatementWriter:
         return f"{function}({arguments})"
 
     def _choice(self, value: Value, number: int) -> str:
-        """Return one of two numbers; in lanes by masks."""
+        """Return the choice of one of two numbers; in lanes by masks."""
         if value.width == 1:
             condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
             return f"{condition} ? {then} : {otherwise}"
@@ -322,7 +324,7 @@ class StatementWriter:
         return f"{vector}({' | '.join(parts)})"
 
     def _lane_expression(self, value: Value, number: int) -> str:
-        """Return vectors are made and taken apart lane by lane; compilers turn rotations into one
+        """Return a vector that is built or split lane by lane. Compilers turn rotations of lanes into one
         instruction.
         """
         if value.operation is LANES:

@@ -1,4 +1,4 @@
-"""Which values have no name in C: they are written inside the expression that uses them."""
+"""Selects the values without a name in C: they are written inside the expression that uses them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rbdc.ir.operations import EXCHANGE, EXTRACT, GATHER, LANES, REDUCE, ROTATE,
 from rbdc.ir.passes.function_splitting import Chunks
 
 MAXIMUM_INLINED = 8
-"""An expression is not nested into another beyond this many operations: it would no longer fit a line."""
+"""Largest number of operations of a nested expression; longer ones would not fit a line."""
 
 
 def inlined(
     program: Program, chunks: Chunks, gathered: Collection[int], users: Sequence[Sequence[int]]
 ) -> list[bool]:
-    """For each value whether it is written where it is used: if that is one place nearby and the expression
-    stays short. `gathered`: sines and cosines of joint angles, which one call computes; `users`: of each
-    value, as `Program.users` gives them.
+    """Return for each value whether it is written where it is used: if that is one place nearby and the
+    expression stays short. `gathered`: sines and cosines of joint angles, which one call computes. `users`:
+    result of `Program.users`.
     """
     found = list[bool]()
     weights = [0] * len(program.values)
@@ -32,8 +32,8 @@ def inlined(
 
 
 def is_function_of_vectors(value: Value) -> bool:
-    """Return whether a function of ours makes it, over pointers: vectors as such are no matter for every
-    ABI.
+    """Return whether one of our C functions computes the value through pointers; ABIs do not agree on passing
+    vectors.
     """
     alone = value.operation.form is Form.FUNCTION and not value.operation.is_trigonometric
     return value.width > 1 and alone
@@ -42,9 +42,7 @@ def is_function_of_vectors(value: Value) -> bool:
 def _is_known(
     program: Program, chunks: Chunks, gathered: Collection[int], index: int, users: Sequence[int]
 ) -> bool | None:
-    """Return the answer for a value that is no arithmetic, or whose vector must have a name; None for
-    others.
-    """
+    """Return the answer for a value without arithmetic, or whose vector must have a name; None for others."""
     value = program.values[index]
     operation = value.operation
     if operation.is_leaf or operation.is_condition:
@@ -52,7 +50,7 @@ def _is_known(
     if operation is EXTRACT:
         return index not in chunks.slot_of
     if operation in (GATHER, LANES) and all(user in gathered for user in users):
-        return True  # nothing but the lists of angles and offsets has them, one by one
+        return True  # only the lists of angles and offsets use them, one by one
     if is_function_of_vectors(value):
         return False
     using = [program.values[user].operation for user in users if user >= 0]

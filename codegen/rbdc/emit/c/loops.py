@@ -35,9 +35,9 @@ from rbdc.ir.loops import (
 from rbdc.ir.verify import MalformedProgram
 
 IN_REGISTERS, STORES = 16, 100
-"""The most vectors that are cleared so that they may stay in registers, and that gcc clears by single stores:
-M^-1 of kuka_iiwa (14) takes 0.8 of the time so, its derivatives of forward dynamics (42) 0.96 to 1, those of
-HyQ (252) 1.08 (gcc 12, a Xeon).
+"""Largest number of vectors that are cleared one by one so that they may stay in registers, and largest
+number that gcc clears by single stores. M^-1 of kuka_iiwa (14 vectors) then takes 0.8 of the time, its
+derivatives of forward dynamics (42) 0.96 to 1, those of HyQ (252) 1.08 (gcc 12, a Xeon).
 """
 
 _INDENT = "    "
@@ -46,7 +46,7 @@ _INLINED = "static inline __attribute__((always_inline))"
 
 @dataclass(frozen=True)
 class Part:
-    """A table or a function of the file: what stands before its lines and after them."""
+    """A table or a function of the file: the lines before, inside and after it."""
 
     opening: tuple[str, ...]
     lines: tuple[str, ...]
@@ -55,14 +55,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Choice:
-    """Parts of the file, of which those under a condition of the preprocessor are alternatives."""
+    """Parts of the file. Those under a preprocessor condition are alternatives."""
 
     alternatives: tuple[tuple[str, tuple[Part, ...]], ...]
     conditional: bool
 
 
 _CONDITIONS = ("#if defined(__AVX512F__)", "#elif defined(__AVX__)")
-"""The lines that ask for registers of 64 and of 32 bytes; after them "#else"."""
+"""Preprocessor lines that test for registers of 64 and of 32 bytes; "#else" follows."""
 
 
 def loops_source(
@@ -75,10 +75,11 @@ def loops_source(
     about: str = "",
     long_registers: bool = False,
 ) -> FunctionSource:
-    """Return the C of a function as loops, its tables beside it.
+    """Return the C of a function as loops, with its tables.
 
-    variants: the nest for registers of 64 bytes and for shorter ones, the longest first. about: a line of the
-    file's head. long_registers: registers of 64 bytes where compilers would rather do without.
+    variants: the nest for registers of 64 bytes and for shorter ones, longest first.
+    about: a line in the file's head.
+    long_registers: whether to use registers of 64 bytes although compilers prefer not to.
     """
     nests, name, scalar = variants or (nest,), f"{robot}_{declaration.name}", declaration.scalar
     source = FunctionSource(declaration, nest.cost(), method=method)
@@ -108,7 +109,7 @@ def call_lines(declaration: FunctionDeclaration, call: KernelCall) -> list[str]:
 
 
 def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
-    """Return the parts that all variants share, in their order, and between these alternatives."""
+    """Return the parts that all variants share, in order, with the alternatives in between."""
     shared = set(variants[0]).intersection(*variants[1:])
     runs = [[(key, tuple(run)) for key, run in groupby(own, shared.__contains__)] for own in variants]
     conditions = (*_CONDITIONS[: len(runs) - 1], "#else")
@@ -128,7 +129,7 @@ def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
 
 
 def vectors_of(nests: Sequence[LoopNest], scalar: ScalarType) -> list[VectorView]:
-    """Return the vectors in nests, the shortest first."""
+    """Return the vector types of nests, shortest first."""
     steps = [step for nest in nests for step in _steps(nest)]
     found = {array.width for step in steps for array in (*step.program.inputs, *step.program.outputs)}
     return [vector_view(scalar, lanes) for lanes in sorted(found) if lanes > 1]
@@ -141,7 +142,7 @@ def _steps(nest: LoopNest) -> Iterator[Step]:
 
 
 def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[Part]:
-    """Yield the functions that put single lanes to their places."""
+    """Yield the functions that store single lanes."""
     outputs = [(array, step.places[array.name]) for step in _steps(nest) for array in step.program.outputs]
     apart = {(array.width, array.adds) for array, at in outputs if at.count is not None or at.apart != 1}
     for lanes, adds in sorted(apart):
@@ -154,7 +155,7 @@ def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[Part]:
             "}",
         ]
         lines += [f"if (count > {lane}) to[{lane} * apart] {sign} (*x)[{lane}];" for lane in range(lanes)]
-        about = f"/* {name} the first `count` lanes of a vector, so many numbers apart */"
+        about = f"/* {name} the first `count` lanes of a vector, `apart` numbers apart */"
         yield _function_part([about, head], [], [_INDENT + line for line in lines])
 
 
@@ -165,8 +166,8 @@ def nest_parts(
     straight: Sequence[str] = (),
     ending: str = "",
 ) -> list[Part]:
-    """Return the tables of a nest, its routines, and the function. straight: the lines of its straight-line
-    code, which reads all inputs; ending: of its name.
+    """Return the tables of a nest, its routines, and the function. straight: lines of its straight-line code,
+    which reads all inputs. ending: end of its name.
     """
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
@@ -200,7 +201,7 @@ def _prototype(routine: Routine, arrays: Arrays) -> str:
 
 
 def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
-    """Return the declarations of arrays by their sizes; all on lines of the cache beside vectors."""
+    """Return the declarations of arrays by size; beside vectors all are aligned to cache lines."""
     aligned = " __attribute__((aligned(64)))" if arrays.widths else ""
     return [
         f"{arrays.element(name)} {name}[{size // arrays.widths.get(name, 1)}]{aligned}"
@@ -224,8 +225,10 @@ def _table_part(table: Table, scalar: ScalarType) -> Part:
 
 @dataclass(frozen=True)
 class LoopWriter:
-    """Statements as lines of C. read: the arrays that the lines have named so far. straight: the call of
-    straight-line code.
+    """Writes statements as lines of C.
+
+    read: arrays that the lines have named so far.
+    straight: call of straight-line code.
     """
 
     robot: str
@@ -271,10 +274,10 @@ class LoopWriter:
         return [*about, head, *self.body(loop.body), "}"]
 
     def _clear(self, clear: Clear) -> list[str]:
-        """Return few vectors one by one, so that they may stay in registers."""
+        """Clear few vectors one by one, so that they may stay in registers."""
         lanes = self.arrays.widths.get(clear.array, 1)
         array, count = clear.array, clear.size // lanes
-        # Of an array by its name gcc doubts a size in bytes that happens to be its number of entries.
+        # For an array by its name, gcc warns if a size in bytes equals its number of entries.
         whole = f"memset(&{array}[0], 0, {count} * sizeof *{array});"
         if lanes == 1 or count > STORES:
             return [whole]

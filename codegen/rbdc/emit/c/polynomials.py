@@ -1,7 +1,7 @@
-"""The internal header of elementary functions, and those by polynomials: the angle of a point, atan2, of one
-point or of several side by side; the ratios that exponentials and logarithms of rotations are made of.
+"""The internal header of elementary functions, and those that are polynomials: the angle of a point, atan2,
+for one point or several side by side; and the ratios in exponentials and logarithms of rotations.
 
-Test: the errors of the C made of the polynomials, against mpmath.
+Test: errors of the compiled polynomials against mpmath.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ from rbdc.reduction.limbs import LANES
 
 @dataclass(frozen=True)
 class _Numbers:
-    """terms: of the polynomials of arctangents, exponentials and logarithms. eighth: pi/4 in two parts, of
-    which three times the first is exact. Points further from the origin than `largest`, or nearer than
-    `smallest` along both axes, go to libm. off: how far the sum of squares of cosine and sine may be from 1.
+    """Numbers of a scalar type.
+
+    terms: terms of the polynomials of arctangents, exponentials and logarithms.
+    eighth: pi/4 in two parts; three times the first is exact.
+    largest, smallest: points further from the origin than `largest`, or nearer than `smallest` along both
+        axes, go to libm.
+    off: largest deviation of cosine^2 + sine^2 from 1.
     """
 
     terms: tuple[int, int, int]
@@ -43,19 +47,20 @@ _OF = {
 
 @cache
 def _polynomials(functions: tuple[Callable[[Any], Any], ...], end: float, terms: int) -> list[list[float]]:
-    """Return the coefficients, constant first, of polynomials that meet functions at the Chebyshev points of
-    0 to `end`; with 40 digits, as these functions are differences of like numbers near 0.
+    """Return the coefficients, constant first, of polynomials that interpolate functions at the Chebyshev
+    points of 0 to `end`. They are computed with 40 digits, because the functions are differences of nearly
+    equal numbers near 0.
     """
     with mpmath.workdps(40):
         return [[float(x) for x in reversed(mpmath.chebyfit(f, [0, end], terms))] for f in functions]
 
 
 UNITS = 2
-"""Errors are below so many units in the last place (tested)."""
+"""Bound of errors (units in the last place); tested."""
 
 
 def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
-    """Return the header that every C file of functions includes, by its name; none of numbers that have no
+    """Return the header that every C file of functions includes, by name; nothing for a scalar type without
     lanes.
     """
     if not scalar.integer:
@@ -73,13 +78,13 @@ def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
 
 
 _ARCTANGENT = (lambda z: (mpmath.atan(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z,)
-"""(atan u / u - 1) / z by z = u^2, up to tan(pi/8)^2: its polynomial's error is 7e-18 in double and 2e-9 in
-single precision.
+"""(atan u / u - 1) / z as a function of z = u^2, up to tan(pi/8)^2. The polynomial's error is 7e-18 in double
+and 2e-9 in single precision.
 """
 
 
 def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
-    """Return the C functions of so many points and rotations side by side, but those of
+    """Return the C functions for points and rotations in `width` lanes, except those of
     `elementary_header`.
     """
     own = {"robot": robot, "vector": vector_view(scalar, width), **scalar.words}
@@ -90,7 +95,7 @@ def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
 
 
 def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
-    """Return the points that a function of every package takes at once."""
+    """Return the numbers of points that a function of every package takes at once."""
     return scalar.angle_lanes[1], scalar.lanes
 
 
@@ -129,19 +134,19 @@ _EXPONENTIAL = (
     lambda u: mpmath.sin(mpmath.sqrt(u) / 2) / mpmath.sqrt(u),
     lambda u: (mpmath.sqrt(u) - mpmath.sin(mpmath.sqrt(u))) / mpmath.sqrt(u) ** 3,
 )
-"""cos(t/2), sin(t/2)/t and (t - sin t)/t^3 by u = t^2, up to `FARTHEST`."""
+"""cos(t/2), sin(t/2)/t and (t - sin t)/t^3 as functions of u = t^2, up to `FARTHEST`."""
 
 _LOGARITHM = (
     lambda x: 2 * mpmath.acos(1 - x) / mpmath.sqrt(x * (2 - x)),
     lambda x: (1 - mpmath.acos(1 - x) * (1 - x) / mpmath.sqrt(x * (2 - x))) / (2 * mpmath.acos(1 - x)) ** 2,
 )
-"""t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 by x = 1 - cos(t/2), up to 1. Errors of all five before rounding,
-relative but for the cosine: 3e-17 at most in double, 4e-16 of (t - sin t)/t^3 where that is smallest; 3e-8 in
-single precision.
+"""t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 as functions of x = 1 - cos(t/2), up to 1. Errors of all five
+before rounding, relative except for the cosine: at most 3e-17 in double; 4e-16 for (t - sin t)/t^3 where it
+is smallest; 3e-8 in single precision.
 """
 
 ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
-"""Errors are below so much (tested): relative, but of the cosine, and of (t - sin t)/t^3 in units of 1/6."""
+"""Bounds of errors (tested): relative, except for the cosine, and for (t - sin t)/t^3 in units of 1/6."""
 
 
 def _rotations(robot: str, scalar: ScalarType) -> str:
@@ -172,9 +177,9 @@ def _rotation_words(scalar: ScalarType) -> dict[str, Any]:
 def _together(
     scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str
 ) -> dict[str, Any]:
-    """Return polynomials one by one, each as C; and side by side in vectors of so many lanes: the C that
-    evaluates them, neighbouring terms first (Estrin 1960) until three are left, the powers of the variable
-    that this takes, each with that whose square it is, and the bytes of the vector of their values.
+    """Return polynomials one by one, each as C; and side by side in vectors with `lanes` lanes. The vector
+    code evaluates neighbouring terms first (Estrin 1960) until three are left. It comes with the powers of
+    the variable, each with the power whose square it is, and the bytes of the vector of their values.
     """
     each = [horner(scalar, polynomial, variable) for polynomial in polynomials]
     words = list[str]()

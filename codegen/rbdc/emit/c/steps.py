@@ -1,4 +1,4 @@
-"""The C of one step of a loop: pointers to the places of its arguments, and its statements."""
+"""The C of one step of a loop: pointers to its arguments, and its statements."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from rbdc.ir.nodes import Array, Value
 from rbdc.ir.verify import MalformedProgram
 
 RESULTS = "results"
-"""The title of a section of what has no label."""
+"""Title of a section without a label."""
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """The arrays that places lie in. kinds: C types of numbers where they are no scalars; widths: lanes of
-    arrays of vectors.
+    """The arrays that places lie in.
+
+    scalar: default type of numbers.
+    kinds: C types of the numbers of other arrays.
+    widths: lanes of arrays of vectors.
     """
 
     scalar: ScalarType
@@ -37,13 +40,13 @@ class Arrays:
         return self.number(array) if lanes == 1 else f"vec{lanes}"
 
     def is_whole(self, place: Place, lanes: int) -> bool:
-        """Return whether entries of so many lanes are elements of an array of vectors."""
+        """Return whether entries in `lanes` lanes are elements of an array of vectors."""
         distances = (place.pitch, place.offset, *(stride for _, stride in place.strides))
         among = 1 < lanes == self.widths.get(place.array, 1) and place.apart == 1 and place.count is None
         return among and not any(number % lanes for number in distances)
 
     def pointer(self, place: Place, lanes: int) -> tuple[str, str]:
-        """To whole vectors in an array of such, else to numbers: the type, and the address."""
+        """Return type and address of a place: whole vectors in an array of vectors, otherwise numbers."""
         if self.is_whole(place, lanes):
             return self.element(place.array), address(place, lanes)
         number = self.number(place.array)
@@ -52,12 +55,12 @@ class Arrays:
 
 
 def step_lines(robot: str, step: Step, arrays: Arrays, read: set[str]) -> list[str]:
-    """Return the lines of a step; adds the arrays that it names to those that are read."""
+    """Return the lines of a step, and add the arrays that it names to `read`."""
     return _StepWriter(robot, _without_shadows(step, arrays), arrays).lines(read)
 
 
 def _without_shadows(step: Step, arrays: Arrays) -> Step:
-    """Return the step with other names of arguments that lie within an array of their name, or beside one."""
+    """Return the step with arguments renamed that lie within an array of their name, or beside one."""
     names = {place.array for place in step.places.values()}
     program = step.program
     widths = {array.name: array.width for array in (*program.inputs, *program.outputs)}
@@ -85,8 +88,8 @@ def _without_shadows(step: Step, arrays: Arrays) -> Step:
 
 
 class _StepWriter(StatementWriter):
-    """Writes a program whose arguments are reached by pointers. LOAD reads vectors and STORE writes them
-    where they lie among numbers.
+    """Writes a program whose arguments are pointers. LOAD reads vectors among numbers and STORE writes
+    them.
     """
 
     def __init__(self, robot: str, step: Step, arrays: Arrays) -> None:
@@ -98,11 +101,11 @@ class _StepWriter(StatementWriter):
         super().__init__(robot, program, arrays.scalar)
         self._first = dict[int, str]()
         if not self._is_plain:
-            self.zeros = 0  # gcc 12 clears runs of vectors by a loop in microcode
+            self.zeros = 0  # gcc 12 clears runs of vectors by a slow string instruction
             self._first = {k: _local(v) for k, v in enumerate(program.values) if self._is_first(k, v)}
 
     def lines(self, read: set[str]) -> list[str]:
-        """Return all lines, in braces where there are pointers or several statements."""
+        """Return all lines, in braces if there are pointers or several statements."""
         text = [line for b in self.blocks(0) for line in titled(b.title, b.formula, b.lines)]
         values = ((self.program.values[index], name) for index, name in self._first.items())
         first = [
@@ -117,7 +120,7 @@ class _StepWriter(StatementWriter):
         return ["{", *("    " + line for line in (*pointers, *first, *text)), "}"]
 
     def _pointers(self) -> Iterator[str]:
-        """Yield declarations of the arguments that have been named."""
+        """Yield the declarations of the arguments that have been named."""
         outputs = {array.name for array in self.step.program.outputs}
         for name, place in self.step.places.items():
             kind, where = self.arrays.pointer(place, self._widths.get(name, 1))
@@ -127,7 +130,7 @@ class _StepWriter(StatementWriter):
                 yield f"{const}{kind} *{alone}{name} = {where};"
 
     def _is_first(self, index: int, value: Value) -> bool:
-        """Return whether it is read before anything is written, which may be where it lies."""
+        """Return whether an input must be read before the first write, which may overlap it."""
         if value.source is None or not self._uses[index]:
             return False
         (name, number), places = value.source, self.step.places
@@ -184,7 +187,7 @@ class _StepWriter(StatementWriter):
         return f"STORE{width}({vector}, {f'LOAD{width}({vector}) + ' if store.adds else ''}{text});"
 
     def _at(self, name: str, number: int) -> tuple[str, str]:
-        """Return an entry of an argument, "" where it is a vector among numbers; and its address."""
+        """Return an entry of an argument, "" for a vector among numbers; and its address."""
         place, width = self.step.places[name], self._widths[name]
         whole = self.arrays.is_whole(place, width)
         at = number * (place.pitch or width) // (width if whole else 1)
@@ -192,7 +195,7 @@ class _StepWriter(StatementWriter):
 
 
 def _beginning(place: Place) -> Place:
-    """Return where its first number is."""
+    """Return the place of its first number."""
     return Place(place.array, place.strides, place.offset)
 
 
@@ -203,8 +206,8 @@ def _local(value: Value) -> str:
 
 
 def _is_alone(step: Step, name: str) -> bool:
-    """Return whether an output is the only one on its array, and no input lies where it does: nothing else in
-    the step then reads or writes what it writes.
+    """Return whether an output is the only one on its array and overlaps no input: then nothing else in the
+    step reads or writes its entries.
     """
     place = step.places[name]
     outputs = [step.places[array.name].array for array in step.program.outputs]
@@ -213,7 +216,7 @@ def _is_alone(step: Step, name: str) -> bool:
 
 
 def address(place: Place, lanes: int = 1) -> str:
-    """Return the address of a place in C, in an array of vectors of so many lanes."""
+    """Return the address of a place in C, in an array of vectors with `lanes` lanes."""
     if any(number % lanes for number in (place.offset, *(stride for _, stride in place.strides))):
         raise MalformedProgram(f"{place}: not at a vector of {lanes}")
     strides = [(index, stride // lanes) for index, stride in place.strides if index != 0]
@@ -245,7 +248,7 @@ def _times(stride: int, index: Index) -> str:
 
 
 def titled(title: str, formula: str, lines: list[str] | tuple[str, ...]) -> list[str]:
-    """Return lines under their comment, where they have one."""
+    """Return lines under their comment, if they have one."""
     if title == RESULTS:
         return list(lines)
     label = f"{title}: {formula}" if title and formula else formula

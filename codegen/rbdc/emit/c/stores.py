@@ -1,9 +1,9 @@
-"""Where the results of a program go: single entries of the outputs, and neighbours that are lanes of vectors,
-or zeros, in one go.
+"""Stores of the results of a program: single entries, and neighbours that are lanes of vectors, or zeros, in
+one store.
 
-Other constants are stored one by one: gcc 12 makes eight times the first of a copy of six equal positive
-numbers and two zeros (of four alike, of three and a zero), from a table or from a vector, where it is tuned
-for processors that it takes to be quick to fill a register with a number. Zeros are right.
+Other constants are stored one by one. When gcc 12 copies six equal positive numbers and two zeros (or four
+and four, or three and one) from a table or a vector, it writes eight times the first number if it is tuned
+for processors that fill a register quickly. Zeros are right.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rbdc.ir.operations import EXTRACT
 from rbdc.reduction.limbs import LANES
 
 IN_CLEARING = 8
-"""Entries that one instruction writes where an output is cleared whole, 64 bytes."""
+"""Entries that one instruction writes when an output is cleared as a whole (64 bytes)."""
 
 CLEARING = 8
-"""Instructions that it takes beside."""
+"""Further instructions that clearing takes."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """Values that go to an output array from `place` on, or are added to what is there."""
+    """Values that are stored in an output array from `place` on, or added to it."""
 
     array: str
     place: int
@@ -35,9 +35,9 @@ class Store:
 def stores(
     program: Program, homes: Sequence[int], number: int, cleared: Collection[str], longest: int
 ) -> dict[int, list[Store]]:
-    """Return the stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`:
-    the chunk that stores each value; `cleared`: arrays whose zeros are there already; `longest`: zeros that
-    go in one store, 0 where each entry goes alone.
+    """Return the stores of chunk `number` by the value that completes them. `homes`: chunk that stores each
+    value. `cleared`: arrays that hold zeros already. `longest`: largest number of zeros in one store; 0
+    stores each entry alone.
     """
     made: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
@@ -53,15 +53,17 @@ def stores(
 
 
 def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> bool:
-    """Return whether an output is better cleared whole at the beginning than given its zeros run by run."""
+    """Return whether to clear an output as a whole at the beginning instead of storing its zeros run by
+    run.
+    """
     zeros = {entry: index for entry, index in enumerate(result) if program.values[index].constant == 0.0}
     runs = len(_grouped(program, array.name, zeros, IN_CLEARING))
     return not (array.output_indices or array.adds) and runs > array.size / IN_CLEARING + CLEARING
 
 
 def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: int) -> list[Store]:
-    """Return the stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each
-    of which costs as much alone; and runs of zeros.
+    """Return the stores of one array: neighbours in fours, then in twos, if all are lanes of vectors, which
+    cost as much alone; and runs of zeros.
     """
     if not longest:
         return [Store(array, place, (index,)) for place, index in entries.items()]
@@ -77,7 +79,7 @@ def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: 
 
 
 def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
-    """Return stores of so many neighbours, which are taken out of the entries."""
+    """Return stores of `width` neighbours; they are removed from the entries."""
     found = []
     for place in sorted(entries):
         if all(place + k in entries for k in range(width)):
@@ -86,7 +88,7 @@ def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
 
 
 def whole_vector(program: Program, values: Sequence[int]) -> int | None:
-    """Return the vector whose lanes these values are, one after the other and all of them."""
+    """Return the vector whose lanes are exactly these values, in order; None if there is none."""
     lanes = [program.values[index] for index in values]
     vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
     if vector is None or program.values[vector].width != len(lanes):

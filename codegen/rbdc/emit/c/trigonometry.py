@@ -20,11 +20,12 @@ from rbdc.ir.passes.angles import JOINT_ANGLES
 
 @dataclass(frozen=True)
 class Approximation:
-    """How r is found, and its sine and cosine.
+    """Reduction of an angle to r, and sine and cosine of r.
 
-    parts: of pi/2 or pi, all but the last with so many `bits` that n times them is exact up to the limit; in
-    single precision what the first two leave of an angle is exact as well. sine, cosine: coefficients of
-    polynomials in z = r^2.
+    parts: parts of pi/2 or pi. All but the last have so few bits that n times them is exact up to the limit.
+        In single precision the rest of an angle after the first two parts is exact as well.
+    bits: bits of these parts.
+    sine, cosine: coefficients of polynomials in z = r^2.
     """
 
     parts: tuple[float, ...]
@@ -35,8 +36,13 @@ class Approximation:
 
 @dataclass(frozen=True)
 class Trigonometry:
-    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2,
-    for batches, within `error`. Angles beyond `limit` (rad) go to libm.
+    """Sines and cosines of a scalar type.
+
+    limit: larger angles go to libm (rad).
+    error: error of `wide`, in words.
+    precision: error of `narrow`, in words.
+    narrow: approximation in |r| <= pi/4.
+    wide: approximation in |r| <= pi/2, for batches.
     """
 
     limit: float
@@ -79,9 +85,9 @@ _DOUBLE = Trigonometry(
         ),
     ),
 )
-"""narrow: (sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 interpolated at the Chebyshev points of 0 <= z <=
-(pi/4)^2: errors 2e-17 and 1e-18. wide: (sin r / r - 1) / z and (cos r - 1) / z likewise for 0 <= z <=
-(pi/2)^2: errors of sine and cosine 8e-16 and 2e-17 before rounding.
+"""narrow: (sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 are interpolated at the Chebyshev points of 0 <= z
+<= (pi/4)^2; errors 2e-17 and 1e-18. wide: (sin r / r - 1) / z and (cos r - 1) / z are interpolated for 0 <= z
+<= (pi/2)^2; errors of sine and cosine before rounding 8e-16 and 2e-17.
 """
 
 _FLOAT = Trigonometry(
@@ -101,21 +107,21 @@ _FLOAT = Trigonometry(
         (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
     ),
 )
-"""Sine and cosine with the least largest error of sine and cosine, coefficients rounded to single
-precision one after the other, the rest fitted again each time. narrow: 4e-9 of sin r and 1e-10; wide: 5e-9
-and 4e-10 before rounding. At 2000 rad an angle itself is known to 6e-5.
+"""Coefficients that minimise the largest error of sine and cosine. They were rounded to single precision one
+after the other, and the rest was fitted again each time. narrow: errors before rounding 4e-9 of sin r and
+1e-10. wide: 5e-9 and 4e-10. At 2000 rad an angle itself is known to 6e-5.
 """
 
 _OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
 
 
 def limit(scalar: ScalarType) -> float:
-    """Return larger angles go to libm (rad)."""
+    """Return the largest angle (rad) that does not go to libm."""
     return _OF[scalar].limit
 
 
 def batch_context(scalar: ScalarType) -> dict[str, Any]:
-    """Return the part of the header of batches that is about sines and cosines."""
+    """Return the template context of sines and cosines for the header of batches."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
     first, *further = _entries(scalar)
@@ -124,7 +130,7 @@ def batch_context(scalar: ScalarType) -> dict[str, Any]:
 
 
 def _entries(scalar: ScalarType) -> list[tuple[int, str]]:
-    """Return all entries of a register, by the bytes of the registers that end before them."""
+    """Return all entries of a register, by the size (bytes) of the shortest register that holds them."""
     ends = [0, *(1 << k for k in range(scalar.lanes.bit_length()) if scalar.size << k >= SHORTEST_BYTES)]
     return [
         (begin * scalar.size, " | ".join(f"others[{k}]" for k in range(begin, end)))
@@ -146,15 +152,15 @@ def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, 
 
 
 def horner(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
-    """Return a polynomial as C: the fewest operations, each of which waits for the last; for batches, which
-    have others to do meanwhile.
+    """Return a polynomial as C with the fewest operations, each of which waits for the last. Batches have
+    other work meanwhile.
     """
     return nested([signed(scalar, x) for x in coefficients], variable)
 
 
 def in_pairs(words: Sequence[str]) -> str:
-    """Return a polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls,
-    whose first results these are.
+    """Return a polynomial in z as C, two terms at a time (Estrin 1960). This halves the latency in single
+    calls, which compute sines first.
     """
     pairs = [nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
     return nested(pairs, "zz")
@@ -169,7 +175,7 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
 
 
 def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
-    """Return the C functions of angles, alone or several side by side."""
+    """Return the C functions of angles, for one angle or several side by side."""
     made, narrow = _OF[scalar], _OF[scalar].narrow
     context = _context(scalar, narrow, math.pi / 2)
     sine, cosine = (
@@ -180,14 +186,16 @@ def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     parts, names = context["parts"], ["a", "coarse", "finer"][: len(narrow.parts) - 1]
     steps = [*zip([*names[1:], "r"], names, parts, strict=False)]
     own = {"steps": steps, "before": names[-1], "rest": parts[-2:], "sixth": scalar.literal(1 / 6)}
-    sizes = (*scalar.angle_lanes[1:], scalar.lanes)  # batches take the longest
+    sizes = (*scalar.angle_lanes[1:], scalar.lanes)  # batches take the longest vectors
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
     own |= {"robot": robot, "precision": made.precision, "angles": angles, "pair": vector_view(scalar, 2)}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
 def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:
-    """For each gathered sine and cosine its array and place there; none for scalars that have no lanes."""
+    """Return the array and index of each gathered sine and cosine; nothing for a scalar type without
+    lanes.
+    """
     if not scalar.integer or program.sections[:1] != (JOINT_ANGLES,):
         return {}
     places: dict[tuple[int, ...], int] = {}
@@ -204,9 +212,9 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
 def made_together(
     program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
 ) -> dict[int, tuple[int, ...]]:
-    """For each value that one call computes with others those of the same arguments in its chunk: ratios of
-    rotations, and sines and cosines that are not gathered, always in lanes, of scalars where the chunk has
-    both.
+    """For each value that one call computes together with others, return these: values with the same
+    arguments in its chunk. They are ratios of rotations, and sines and cosines that are not gathered: always
+    in lanes, for scalars if the chunk has both.
     """
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
@@ -222,8 +230,8 @@ def made_together(
 
 
 def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:
-    """Return declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls
-    that fill them; the last call may compute a few angles for nothing.
+    """Return the declarations of `angle`, `sine` and `cosine`, of `offset` if there are offsets, and the
+    calls that fill them. The last call may compute a few unused angles.
     """
     blocks: list[int] = []
     while sum(blocks) < len(angles):

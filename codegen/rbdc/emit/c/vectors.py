@@ -1,4 +1,4 @@
-"""Views of vectors for the templates of internal headers."""
+"""Views of vectors for templates of internal headers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from rbdc.ir.moves import exchanged_lanes
 
 @dataclass(frozen=True)
 class VectorView:
-    """A GNU C vector of so many lanes: its size in bytes, its lanes by number, and the number of the last."""
+    """A GNU C vector.
+
+    lanes: number of lanes.
+    bytes: size (bytes).
+    numbers: indices of the lanes.
+    last: index of the last lane.
+    """
 
     lanes: int
     bytes: int
@@ -19,14 +25,14 @@ class VectorView:
 
 
 def vector_view(scalar: ScalarType, lanes: int) -> VectorView:
-    """Return the vector of so many scalars."""
+    """Return the view of a vector of `lanes` scalars."""
     return VectorView(lanes, scalar.size * lanes, tuple(range(lanes)), lanes - 1)
 
 
 def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
-    """Return whether a lane of the vector `name` of as many integers is negative: statements that halve the
-    vector until it has 16 bytes, in registers (gcc puts a vector that is longer than registers into memory to
-    take its lanes one by one), and the `or` of what is left.
+    """Return code that tests whether a lane of the integer vector `name` is negative: statements that halve
+    the vector in registers down to 16 bytes, and the `or` of the rest. gcc would spill a vector that is
+    longer than registers to memory to extract its lanes.
     """
     steps = []
     while lanes * scalar.size > SHORTEST_BYTES:
@@ -43,14 +49,14 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> tuple[list[str], str]:
 
 
 def exchanged(name: str, row: int, half: int, lanes: int) -> str:
-    """Return a row of a square of vectors when blocks of `half` rows and lanes have changed places with those
-    beside them; done for all powers of two below `lanes`, this transposes the square. name: of a row before,
-    {} in the place of its number.
+    """Return a row of a square of vectors after an exchange of blocks of `half` rows and lanes with their
+    neighbours. Done for all powers of two below `lanes`, this transposes the square. name: name of a row
+    before, with {} for its index.
     """
     first, second = (name.format(number) for number in (row & ~half, row | half))
     return shuffle(first, second, lanes, -half if row & half else half)
 
 
 def shuffle(first: str, second: str, lanes: int, block: int) -> str:
-    """Return lanes of two vectors as `rbdc.ir.operations.EXCHANGE` takes them, in C."""
+    """Return lanes of two vectors in C, in the order of `rbdc.ir.operations.EXCHANGE`."""
     return f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, exchanged_lanes(lanes, block)))})"

@@ -1,5 +1,5 @@
-"""The external functions of CasADi as their template takes them: values, Jacobians, products with weights,
-and the Jacobians of both.
+"""The external functions of CasADi for their template: values, Jacobians, products with weights, and the
+Jacobians of these.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ from rbdc.functions.record import Differential, Function
 from rbdc.model import Problem
 
 External = dict[str, Any]
-"""An external function as the template takes it."""
+"""Template context of an external function."""
 
 _BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
-"""Second derivatives of inverse and forward dynamics that are not zero, by the numbers of two inputs: the
-configuration, the velocity and an acceleration or a force.
+"""Pairs of inputs with nonzero second derivatives of inverse and forward dynamics: configuration, velocity,
+and acceleration or force, by index.
 """
 
 
 @dataclass(frozen=True)
 class _First:
-    """First derivatives. prefix: of their external function; by: the arrays that this takes, with the
-    parameters of those by which they have derivatives themselves. entries: for each of its results the array,
-    the output and the input that it is of, None for a place, and where the library puts it. calls: these, and
-    rooms for what they fill.
+    """First derivatives.
+
+    prefix: prefix of their external function.
+    by: arrays that this function takes, each with its parameter if it can be differentiated by it.
+    entries: for each result: its array, output and input (None for a place), and where the library stores it.
+    calls: calls that compute them.
+    rooms: arrays that the calls fill.
     """
 
     prefix: str
@@ -42,9 +45,13 @@ class _First:
 
 @dataclass(frozen=True)
 class _Second:
-    """How second derivatives are found. call: one of the library that fills arrays `t_k`, of so many numbers,
-    at the places that it is given. of: by a place of first derivatives, and an input, the array with the
-    derivatives, where they are not zero. calls: what comes once before; rooms: for what that fills.
+    """Second derivatives.
+
+    call: returns a call of the library that fills arrays `t_k` at places.
+    sizes: sizes of these arrays.
+    of: array of the derivatives, by place of the first derivatives and input, if they are not zero.
+    calls: calls that come once before.
+    rooms: arrays that these fill.
     """
 
     call: Callable[[Iterable[str]], str]
@@ -55,7 +62,7 @@ class _Second:
 
 
 class Externals:
-    """The external functions of one function of the library, among those that were built."""
+    """The external functions of one function of the library, among the built ones."""
 
     def __init__(self, model: Problem, robot: str, function: Function, built: Mapping[str, Function]) -> None:
         self._model, self._robot, self._built = model, robot, built
@@ -71,7 +78,7 @@ class Externals:
         self._outputs = [Array.of(p) for p in outputs]
 
     def all(self) -> list[External]:
-        """Return the value, and the derivatives that the functions that were built allow."""
+        """Return the value, and the derivatives that the built functions allow."""
         if self._differential.first not in self._built:
             return [self._value()]
         jacobian, products = self._jacobian(), self._built.get(self._differential.weighted)
@@ -93,7 +100,9 @@ class Externals:
 
     @property
     def moves(self) -> bool:
-        """Whether derivatives of a configuration in its tangent space become those of its entries."""
+        """Whether derivatives in the tangent space of a configuration are mapped to derivatives by its
+        entries.
+        """
         differential = self._differential
         return self._charted and differential.configuration and differential.first in self._built
 
@@ -119,7 +128,7 @@ class Externals:
             calls.append(self._call(self._name, ["y"]))
             calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
         by, count = [*zip_longest(self._inputs, self._required)], len(places) // len(self._outputs)
-        entries = [  # behind the derivatives of a single output by these inputs there may be others
+        entries = [  # further derivatives of the single output may follow those by these inputs
             (y.jacobian(x, full=p is not None), y, p, list(places)[count * number + k] if p else "")
             for number, y in enumerate(self._outputs)
             for k, (x, p) in enumerate(by)
@@ -137,23 +146,25 @@ class Externals:
         return _First(PRODUCTS, by, entries, [self._call(weighted.name, rooms)], rooms)
 
     def _given(self, p: Parameter) -> str:
-        """Return where an input is, a configuration with vectors of unit length."""
+        """Return the name of an input; configurations are normalised."""
         return f"{'u' if p.configuration and self._charted else 'x'}_{p.name}"
 
     def _q(self, p: Parameter) -> str:
-        """Return the configuration by whose entries an input's derivatives are."""
+        """Return the configuration by whose entries an input is differentiated."""
         return self._given(p) if p.configuration else "NULL"
 
     def _size(self, p: Parameter) -> int:
-        """Return the directions of an input."""
+        """Return the number of directions of an input."""
         return self._model.nv if p.configuration else p.size
 
     def _weights(self, weighted: Function) -> Parameter:
-        """Return the weights of a function of products with them."""
+        """Return the weights of a function of products."""
         return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
 
     def _by_function(self, first: Function) -> _Second | None:
-        """By the function with the derivatives of the outputs of `first`; forces have none by forces."""
+        """Return second derivatives from the function with the derivatives of the outputs of `first`. Forces
+        have no derivatives by forces.
+        """
         second = self._built.get((first.differential or Differential("")).first)
         if second is None:
             return None
@@ -171,8 +182,8 @@ class Externals:
         )
 
     def _by_blocks(self, D: str) -> _Second:
-        """By the second derivatives of inverse dynamics, with weights a block for each two inputs. D: the
-        first one of the arrays with the first derivatives.
+        """Return second derivatives from those of inverse dynamics; with weights, one block for each pair of
+        inputs. D: first of the arrays with the first derivatives.
         """
         d, names = self._differential, [p.name for p in self._required]
         second = self._built[d.second]
@@ -193,7 +204,7 @@ class Externals:
         )
 
     def _products_by_blocks(self, products: Function, first: _First) -> tuple[_First, _Second]:
-        """Return the products with the first derivatives, which are theirs by the weights, and their
+        """Return the products with the first derivatives, which are linear in the weights, and their
         derivatives by blocks.
         """
         second, Ds, weights = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products).name
@@ -219,8 +230,9 @@ class Externals:
         return self._external(first.prefix, [x for x, _ in first.by], results, first.rooms, first.calls)
 
     def _twice(self, first: _First, second: _Second, rows: int = 0) -> External:
-        """Return the Jacobian of first derivatives, a row for each of their entries by columns. rows: of the
-        output, whose entries are taken one by one, each with a weight of one; 0: there are weights, or none.
+        """Return the Jacobian of first derivatives, with a row for each entry, by columns. rows: size of the
+        output, whose entries are taken one by one with unit weights; 0 if there are weights or none are
+        needed.
         """
         call = second.call(f"t_{k}{f' + i * {n}' if rows else ''}" for k, n in enumerate(second.sizes))
         row_by_row = [
@@ -247,11 +259,11 @@ class Externals:
         r: Parameter | None,
         second: _Second,
     ) -> Result:
-        """Return the derivatives of some first ones by an array, and the input that it is, if it is one."""
+        """Return the derivatives of some first derivatives by an array."""
         own, y, p, D = entry
         if p is None or r is None or (D, r.name) not in second.of:
             return own.jacobian(x, full=False), ""
-        curved = D if self._q(p) == self._q(r) != "NULL" else "NULL"  # directions turn with q
+        curved = D if self._q(p) == self._q(r) != "NULL" else "NULL"  # directions rotate with q
         sides = f"{self._q(p)}, {self._size(p)}, {self._q(r)}, {self._size(r)}"
         call = f"tensor_by_entries({y.rows}, {y.columns}, {sides}, {second.of[D, r.name]}, {curved}, room"
         return own.jacobian(x), call
@@ -264,9 +276,8 @@ class Externals:
         rooms: Rooms,
         statements: Sequence[str],
     ) -> External:
-        """Return one external function: its symbol, which begins with `prefix`, the arrays that it takes and
-        gives, on each of these sides and how many there are, the size of its work vector, and the lines of
-        its body.
+        """Return one external function: its symbol, which begins with `prefix`, its input and output arrays,
+        the size of its work vector, and the lines of its body.
         """
         lines = [f"const double *const x_{x.name} = given(arg[{k}]);" for k, x in enumerate(self._inputs)]
         if PRODUCTS in prefix:
@@ -288,7 +299,7 @@ class Externals:
         }
 
     def _call(self, name: str, outputs: Iterable[str], other: str = "zeros") -> str:
-        """Return a call of the library. other: where that is which this function does not take."""
+        """Return a call of the library. other: arrays that replace inputs which this function lacks."""
         places = {p.name: self._given(p) for p in self._required}
         given = [
             "NULL" if p.optional else places.get(p.name, "weights" if p.kind is Kind.WEIGHTS else other)
@@ -299,5 +310,5 @@ class Externals:
 
 
 def _rooms(stem: str, function: Function) -> Rooms:
-    """Return room for the outputs of a function, numbered."""
+    """Return arrays for the outputs of a function, numbered."""
     return {f"{stem}{k}": p.size for k, p in enumerate(function.declaration.outputs)}

@@ -1,4 +1,4 @@
-"""Arrays of CasADi's external functions, and the beginnings of the names of these."""
+"""Arrays of CasADi's external functions, and the prefixes of their names."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from rbdc.functions.declarations import Parameter
 
 JACOBIAN, PRODUCTS = "jac_", "adj1_"
 TWICE = (JACOBIAN + JACOBIAN, JACOBIAN + PRODUCTS)
-"""The beginnings of CasADi's names for derivatives of first order, and of second order."""
+"""CasADi's prefixes for derivatives of first order and of second order."""
 
 Rooms = Mapping[str, int]
-"""Sizes of parts of the work vector by their names."""
+"""Sizes of parts of the work vector by name."""
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array of an external function: its name there and its sparsity pattern, of `rows` and `columns`."""
+    """An array of an external function.
+
+    name: name in CasADi.
+    rows, columns: size.
+    full: whether it is dense; otherwise it has no entries.
+    """
 
     name: str
     rows: int
@@ -27,7 +32,7 @@ class Array:
 
     @staticmethod
     def of(p: Parameter) -> Array:
-        """Return a parameter as a matrix: a tensor has the matrices of its last indices one below the
+        """Return a parameter as a matrix. The matrices of a tensor's last indices stand one below the
         other.
         """
         rows = p.size if len(p.shape) < 2 else prod(p.shape[:-1])
@@ -40,21 +45,23 @@ class Array:
 
     @property
     def numbers(self) -> str:
-        """CasADi's encoding of it: rows, columns, and 1 for dense, or else where the columns begin."""
+        """CasADi's encoding of the pattern: rows, columns, and 1 for dense, otherwise the starts of the
+        columns.
+        """
         tail = [1] if self.full else [0] * (self.columns + 1)
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 
     def unread(self) -> Array:
-        """Return a result as an input of its derivatives, which do not need it: a pattern without entries."""
+        """Return a result as an input of its derivatives; they do not need it, so its pattern is empty."""
         return replace(self, name=f"out_{self.name}", full=False)
 
     def jacobian(self, x: Array, *, full: bool = True) -> Array:
-        """Return its Jacobian by another array."""
+        """Return the Jacobian of the array by another one."""
         return Array(f"jac_{self.name}_{x.name}", self.rows * self.columns, x.rows * x.columns, full)
 
 
 Result = tuple[Array, str]
-"""An output, and the call that fills it, but for its last argument; "" for one without entries."""
+"""An output, and the call that fills it, without its last argument; "" for an output without entries."""
 
 ONE = Array("", 1, 1)
-"""A sum with weights, as an output."""
+"""A weighted sum as an output."""

@@ -1,11 +1,11 @@
-"""The target `casadi`: one C file of external functions around the library, and a shared library of it; and
-the C that turns derivatives in the tangent space of a configuration into those by its entries, and the
-derivatives of these.
+"""The target `casadi`: one C file of external functions around the library, and a shared library of it. It
+also has the C that maps derivatives in the tangent space of a configuration to derivatives by its entries,
+and differentiates these.
 
-Where a configuration has a vector x for its direction u = x / |x| alone, u moves at a rate that is linear in
-the velocities, perpendicular to u, and as long for every velocity of unit length. A row over velocities is by
-the entries of u the rate at these velocities, over its squared length for one of unit length; by those of x
-it is that over |x|.
+Let a configuration use a vector x only by its direction u = x / |x|. Then u moves at a rate that is linear in
+the velocities, perpendicular to u, and equally long for all velocities of unit length. A row over velocities
+times that rate, over its squared length for a unit velocity, is the row by the entries of u. Divided by |x|,
+it is the row by the entries of x.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from rbdc.spatial.scalars import is_zero
 class CasadiTarget(Backend):
     """External functions with Jacobians, reverse derivatives and the Jacobians of these.
 
-    Functions of a frame take its index and the reference as two further inputs, without derivatives by these;
-    Python gives them as constants.
+    Functions of a frame take its index and the reference as two further inputs, by which they are not
+    differentiated. Python passes them as constants.
     """
 
     name = "casadi"
     shared = True
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
-        """Refuse single precision, and joints whose configurations it cannot differentiate."""
+        """Refuse single precision, and joints whose configurations cannot be differentiated."""
         if package.scalar != DOUBLE:
             raise UnsupportedError(
                 "`targets='casadi'`: CasADi computes with doubles; build with `dtype='float64'`"
@@ -98,8 +98,11 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
 
 @dataclass(frozen=True)
 class UnitVector:
-    """Entries of a configuration that are normalised: the first of them, how many they are, and the square of
-    how fast they move at a velocity of unit length.
+    """Entries of a configuration that are normalised.
+
+    first: index of the first entry.
+    size: number of entries.
+    square: square of their speed at a velocity of unit length.
     """
 
     first: int
@@ -108,7 +111,7 @@ class UnitVector:
 
     @property
     def entries(self) -> range:
-        """The entries, by their numbers."""
+        """The indices of the entries."""
         return range(self.first, self.first + self.size)
 
 
@@ -117,7 +120,7 @@ _OF_KINDS = {
     "spherical": UnitVector(0, 4, 0.25),
     "planar": UnitVector(2, 2, 1.0),
 }
-"""Quaternions, and cosine and sine, by the kinds of joints whose configuration is no vector space."""
+"""Quaternions, and cosine and sine, by the kinds of joints whose configuration is not a vector space."""
 
 
 def _unit_vectors(model: Problem) -> list[UnitVector]:
@@ -128,11 +131,11 @@ def _unit_vectors(model: Problem) -> list[UnitVector]:
 
 
 def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFunction]:
-    """Return the C function `entries` of a row over velocities by the entries of q; `twice`: and `bend`,
-    which adds the derivatives of that by q, a row for each entry that they are by. They take q normalised,
-    and then for each of its vectors of unit length the inverse of the length that it had.
+    """Return the C function `entries`, which maps a row over velocities to one over the entries of q. With
+    `twice`, also return `bend`, which adds its derivatives by q, a row for each entry. They take q
+    normalised, then the inverse of the original length of each of its unit vectors.
     """
-    # CasADi is imported only where C is made of its expressions.
+    # CasADi is imported only to convert its expressions to C.
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols
 
     row, u = symbols("row", model.nv), symbols("u", model.nq + len(_unit_vectors(model)))
@@ -151,7 +154,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFuncti
 
 
 def _by_entries(model: Problem, u: Sequence[Scalar], row: Sequence[Scalar]) -> list[Scalar]:
-    """Return a row over velocities by the entries of q, of f(q / |q|)."""
+    """Map a row over velocities to one over the entries of q, for f(q / |q|)."""
     made = configuration_rate(model, u[: model.nq], row)
     for unit, inverse in zip(_unit_vectors(model), u[model.nq :], strict=True):
         for k in unit.entries:
@@ -160,7 +163,7 @@ def _by_entries(model: Problem, u: Sequence[Scalar], row: Sequence[Scalar]) -> l
 
 
 def _rates(model: Problem, u: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Along each entry of q the rates of all that `_chart_functions` takes."""
+    """Return the rates, along each entry of q, of the inputs of `_chart_functions`."""
     rates = [[1.0 if m == k else 0.0 for k in range(len(u))] for m in range(model.nq)]
     for unit, place in zip(_unit_vectors(model), range(model.nq, len(u)), strict=True):
         for m in unit.entries:
