@@ -14,6 +14,7 @@ from rbdc.emit import VERSION as __version__
 if TYPE_CHECKING:
     from rbdc.analysis.cones import friction_cone as friction_cone
     from rbdc.analysis.cones import wrench_cone as wrench_cone
+    from rbdc.analysis.figures.show import show as show
     from rbdc.errors import DescriptionError as DescriptionError
     from rbdc.errors import LoadError as LoadError
     from rbdc.errors import OptionError as OptionError
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "rbdc.analysis.cones": ("friction_cone", "wrench_cone"),
+    "rbdc.analysis.figures.show": ("show",),
     "rbdc.errors": (
         "DescriptionError",
         "LoadError",

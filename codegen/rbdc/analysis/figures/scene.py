@@ -71,7 +71,7 @@ def _body(model: Problem, index: int) -> dict[str, Any]:
 
 def _law(model: Problem, index: int, coupling: Coupling) -> dict[str, Any]:
     """How a joint follows its leader: the coefficients of a polynomial, the constant first; in a closed loop
-    places and slopes at the knots, between which the figure interpolates by cubic polynomials (Hermite).
+    places and slopes at knots, between which the figure interpolates by cubic polynomials (Hermite).
     """
     leader = shown(model.bodies[coupling.leader].joint_name)
     cluster = next((c for c in model.clusters if index in c.followers), None)
@@ -122,24 +122,26 @@ def _segments(model: Problem) -> list[dict[str, Any]]:
 
 
 def _coordinates(body: Body) -> list[dict[str, Any]]:
-    """The coordinates of a joint: the least and the greatest value, whether these are limits, the start."""
-    columns, found = body.joint.subspace(), []
-    for k, column in enumerate(columns):
-        turns = _turns(column)
-        reach = math.pi if turns else 1.0
-        limits = (body.limits.lower, body.limits.upper) if len(columns) == 1 else (-math.inf, math.inf)
-        lower = limits[0] if math.isfinite(limits[0]) else min(-reach, limits[1] - reach)
-        upper = limits[1] if math.isfinite(limits[1]) else max(reach, lower + reach)
-        found.append({
+    columns, limits = body.joint.subspace(), (body.limits.lower, body.limits.upper)
+    return [
+        {
             "joint": shown(body.joint_name),
             "direction": "" if len(columns) == 1 else _direction(column, k),
-            "unit": "rad" if turns else "m",
-            "lower": lower,
-            "upper": upper,
-            "limited": [math.isfinite(x) for x in limits],
-            "start": min(max(0.0, lower), upper),
-        })  # fmt: skip
-    return found
+            **reach(_turns(column), *(limits if len(columns) == 1 else ())),
+        }
+        for k, column in enumerate(columns)
+    ]
+
+
+def reach(turns: bool, lower: float = -math.inf, upper: float = math.inf) -> dict[str, Any]:
+    """Return the range of a coordinate, an angle or a length with these limits, which of its ends are limits,
+    and the value in it that is nearest to 0.
+    """
+    usual = math.pi if turns else 1.0
+    low = float(lower) if math.isfinite(lower) else min(-usual, float(upper) - usual)
+    high = float(upper) if math.isfinite(upper) else max(usual, low + usual)
+    limited, start = [math.isfinite(lower), math.isfinite(upper)], min(max(0.0, low), high)
+    return {"unit": "rad" if turns else "m", "lower": low, "upper": high, "limited": limited, "start": start}
 
 
 def _direction(column: Motion, number: int) -> str:
