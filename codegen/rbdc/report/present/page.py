@@ -85,7 +85,8 @@ def _fastest_in_double(function: Mapping[str, Any]) -> str:
 def _of(some: int, all_of_them: int) -> str:
     if all_of_them == 1:
         return "the function" if some else "no function"
-    return f"all {some} functions" if some == all_of_them else f"{some} of {all_of_them} functions"
+    every = "both functions" if some == 2 else f"all {some} functions"
+    return every if some == all_of_them else f"{some} of {all_of_them} functions"
 
 
 def _conditions(report: Mapping[str, Any]) -> str:
@@ -152,7 +153,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     parts = [] if function.get("batch") is None else [_batch(place, function)]
     if function["patterns"]:
         words = (
-            "White is exactly zero. The generated matrices are zero where the tree or the mathematics says "
+            "Blank is exactly zero. The generated matrices are zero where the tree or the mathematics says "
             "so; differences have rounding noise there, or a zero where the change was too small to see."
         )
         title = f"Entries of the derivatives at the first sample ({place}.patterns)"

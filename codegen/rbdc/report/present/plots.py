@@ -166,11 +166,11 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
 
 
 def pattern(entry: Mapping[str, Any]) -> str:
-    """Return one derivative matrix by each method: zero is white, the rest coloured by its order of
+    """Return one derivative matrix by each method: zero is blank, the rest coloured by its order of
     magnitude.
     """
     methods = [key for key in entry if key != "output"]
-    sizes = mpl.colormaps["viridis"].with_extremes(bad="white")  # of 0 there is no logarithm
+    sizes = mpl.colormaps["viridis"].with_extremes(bad="none")  # of 0 there is no logarithm
     with mpl.rc_context({**_STYLE, "axes.spines.top": True, "axes.spines.right": True}):
         figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
         axes = figure.subplots(1, len(methods), squeeze=False)[0]
