@@ -103,7 +103,7 @@ def masses_table(model: Problem) -> Table:
         moments = np.linalg.eigvalsh(np.array(inertia.about_centre().rows(), dtype=float)).tolist()
         rows.append([name, f"{inertia.mass:.5g}", *(_three(x) for x in (com, moments))])
     head = ("link", "mass (kg)", "centre of mass in the link's frame (m)", "principal moments (kg m\u00b2)")
-    return Table("", head, rows)
+    return Table("", head, rows, words=head[2:])
 
 
 def _three(numbers: Sequence[float]) -> str:
