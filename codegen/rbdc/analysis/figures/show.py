@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.homogeneous import of_placement
+from rbdc.algorithms.kinematics import homogeneous
 from rbdc.analysis.figures.scene import body_placements, configuration, reach, scene
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.model import Model, Problem
@@ -127,7 +127,7 @@ def _of_model(model: Problem) -> Drawing:
 
     def placements(x: Sequence[float]) -> Array:
         placed = body_placements(model, configuration(model, x))
-        return np.array([of_placement(one) for one in placed], dtype=float).reshape(-1, 4, 4)
+        return np.array([homogeneous(one) for one in placed], dtype=float).reshape(-1, 4, 4)
 
     names = [body["name"] for body in data["bodies"]]
     solids = [solid(k, body) for k, body in enumerate(data["bodies"])]
