@@ -31,13 +31,15 @@ _SHORTEST = 1e-6
 def scene(model: Problem) -> dict[str, Any]:
     """Return the robot as plain data, lengths in m.
 
-    bodies: each with its parent (-1: the world), placement there, columns of S, the first of its coordinates,
-        how it follows its leader, mass (kg), centre of mass, and `ellipsoid`, the matrix E (xx, xy, yy, xz,
-        yz, zz) of the solid ellipsoid r^T E^-1 r = 1 about that centre with its mass and inertia.
+    bodies: for each its parent (-1: the world), its placement there, the columns of S, the first of its
+        coordinates, how it follows its leader, its mass (kg), its centre of mass, and `ellipsoid`.
     base: mass and centre of mass of the links that are fixed to the world.
-    segments: lines of the figure, from end to end in the frame of a body.
-    frames: each with its body and its placement there. Placements are the rows of R, then p.
-    coordinates: one for each direction of v, with its range and the value that the figure starts at.
+    segments: lines of the figure, from the origin of a body, in its frame.
+    frames: for each its body and its placement there.
+    coordinates: for each direction of v its range and the value that the figure starts at.
+
+    A placement is the rows of R, then p. An ellipsoid is the matrix E (xx, xy, yy, xz, yz, zz) of the uniform
+    solid r^T E^-1 r <= 1 about the centre of mass that has the mass and the inertia of the body.
     """
     return {
         "bodies": [_body(model, index) for index in range(model.njoints)],
@@ -93,8 +95,8 @@ def _centre(inertia: RigidInertia) -> list[float]:
 
 
 def _ellipsoid(inertia: Inertia | RigidInertia) -> list[float] | None:
-    """E = 5 K / m of the second moments K about the centre of mass, without their negative parts, which no
-    real body has; None without mass.
+    """E = 5 K / m, with K the second moments about the centre of mass; None without mass. Negative principal
+    moments, which no real body has, count as zero.
     """
     if not inertia.mass > 0.0:
         return None

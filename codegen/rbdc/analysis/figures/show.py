@@ -30,10 +30,12 @@ _BONE, _MASS, _INERTIA = (86, 97, 111), (180, 80, 15), (47, 111, 179)
 
 @dataclass(frozen=True)
 class Solid:
-    """What moves with a node, in its frame.
+    """Parts that move with a node, in its frame.
 
-    segments: lines from its origin (n, 3). centre: centre of mass. axes: half axes of the inertia ellipsoid,
-    and the rotation of these. size: radius of the ball at the centre of mass. All in m.
+    segments: lines from its origin to these points (n, 3; m).
+    centre: centre of mass (3; m).
+    axes: half axes of the inertia ellipsoid (3; m), and the rotation to the node's axes (3, 3).
+    size: radius of the ball at the centre of mass (m).
     """
 
     segments: Array
@@ -46,10 +48,11 @@ class Solid:
 class Drawing:
     """A robot that moves.
 
-    nodes: names of the bodies, or of the frames of a module. coordinates: as those of
-    `rbdc.analysis.figures.scene.scene`. placements: from these to the 4x4 placements of the nodes in the
-    world. solids: what moves with each node; a node without one is a frame. triad: length of the axes of a
-    frame (m).
+    nodes: names of the bodies, or of the frames of a module.
+    coordinates: as `rbdc.analysis.figures.scene.scene` has them.
+    placements: function of the coordinates, which returns the placements of the nodes in the world (n, 4, 4).
+    solids: parts that move with each node; empty for frames.
+    triad: length of the axes of a frame (m).
     """
 
     nodes: Sequence[str]
