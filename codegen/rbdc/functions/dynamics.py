@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from rbdc.algorithms.dynamics.christoffel import christoffel
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.external_forces import external_torque
@@ -37,6 +38,9 @@ external_torque(q, fext!)
 coriolis(q, v, parameters)
     Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
     C[nv, nv]: Coriolis matrix
+christoffel(q, parameters)
+    Christoffel symbols of the first kind of M(q): C(q, v)[i, j] is the sum of Gamma[i, j, k] v[k].
+    Gamma[nv, nv, nv]: symbols [i, j, k] (kg, kg m, kg m^2)
 crba(q, parameters)
     Joint-space inertia M(q), both triangles.
     M[nv, nv]: joint-space inertia (kg, kg m, kg m^2)
@@ -129,6 +133,13 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
             {"composite": joint_space(coriolis)},
             references={"christoffel": "coriolis:coriolis"},
             comparison=Comparison(peers={"pinocchio": ("coriolis",)}, checks_only=True),
+        ),
+        Function(
+            declared["christoffel"],
+            {"composite": OnJointSpace(christoffel)},
+            preset=ALONE,
+            references={"christoffel": "coriolis:christoffel"},
+            comparison=Comparison(checks_only=True),
         ),
     ]
 

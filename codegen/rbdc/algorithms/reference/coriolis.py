@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.reference.dual_numbers import apart, side_by_side, unit_rows
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, identity, transposed, zeros
 from rbdc.model import Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Scalars
@@ -38,6 +38,12 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
     brackets = [side_by_side(row) + 0.0 * units[0] for row in transposed(_brackets(model, v))]
     torques = rnea(alone, q, tangents(v, units), tangents([0.0] * model.nv, brackets))
     return [[0.5 * x for x in apart(rate_of(torque), model.nv)] for torque in torques]
+
+
+def christoffel(model: Problem, q: Scalars) -> Matrix:
+    """Return the symbols G (nv nv, nv; row nv i + j, column k): C is linear in v. Tests: C, dM/dq."""
+    columns = [flat(coriolis(model, q, unit)) for unit in identity(model.nv)]
+    return transposed(columns)
 
 
 def _brackets(model: Problem, v: Scalars) -> Matrix:
