@@ -25,6 +25,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "docstrings",
     "repository_pages",
     "sources",
     "links",
@@ -40,9 +41,6 @@ pygments_dark_style = "monokai"
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = [
-    "myst.header"
-]  # README pages of folders begin below the first level where they are included
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"

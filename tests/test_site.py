@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import functions_page, links, repository_pages
+from docs import docstrings, functions_page, links, repository_pages
 from rbdc.functions.catalogue import functions_of, known
 from tests.analysis.differentiability import TOUCHING, table
 from tests.test_documentation import PAGES, ROOT
@@ -70,6 +70,21 @@ def test_links_hold_where_pages_are_shown() -> None:
     text = "[a](codegen/README.md#recipes) [b](docs/c.md)\n```text\n[c](docs/c.md)\n```\n"
     shown = repository_pages.turned(text, "README.md", "docs/maintainers/tests.md")
     assert shown == "[a](compiler.md#recipes) [b](../c.md)\n```text\n[c](docs/c.md)\n```\n"
+
+
+def test_fields_are_lists() -> None:
+    lines = ["A thing:", "it has parts.", "", "a, b: two", "    parts.", "c: one.", "", "More words."]
+    shown = [
+        "A thing:",
+        "it has parts.",
+        "",
+        "- ``a, b``: two",
+        "  parts.",
+        "- ``c``: one.",
+        "",
+        "More words.",
+    ]
+    assert docstrings.listed(lines) == shown
 
 
 def test_broken_links_are_found(tmp_path: Path) -> None:
