@@ -118,7 +118,7 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
     for source in made.sources:
         d = source.declaration
         arguments = (
-            ["in"] * len(d.inputs)
+            ["NULL" if p.optional else "in" for p in d.inputs]
             + [str(len(model.frames) - 1), *["0"] * (len(d.place) - 2), "1"]
             + [f"out[{k}]" for k in range(len(d.outputs))]
         )

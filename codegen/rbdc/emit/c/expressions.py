@@ -137,7 +137,7 @@ class StatementWriter:
             terms = ((k, width) for (k, *_), width in sums.items())
             angles = [angle for k, width in terms for angle in self._angle_operands(k, width, number)]
             offsets = [x for (_, *offset), width in sums.items() for x in self._numbers(offset, width)]
-            lines += statements(self.robot, angles, offsets, self.scalar)
+            lines += statements(self.robot, angles, offsets, self.scalar, self._offset)
         (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
         if value.width == 1:
             return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
@@ -220,9 +220,15 @@ class StatementWriter:
     def _is_leaf(self, index: int) -> bool:
         return self.program.values[index].operation.is_leaf
 
+    @property
+    def _offset(self) -> str:
+        """The array of what is added to angles; functions of frames have an input of the usual name."""
+        arrays = (*self.program.inputs, *self.program.outputs)
+        return "offset_of_angle" if any(array.name == "offset" for array in arrays) else "offset"
+
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}
-        taken |= {"angle", "offset", "sine", "cosine"}
+        taken |= {"angle", self._offset, "sine", "cosine"}
         taken |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):

@@ -229,9 +229,11 @@ def made_together(
     return {index: group for group in together for index in group}
 
 
-def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:
-    """Return the declarations of `angle`, `sine` and `cosine`, of `offset` if there are offsets, and the
-    calls that fill them. The last call may compute a few unused angles.
+def statements(
+    robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType, offset: str = "offset"
+) -> list[str]:
+    """Return the declarations of `angle`, `sine` and `cosine`, of offsets by the name `offset` if there are
+    any, and the calls that fill them. The last call may compute a few unused angles.
     """
     blocks: list[int] = []
     while sum(blocks) < len(angles):
@@ -242,11 +244,11 @@ def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scal
     lines = [f"const {kind} angle[{size}] = {{{', '.join(padded)}}};"]
     if any(offsets):
         words = [scalar.literal(x) for x in [*offsets, *[0.0] * (size - len(offsets))]]
-        lines.append(f"const {kind} offset[{size}] = {{{', '.join(words)}}};")
+        lines.append(f"const {kind} {offset}[{size}] = {{{', '.join(words)}}};")
     lines.append(f"{kind} sine[{size}], cosine[{size}];")
     start = 0
     for width in blocks:
-        names = ("angle", "offset", "sine", "cosine")
+        names = ("angle", offset, "sine", "cosine")
         at = [name if start == 0 else f"{name} + {start}" for name in names]
         at[1] = at[1] if any(offsets[start : start + width]) else "NULL"
         lines.append(f"{robot}_sincos{width}({', '.join(at)});")
