@@ -1,1 +1,1 @@
-"""Compile generated C into an importable extension."""
+"""Compilation of generated C into an importable extension, with a cache, and installation of packages."""

@@ -1,5 +1,5 @@
-"""Compiling C files into shared libraries, whatever has not changed from the cache; those of a package, the
-extension and the libraries beside it.
+"""Compilation of C files into shared libraries; unchanged objects come from the cache. The libraries of a
+package are the extension and those beside it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,13 @@ _FIGURES = "figures.json"
 
 @dataclass(frozen=True)
 class Unit:
-    """One C file to compile: its name, its text, the headers that it includes, its flags, the seconds after
-    which the compiler is ended, if any, and its compiler, if that is another than its library's.
+    """One C file to compile.
+
+    name, text: its name and text.
+    headers: texts of its headers by name.
+    flags: compiler flags.
+    seconds: time limit, None without one.
+    compiler: its compiler, if it differs from its library's.
     """
 
     name: str
@@ -51,13 +56,13 @@ class Unit:
     compiler: Compiler | None = None
 
     def key(self, identity: str) -> str:
-        """Return the object's name in the cache; `identity` stands for compiler and interpreter."""
+        """Return the object's name in the cache. `identity` stands for compiler and interpreter."""
         headers = [part for item in self.headers.items() for part in item]
         return cache.key("object with seconds", identity, self.name, self.text, *headers, *self.flags)
 
 
 def units_of(files: Mapping[str, str], flags: Sequence[str], seconds: float | None = None) -> list[Unit]:
-    """Return the C files among `files`, by name, with the headers among these."""
+    """Return the C files among `files` by name, with the headers among them."""
     headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
     sources = [(name, text) for name, text in sorted(files.items()) if name.endswith(".c")]
     return [Unit(name, text, headers, tuple(flags), seconds) for name, text in sources]
@@ -65,7 +70,12 @@ def units_of(files: Mapping[str, str], flags: Sequence[str], seconds: float | No
 
 @dataclass(frozen=True)
 class SharedLibrary:
-    """A shared library in the cache, figures of its C files by name, and the names of all its artefacts."""
+    """A shared library in the cache.
+
+    path: path.
+    figures: figures of its C files by name.
+    artefacts: names of all its artefacts in the cache.
+    """
 
     path: Path
     figures: dict[str, Compiled]
@@ -75,7 +85,7 @@ class SharedLibrary:
 def shared_library(
     name: str, units: Sequence[Unit], compiler: Compiler, jobs: int | None = None
 ) -> SharedLibrary:
-    """Return the library `name`, linked from the units; it also depends on their flags, the compiler and
+    """Return the library `name`, linked from the units. Its key also includes their flags, the compiler and
     Python.
 
     Raises ToolchainError with the command and the compiler's output.
@@ -96,7 +106,7 @@ def _identity(compiler: Compiler) -> str:
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
 ) -> dict[str, tuple[Path, Compiled]]:
-    """Return the objects by their sources' names, in the order of the units; the largest is compiled
+    """Return the objects by the names of their sources, in the order of the units. The largest is compiled
     first.
     """
     order = sorted(units, key=lambda unit: -len(unit.text))
@@ -113,7 +123,7 @@ def _objects(
 
 
 def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
-    """Begin no more of them; those that have begun end by themselves or, at once, with their compilers."""
+    """Cancel the pending ones. Running ones end by themselves or, with `at_once`, with their compilers."""
     for future in pending:
         future.cancel()
     while at_once and wait(pending, timeout=0.05).not_done:
@@ -121,7 +131,7 @@ def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
 
 
 def compiled_object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Compiled]:
-    """Return the object of a unit from the cache, compiled if it is not there under this key."""
+    """Return the object of a unit from the cache; compile it if the cache lacks it."""
 
     def make(folder: Path) -> None:
         for name, text in {**unit.headers, unit.name: unit.text}.items():
@@ -140,20 +150,27 @@ _OWN = (
     "int rbdc_has(const char *name)",
     "const char *rbdc_package(void)",
 )
-"""Prototypes of the functions that the extension has beside the robot's."""
+"""Prototypes of the functions of the extension besides the robot's."""
 _SUMS = ((16, 8, ""), (32, 4, '__attribute__((target("avx"))) '))
-"""How numbers are added up to check them: bytes of a vector, sums side by side, and the attribute of a
-function for processors with such vectors. AVX halves the loads, which take the time in a batch.
+"""Ways to add numbers for a check: bytes of a vector, number of sums side by side, and the attribute of a
+function for processors with such vectors. AVX halves the loads, which dominate the time in a batch.
 """
 _TOGETHER = 64
-"""Samples of a configuration that it checks for both: few enough for the innermost cache."""
+"""Number of samples of a configuration that are checked for finite numbers and unit vectors together; they
+fit the innermost cache.
+"""
 
 
 @dataclass(frozen=True)
 class Native:
-    """The result of compiling: the extension's path in the cache; the variants of the library; figures by C
-    file and variant; what all of it is called in the cache; the text of the extension's own C; and the hash
-    of the package's C, which the extension carries.
+    """The result of compiling.
+
+    extension: path of the extension in the cache.
+    variants: variants of the library.
+    figures: figures by C file and variant.
+    artefacts: names of all its artefacts in the cache.
+    glue: text of the extension's own C.
+    package: hash of the package's C, which the extension carries.
     """
 
     extension: Path
@@ -167,9 +184,9 @@ class Native:
 def extension_source(
     robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[LibraryVariant]
 ) -> str:
-    """Return the C of the cffi extension `_native`, API mode, for the stable ABI."""
+    """Return the C of the cffi extension `_native`, in API mode for the stable ABI."""
     scalar = declarations[0].scalar.name
-    ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
+    ffi: Any = FFI()  # the stubs do not know that a text stream may replace a file's name
     functions = [
         prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
     ]
@@ -189,8 +206,8 @@ def extension_source(
 
 
 def _calls(declarations: Sequence[FunctionDeclaration]) -> list[dict[str, Any]]:
-    """Return the functions that check inputs and call a C function with them, one for each number of inputs,
-    of places and of outputs, in the words of their template.
+    """Return the template words of the functions that check inputs and call a C function: one for each number
+    of inputs, places and outputs.
     """
     scalar = declarations[0].scalar.name
     counts = {(len(d.inputs), len(d.place), len(d.outputs)) for d in declarations}
@@ -222,9 +239,9 @@ def compile_package(
     jobs: int | None = None,
     march: str = "native",
 ) -> Native:
-    """Compile the C among `files`, in the variants of `march`, and the extension around it; every object and
-    the result come from the cache if unchanged. The extension itself is compiled for every processor: it is
-    what asks the processor, before the library runs.
+    """Compile the C among `files`, in the variants of `march`, and the extension around it. Unchanged objects
+    and results come from the cache. The extension itself is compiled for every processor, because it tests
+    the processor before the library runs.
 
     Raises ToolchainError with the command and the compiler's output.
     """
@@ -234,7 +251,7 @@ def compile_package(
     glue, package = extension_source(robot, declarations, variants), package_hash(files)
     identity = render("package_hash.c.jinja", hash=package)
     level = [flag for flag in tools.flags if flag.startswith("-O")] or ["-O2"]
-    # -Ofast of --cflags would take the check for NaN away.
+    # -Ofast in --cflags would remove the check for NaN
     least = (*level, "-fno-finite-math-only", "-fPIC", *least_flags(compiler))
     units.append(Unit("_native.c", glue, units[0].headers, (*least, "-I", _python_headers())))
     units.append(Unit("_package.c", identity, {}, (*least, *WARNING_FLAGS)))
@@ -255,9 +272,7 @@ def _in_variants(
 
 
 def package_hash(files: Mapping[str, str]) -> str:
-    """Return hash of the C of a package, by name: two packages with the same are computed by the same
-    functions.
-    """
+    """Return a hash of the C of a package, by name. Packages with the same hash have the same functions."""
     return cache.key(*(part for name, text in sorted(files.items()) for part in (name, text)))
 
 
@@ -276,8 +291,8 @@ def compile_library(
     jobs: int | None = None,
     march: str = "native",
 ) -> Path:
-    """Return a shared library `name` of C files, in the variants of `march`: the path in the cache. Its
-    functions are those of the C library, which choose a variant for themselves.
+    """Return the path in the cache of a shared library `name` from C files, in the variants of `march`. Its
+    functions are those of the C library; they choose a variant themselves.
 
     Raises ToolchainError with the command and the compiler's output.
     """
@@ -303,7 +318,7 @@ def compile_archive(
 def _library_units(
     name: str, files: Mapping[str, str], robot: str, tools: Toolchain, march: str
 ) -> list[Unit]:
-    """Return the C files of a library `name` whose functions choose a variant for themselves."""
+    """Return the C files of a library `name` whose functions choose a variant themselves."""
     outside = (f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c")
     variants = variants_of(march, robot, tools)
     units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants, tools)

@@ -1,4 +1,6 @@
-"""A content-addressed store of compiled artefacts: the key is a hash of everything that went in."""
+"""A content-addressed store of compiled artefacts: the key is a hash of everything that determines the
+artefact.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,15 @@ from rbdc.errors import OptionError
 from rbdc.native.scratch import scratch, sweep
 
 SCRATCH = "scratch"
-"""The folder of the cache in which artefacts are made."""
+"""Folder of the cache for artefacts in progress."""
 _LISTING = "contents.json"
-"""In every artefact: its files' hashes, by which one that has lost or changed a file is known."""
+"""File in every artefact with the hashes of its files; it reveals missing and changed files."""
 
 
 def cache_folder() -> Path:
-    """$RBDC_CACHE, or rbdc in the user's cache folder. Raises OptionError where the user has no home."""
+    """Return $RBDC_CACHE, or rbdc in the user's cache folder. Raises OptionError if the user has no home
+    folder.
+    """
     asked = os.environ.get("RBDC_CACHE")
     if asked:
         return Path(asked).absolute()
@@ -41,7 +45,9 @@ def cache_folder() -> Path:
 
 
 def key(*parts: str | bytes) -> str:
-    """Return SHA-256 over the parts, each with its length so that parts cannot run into each other."""
+    """Return the SHA-256 of the parts. Each part's length is included, so that parts cannot run into each
+    other.
+    """
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -50,24 +56,24 @@ def key(*parts: str | bytes) -> str:
 
 
 def interpreter_tag() -> str:
-    """Return platform, ABI, cffi and processor: all that a compiled extension depends on beside its
-    source.
+    """Return platform, ABI, cffi and processor: everything besides the source that determines a compiled
+    extension.
     """
     abi = sysconfig.get_config_var("SOABI")
     return f"{sysconfig.get_platform()} {abi} cffi {version('cffi')} {_processor()}"
 
 
 def holds(name: str) -> bool:
-    """Return whether what is cached under `name` is there, whole."""
+    """Return whether the cache has a complete artefact under `name`."""
     return _is_whole(cache_folder() / name[:2] / name)
 
 
 def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Path:
-    """Return the folder cached under `name`, made by `make` in an empty folder if it is not whole, or if
-    `anew`.
+    """Return the folder cached under `name`. If it is incomplete, or with `anew`, `make` writes it into an
+    empty folder.
 
-    One process makes it while others wait; a maker that is killed leaves nothing under the name. Raises
-    OptionError where the cache cannot be written (or, for it looks the same, what `make` writes there).
+    One process writes it while others wait. A killed process leaves nothing under the name. Raises
+    OptionError if the cache cannot be written; errors of `make` when it writes there look the same.
     """
     store = cache_folder()
     target = store / name[:2] / name
@@ -89,7 +95,7 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder of the user's against builds with the same cache; if that is read-only, hold nothing."""
+    """Lock a user's folder against builds with the same cache; do nothing if the cache is read-only."""
     lock = _lock(key("folder", str(folder.resolve())))
     with suppress(OSError):
         lock.acquire()
@@ -100,12 +106,12 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def _lock(name: str) -> FileLock:
-    """Return a lock of this cache, which the system releases if the process dies."""
+    """Return a lock of this cache; the system releases it if the process dies."""
     return FileLock(cache_folder() / "locks" / name)
 
 
 def discard(names: Sequence[str]) -> None:
-    """Remove the artefacts of these names, which turned out to be wrong, as far as they can be removed."""
+    """Remove these artefacts, which turned out to be wrong, as far as they can be removed."""
     store = cache_folder()
     for name in names:
         with suppress(OSError), _lock(name):
@@ -113,7 +119,7 @@ def discard(names: Sequence[str]) -> None:
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in a folder and below, by its path there."""
+    """Return the SHA-256 of every file in a folder and its subfolders, by relative path."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {str(path.relative_to(folder)): file_hash(path) for path in paths}
 
@@ -125,7 +131,7 @@ def file_hash(path: Path) -> str:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Return whether an artefact is there with all its files as they were made."""
+    """Return whether an artefact exists with all its files unchanged."""
     try:
         listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
         return all(file_hash(folder / name) == made for name, made in listing.items())
@@ -134,23 +140,24 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _put(folder: Path, target: Path) -> None:
-    """Move what was made into place; what was there before goes the way of the scratch folder."""
+    """Move a finished artefact into place; an earlier one is removed with the scratch folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         if target.exists():
             target.rename(folder.with_name("replaced"))
         folder.rename(target)
     except OSError:
-        # Another process may have made the same, where the lock was removed together with the cache.
+        # Another process may have written the same artefact if the lock was removed together with the cache.
         if not _is_whole(target):
             raise
 
 
 def clear() -> tuple[int, list[str]]:
-    """Remove every artefact, and all that killed builds left; how many went, and what could not go and why.
+    """Remove every artefact and everything that killed builds left. Return the number of removed artefacts,
+    and the problems.
 
-    Only what has the names of artefacts is touched, so that a cache in a folder of the user's takes nothing
-    else with it.
+    Only entries with the names of artefacts are touched, so a cache in a user's folder takes nothing else
+    with it.
     """
     store, digit = cache_folder(), "[0-9a-f]"
     named = sorted(store.glob(f"{digit * 2}/{digit * 64}"))
@@ -158,13 +165,13 @@ def clear() -> tuple[int, list[str]]:
     outcomes = [_remove(entry) for entry in [*artefacts, *sorted(store.glob(f"locks/{digit * 64}"))]]
     sweep(store / SCRATCH)
     for folder in [*store.glob(digit * 2), store / "locks", store / SCRATCH]:
-        with suppress(OSError):  # it holds more, or a build that runs meanwhile adds to it
+        with suppress(OSError):  # it holds more, or a running build adds to it
             folder.rmdir()
     return outcomes[: len(artefacts)].count(None), [problem for problem in outcomes if problem is not None]
 
 
 def _remove(entry: Path) -> str | None:
-    """Remove an artefact or a lock; what stood in the way, if it did."""
+    """Remove an artefact or a lock; return the problem, if any."""
     try:
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
@@ -176,8 +183,8 @@ def _remove(entry: Path) -> str | None:
 
 
 def _processor() -> str:
-    """Return the processor's features, for -march=native code must not travel to another through a shared
-    cache.
+    """Return the processor's features: code for -march=native must not reach another processor through a
+    shared cache.
     """
     try:
         lines: Sequence[str] = Path("/proc/cpuinfo").read_text().splitlines()
@@ -189,8 +196,8 @@ def _processor() -> str:
 
 @cache_in_process
 def own_code() -> str:
-    """Return a hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what
-    a running process has loaded does not change with the files.
+    """Return a hash of rbdc's source and templates, so that a changed rbdc builds again. It is computed once:
+    a running process does not change with the files.
     """
     folders = os.walk(str(files("rbdc")), followlinks=True)
     paths = sorted(Path(folder, name) for folder, _, names in folders for name in names)

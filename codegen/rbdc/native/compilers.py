@@ -1,4 +1,4 @@
-"""The compilers of a package by a tuning: of each of its C files one."""
+"""The compilers that a tuning chooses, one for each C file of a package."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rbdc.planning.tuning import Tuning
 
 
 def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
-    """Return the compilers that a tuning names for these functions, by name; the usual one wherever it is.
+    """Return the compilers that a tuning names for these functions, by name; always with the usual one.
 
-    Raises OptionError, with file and line, for one that is not installed.
+    Raises OptionError, with file and line, for a compiler that is not installed.
     """
     found, names = {usual.name: usual.compiler}, {*functions}
     used: list[str] = []
@@ -32,8 +32,8 @@ def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> 
 def compilers_of_files(
     tuning: Tuning, sources: Sequence[FunctionSource], found: Mapping[str, Compiler]
 ) -> dict[str, Compiler]:
-    """Return the compiler of each C file of the functions that a tuning decides on. A file that several of
-    them share has the one that most have chosen, the first of equals.
+    """Return the compiler of each C file of the functions in a tuning. A file that several functions share
+    gets the compiler that most of them chose; ties go to the first.
     """
     wanted: dict[str, Counter[str]] = {}
     for source in sources:

@@ -1,14 +1,14 @@
-"""Installing a generated package into a folder, and removing it, without touching the user's files.
+"""Installation of a generated package into a folder, and removal, without touching the user's files.
 
-manifest.json lists every file that rbdc wrote with its SHA-256, its own as it is with that entry empty. A
-file is rbdc's while it has that content; everything else in the folder, a generated file or a manifest that
-was edited included, is the user's. Of it nothing is ever removed or written over: what is in the way of a new
-file is kept beside it as NAME.orig.
+manifest.json lists every file that rbdc wrote with its SHA-256; its own is computed with that entry empty. A
+file belongs to rbdc while it has this content. Everything else in the folder belongs to the user, including
+edited generated files and manifests. The user's files are never removed or overwritten: one that is in the
+way of a new file is kept beside it as NAME.orig.
 
-The files of a package are moved into its folder one by one, after they have all been written aside:
-__init__.py of an older one goes first and that of the new one comes last, so that whenever a process is
-killed, what can be loaded is the old package or the new one. Meanwhile manifest.json lists the files of both,
-and the next build goes on from there.
+All files of a package are written to a temporary folder first, then moved into place one by one. __init__.py
+of an older package goes first and that of the new one comes last. So whenever a process is killed, either the
+old package or the new one can be loaded. Meanwhile manifest.json lists the files of both, and the next build
+continues from there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rbdc.native.tracked import tracked
 
 MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
 SEAL = "manifest_sha256"
-"""The entry of a manifest that is the SHA-256 of the manifest with this entry empty."""
+"""Entry of a manifest with the SHA-256 of the manifest in which this entry is empty."""
 _INITIAL, _INTERIM = "__init__.py", "interim.json"
 _SUFFIX = ".new"
 _MOST_NAMED = 10
@@ -42,8 +42,12 @@ Record = dict[str, set[str]]
 
 @dataclass
 class Cleaned:
-    """Result of `remove_packages`: folders of packages removed, the user's files kept in them, packages that
-    git tracks, problems.
+    """Result of `remove_packages`.
+
+    removed: folders of removed packages.
+    kept: the user's files in them.
+    tracked: packages that git tracks.
+    problems: messages.
     """
 
     removed: list[Path] = field(default_factory=list)
@@ -63,7 +67,7 @@ def recorded(contents: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def sealed(manifest: str) -> str:
-    """Return the text of a manifest whose entry `SEAL` is empty, with the hash in it."""
+    """Return the text of a manifest with the hash in its empty entry `SEAL`."""
     seal = hashlib.sha256(manifest.encode()).hexdigest()
     return manifest.replace(_entry(""), _entry(seal), 1)
 
@@ -73,9 +77,9 @@ def _entry(seal: str) -> str:
 
 
 def install(package: Path, destination: Path) -> list[str]:
-    """Make the folder `destination` hold the package; warnings about other files there.
+    """Install the package in the folder `destination`; return warnings about other files there.
 
-    Raises OptionError where the folder cannot be written, or holds something that rbdc did not generate.
+    Raises OptionError if the folder cannot be written or has content that rbdc did not generate.
     """
     try:
         refuse_foreign(destination)
@@ -102,7 +106,7 @@ def refuse_foreign(destination: Path) -> None:
 
 
 def _is_current(package: Path, destination: Path) -> bool:
-    """Return whether the folder holds the package with every file as it was made."""
+    """Return whether the folder has the package with every file unchanged."""
     try:
         if (destination / MANIFEST).read_bytes() != (package / MANIFEST).read_bytes():
             return False
@@ -121,7 +125,8 @@ def _replace(new: Path, destination: Path) -> list[str]:
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
     aside = _make_room(destination, ours, files)
     manifest = destination / MANIFEST
-    if os.path.lexists(manifest) and not _is_own_manifest(destination):  # which is the record until the next
+    # it is the record until the next build
+    if os.path.lexists(manifest) and not _is_own_manifest(destination):
         kept = _free_name(manifest)
         shutil.copy2(manifest, kept, follow_symlinks=False)
         aside.insert(0, (MANIFEST, kept.name))
@@ -138,8 +143,8 @@ def _replace(new: Path, destination: Path) -> list[str]:
 
 
 def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[tuple[str, str]]:
-    """Remove what is rbdc's and does not come again, __init__.py before all; set aside what is the user's and
-    in the way: the names before and after.
+    """Remove rbdc's files that the new package lacks, __init__.py first. Move the user's files that are in
+    the way; return their names before and after.
     """
     aside = []
     for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
@@ -154,14 +159,16 @@ def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[
 
 
 def sweep_leftovers(out: Path) -> None:
-    """Remove what killed processes left in the cache, among temporary files and beside packages in `out`."""
+    """Remove the leftovers of killed processes in the cache, among temporary files and beside packages in
+    `out`.
+    """
     sweep(cache_folder() / SCRATCH)
     sweep_temporary()
     sweep(out, ".*.", _SUFFIX)
 
 
 def remove_packages(out: Path) -> Cleaned:
-    """Remove the generated packages directly in `out`, and what killed processes left there and elsewhere."""
+    """Remove the generated packages directly in `out`, and the leftovers of killed processes."""
     sweep_leftovers(out)
     done = Cleaned()
     try:
@@ -201,7 +208,7 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
 
 
 def _is_own_manifest(folder: Path) -> bool:
-    """Return whether manifest.json is as rbdc wrote it."""
+    """Return whether manifest.json is unchanged since rbdc wrote it."""
     path, seal = folder / MANIFEST, manifest_of(folder).get(SEAL)
     if not isinstance(seal, str) or path.is_symlink():
         return False
@@ -210,7 +217,7 @@ def _is_own_manifest(folder: Path) -> bool:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a folder, empty where there is none that can be read."""
+    """Return the manifest of a folder; empty if there is none or it cannot be read."""
     path = folder / MANIFEST
     try:
         data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -220,7 +227,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def record_of(folder: Path) -> Record | None:
-    """Return the record of rbdc's files in a folder, or None."""
+    """Return the record of rbdc's files in a folder; None if there is none."""
     manifest = manifest_of(folder)
     files = manifest.get("files")
     if manifest.get("generator") != "rbdc" or not isinstance(files, dict):
@@ -233,7 +240,7 @@ def record_of(folder: Path) -> Record | None:
 
 
 def _is_plain(name: str) -> bool:
-    """Return whether a name from a manifest is of a file in its folder, and not of the manifest itself."""
+    """Return whether a name in a manifest is that of a file in its folder, other than the manifest."""
     return Path(name).name == name and name not in ("", MANIFEST) and "\0" not in name
 
 
@@ -242,26 +249,26 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
 
 
 def _others(folder: Path, names: Collection[str]) -> list[str]:
-    """Return the names of all that a folder holds beside the files of these names; folders end in a slash."""
+    """Return the names of everything else in a folder; folders end in a slash."""
     others = [entry for entry in sorted(folder.iterdir()) if entry.name not in names]
     return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in others]
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in a message, as many as a line holds."""
+    """Return names for a message, as many as fit a line."""
     more = len(names) - _MOST_NAMED
     listed = ", ".join(ascii(name)[1:-1] for name in names[:_MOST_NAMED])
     return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _free_name(path: Path) -> Path:
-    """Return the name beside it under which a file of the user's is kept."""
+    """Return the name beside it under which a user's file is kept."""
     names = (path.with_name(f"{path.name}.orig{number}") for number in ("", *range(2, 1000)))
     return next(name for name in names if not os.path.lexists(name))
 
 
 def _remove_bytecode(folder: Path) -> None:
-    """Remove what Python itself wrote into __pycache__, and the folder unless it holds more."""
+    """Remove the files that Python wrote into __pycache__, and the folder if it is then empty."""
     cached = folder / "__pycache__"
     if cached.is_symlink() or not cached.is_dir():
         return
@@ -272,7 +279,7 @@ def _remove_bytecode(folder: Path) -> None:
 
 
 def _refusal(folder: Path) -> str:
-    """Why nothing is put into a folder that has no record of rbdc's, and what to do."""
+    """Return why nothing is installed in a folder without a record of rbdc, and the remedy."""
     if manifest_of(folder).get("generator") != "rbdc" and not os.path.lexists(folder / EXTENSION):
         here = listed(_others(folder, ()))
         return f"{folder} holds what rbdc did not write: {here}; move that elsewhere, or {_ELSEWHERE}"

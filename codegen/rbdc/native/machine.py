@@ -1,4 +1,4 @@
-"""The machine in words, without names of hosts or users."""
+"""A description of the machine without names of hosts or users."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def machine() -> dict[str, object]:
 
 
 def processor() -> str:
-    """Return the name of the processor, with what tells kinds of one name apart."""
+    """Return the name of the processor, with family and model."""
     name, family, model = _told("model name"), _told("cpu family"), _told("model")
     return f"{name} (family {family}, model {model})" if name and family else name or platform.machine()
 
 
 def _told(what: str) -> str:
-    """Return the first line of /proc/cpuinfo about something; empty where there is none."""
+    """Return the first line of /proc/cpuinfo with this key; "" if there is none."""
     file = Path("/proc/cpuinfo")
     text = file.read_text() if file.is_file() else ""
     found = re.search(rf"^(?:{what})\s*:\s*(.+)$", text, re.MULTILINE)

@@ -1,6 +1,6 @@
-"""Folders for work in progress. The owner of one holds a lock in it, which the system releases when the
-process ends, however it ends: a folder whose lock can be taken is a leftover, and the next process that works
-in the same place removes it.
+"""Folders for work in progress. The owner of a folder holds a lock in it; the system releases the lock when
+the process ends. A folder whose lock is free is a leftover, and the next process that works in the same place
+removes it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rbdc.errors import OptionError
 
 _LOCK, _WORK, _TEMPORARY = "rbdc.lock", "work", "rbdc-"
 _RANDOM = "?" * 8
-"""Pattern of the characters that mkdtemp puts into a name."""
+"""Pattern of the characters that mkdtemp appends to a name."""
 
 
 @contextmanager
 def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
     """An empty folder on the file system of `parent`, removed at the end unless it was moved away.
 
-    What killed processes left under such names in `parent` is removed first. Raises OSError where `parent`
+    Leftovers of killed processes under such names in `parent` are removed first. Raises OSError if `parent`
     cannot be written.
     """
     parent.mkdir(parents=True, exist_ok=True)
@@ -41,8 +41,8 @@ def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
 
 
 def placed(folder: Path, texts: Mapping[str, str], option: str = "`out`") -> list[Path]:
-    """Write texts into a folder, by the names of their files, each to a temporary name that is then moved
-    into place; their paths. Raises OptionError, which names the `option` of the folder, if it cannot.
+    """Write texts into a folder by file name, each to a temporary name that is then moved into place; return
+    their paths. Raises OptionError, which names the folder's `option`, if that fails.
     """
     try:
         with scratch(folder, ".report.", ".new") as aside:
@@ -57,7 +57,7 @@ def placed(folder: Path, texts: Mapping[str, str], option: str = "`out`") -> lis
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """A scratch folder where the system keeps temporary files. Raises OptionError where it cannot be made."""
+    """A scratch folder among the system's temporary files. Raises OptionError if it cannot be created."""
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), _TEMPORARY))
@@ -69,20 +69,20 @@ def temporary() -> Iterator[Path]:
 
 
 def sweep_temporary() -> None:
-    """Remove what killed processes left where the system keeps temporary files."""
+    """Remove the leftovers of killed processes among the system's temporary files."""
     with suppress(OSError):
         sweep(Path(tempfile.gettempdir()), _TEMPORARY)
 
 
 def sweep(parent: Path, prefix: str = "", suffix: str = "") -> None:
-    """Remove the scratch folders in `parent` that no running process owns; "*" in the prefix stands for any
-    text. Those that cannot be removed stay.
+    """Remove the scratch folders in `parent` that no running process owns; "*" in the prefix matches any
+    text. Folders that cannot be removed stay.
     """
     try:
         for folder in parent.glob(f"{prefix}{_RANDOM}{suffix}"):
             _remove_if_left(folder)
     except OSError:
-        return  # what cannot be listed is not swept
+        return  # an unreadable folder is not swept
 
 
 def _remove_if_left(folder: Path) -> None:
@@ -90,22 +90,22 @@ def _remove_if_left(folder: Path) -> None:
         if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
             return
         if not any(folder.iterdir()):
-            folder.rmdir()  # its maker ended, or begins again
+            folder.rmdir()  # its owner ended, or is starting again
             return
         lock = folder / _LOCK
         if lock.is_symlink() or not lock.is_file():
             return
         with FileLock(lock, blocking=False):
-            # With its lock: were that still there when it is released, an owner that has just made the folder
-            # could take it and work on in what goes.
+            # The lock goes too: if it were there when it is released, an owner that has just created the
+            # folder could take it and work in a folder that is being removed.
             shutil.rmtree(folder, ignore_errors=True)
     except OSError:
-        return  # it is in use, or another process removes it, or it is not ours to remove
+        return  # it is in use, another process removes it, or it belongs to another user
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:
-    """Return a new folder and its lock, held. Tries again if another process took it for a leftover
-    meanwhile, which can be while the lock makes the folder anew.
+    """Return a new folder and its lock, held. Try again if another process took the folder for a leftover;
+    this can happen while the lock creates the folder again.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))

@@ -1,5 +1,5 @@
-"""The surroundings of a package that is built: the package before it, of which a build keeps or removes
-functions, files that git tracks, other modules of its name.
+"""The surroundings of a package: the earlier package, of which a build keeps or removes functions, files that
+git tracks, and other modules with its name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from rbdc.native.tracked import tracked
 class Earlier:
     """A package before a build replaces it.
 
-    folder: where it is. manifest: its manifest, empty where there is none.
+    folder: its folder.
+    manifest: its manifest, empty if there is none.
     """
 
     folder: Path
@@ -42,21 +43,21 @@ class Earlier:
 
     @property
     def fused(self) -> tuple[tuple[str, ...], ...]:
-        """The groups of functions behind one entry point."""
+        """The groups of fused functions."""
         return tuple(map(tuple, self.options.get("fuse", ())))
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options, as a manifest has them."""
+        """The options, as the manifest stores them."""
         recorded: Mapping[str, Any] = self.manifest.get("options", {})
         return recorded
 
     def obstacle(self, differing: Sequence[str], model_hash: str) -> str:
-        """Say why a build cannot add to the package; "" where it can.
+        """Return why a build cannot add to the package; "" if it can.
 
         Args:
-            differing: the options, by their names in Python, that have other values now.
-            model_hash: the identity of the model that is built now.
+            differing: Python names of the options whose values have changed.
+            model_hash: identity of the model of this build.
         """
         if not self.manifest:
             return ""
@@ -75,12 +76,12 @@ class Earlier:
             )
 
     def refuse_tracked(self) -> None:
-        """Raise OptionError where git tracks files of the package."""
+        """Raise OptionError if git tracks files of the package."""
         names = {MANIFEST, *(record_of(self.folder) or ())} if self.manifest else set()
         refuse_tracked(self.folder, self.folder, names)
 
     def lost(self, manifest: Mapping[str, Any], obstacle: str) -> list[str]:
-        """Warn of functions, targets and a tuning that the package of a manifest does not have any more."""
+        """Return a warning about functions, targets and a tuning that the new package lacks."""
         after = Earlier(self.folder, manifest)
         gone = [name for name in self.functions if name not in after.functions]
         gone += [f"target {name}" for name in self.targets if name not in after.targets]
@@ -92,14 +93,14 @@ class Earlier:
 
 
 def refuse_tracked(path: Path, folder: Path, names: Collection[str]) -> None:
-    """Raise OptionError where git tracks files of these names in a folder; the message is about `path`."""
+    """Raise OptionError if git tracks files of these names in a folder; the message is about `path`."""
     if found := tracked(folder, names) if names else []:
         remedy = "`force=True` replaces it, another `out` keeps it"
         raise OptionError(f"{path}: git tracks {listed(found)}; {remedy}")
 
 
 def namesake_warnings(robot: str) -> list[str]:
-    """Warn of another module that has the name, unless rbdc generated it."""
+    """Return a warning about another module with this name, unless rbdc generated it."""
     file = namesake(robot)
     if file is None or record_of(file.parent) is not None:
         return []

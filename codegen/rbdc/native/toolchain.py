@@ -1,4 +1,4 @@
-"""The C compiler: finding it, the machine that it makes code for, its flags, compiling, linking."""
+"""The C compiler: finding it, its target machine, its flags, compiling, linking."""
 
 from __future__ import annotations
 
@@ -24,27 +24,28 @@ from rbdc.errors import TimeLimitError, ToolchainError
 CANDIDATES = (*(f"clang-{version}" for version in range(40, 13, -1)), "clang", "gcc", "cc")
 """Compilers in order of preference.
 
-On most functions clang's code was 10 to 30 % faster than gcc 12's, and it compiles in a third of the time.
+clang's code was 10 to 30 % faster than that of gcc 12 for most functions, and it compiles in a third of the
+time.
 """
 
 _ARCHIVERS = ("ar", "llvm-ar")
 
 STANDARD_FLAGS = ("-std=c99", "-fPIC")
 WARNING_FLAGS = ("-Wall", "-Wextra", "-pedantic")
-# Our tests add -Werror; in a user's build a warning that a newer compiler invents must not stop everything.
+# Our tests add -Werror. In a user's build, a new warning of a newer compiler must not stop the build.
 OPTIMISATION_FLAGS = (
     "-O2",
     "-ffp-contract=fast",  # -std=c99 turns fused multiply-add off
     "-fno-math-errno",  # sqrt becomes an instruction
     "-fno-trapping-math",
-    # Straight-line scalar code gains nothing from the vectorisers and compiles twice as fast without.
+    # Straight-line scalar code gains nothing from the vectorisers, and compiles twice as fast without them.
     "-fno-tree-vectorize",
     "-fno-tree-slp-vectorize",
 )
 
 
 March = Literal["native", "portable"]
-"""For the processor at hand, or for every one of its kind."""
+"""Code for the processor of this machine, or for all processors of its kind."""
 
 _REFUSED = ("-o", "--output", "-x", "-M", "-save-temps", "--save-temps", "-dump")
 
@@ -56,23 +57,27 @@ _ARCHITECTURES = {
     r"ppc64le|powerpc64le": "powerpc64le",
     r"riscv64.*": "riscv64",
 }
-"""Spellings of an architecture and the one that stands for them; others stand for themselves."""
+"""Other spellings of architectures and the name that each stands for."""
 _SYSTEMS = {"linux": ("linux",), "darwin": ("darwin", "macos")}
-"""Words of a target triple that stand for the systems of `sys.platform`."""
+"""Words of target triples for the systems of `sys.platform`."""
 
 _QUIETING = "-mno-avx10.1-256"
-"""A flag that takes away a warning of a compiler about -march=native.
+"""Flag that suppresses a compiler warning about -march=native.
 
-On processors with AVX-512 and AVX10.1 clang 19 turns on the form of AVX10.1 for registers of 32 bytes, warns
-of that (-Winvalid-feature-combination) whatever it compiles, and does not compile Eigen with -mno-avx512f.
-Without AVX10.1 it keeps AVX-512.
+On processors with AVX-512 and AVX10.1, clang 19 enables the form of AVX10.1 for registers of 32 bytes. It
+warns of that (-Winvalid-feature-combination) in every compilation, and does not compile Eigen with
+-mno-avx512f. Without AVX10.1 it keeps AVX-512.
 """
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler: its path, first line of --version, and arguments that always follow: those of the command
-    that names it ($CC="gcc -m64"), and those without which it warns of this processor.
+    """A C compiler.
+
+    path: path of the program.
+    version: first line of --version.
+    arguments: arguments of every call: those of the command that names it ($CC="gcc -m64"), and those that
+        suppress a warning about this processor.
     """
 
     path: str
@@ -81,14 +86,17 @@ class Compiler:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The words that every call of the compiler begins with."""
+        """The words with which every call of the compiler begins."""
         return (self.path, *self.arguments)
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
-    seconds that it took when it was compiled (another file may have been compiled beside it).
+    """Figures of one compiled C file.
+
+    code_bytes: code and constants (bytes).
+    stack_bytes: largest stack of a function (bytes).
+    seconds: time of the compilation; another file may have been compiled at the same time.
     """
 
     code_bytes: int
@@ -97,19 +105,19 @@ class Compiled:
 
 
 class Toolchain(NamedTuple):
-    """A compiler and its flags. others: compilers of C files by variant, "" for all, and name."""
+    """A compiler and its flags. others: compilers of single C files, by variant ("" for all) and name."""
 
     compiler: Compiler
     flags: tuple[str, ...]
     others: Mapping[tuple[str, str], Compiler] = MappingProxyType({})
 
     def compiler_of(self, variant: str, file: str) -> Compiler | None:
-        """Return the compiler of a C file in a variant, where that is another."""
+        """Return the compiler of a C file in a variant if it differs."""
         return self.others.get((variant, file)) or self.others.get(("", file))
 
     @property
     def name(self) -> str:
-        """The name of the compiler's program, which tells several compilers apart."""
+        """Name of the compiler's program, which distinguishes several compilers."""
         return Path(self.compiler.path).name
 
     @property
@@ -119,9 +127,7 @@ class Toolchain(NamedTuple):
 
 
 def toolchain(command: str | None, cflags: Sequence[str] | None, march: str = "native") -> Toolchain:
-    """Return the compiler that `find_compiler` finds, and the flags of a user or, of none, the default
-    ones.
-    """
+    """Return the compiler that `find_compiler` finds, with the user's flags or the default flags."""
     compiler = find_compiler(command)
     if cflags is None:
         return Toolchain(compiler, default_flags(march))
@@ -131,9 +137,9 @@ def toolchain(command: str | None, cflags: Sequence[str] | None, march: str = "n
 
 
 def find_compiler(command: str | None = None) -> Compiler:
-    """Return the compiler named by `command`, by $CC, or the newest clang, gcc or cc, whichever is installed.
+    """Return the compiler of `command`, of $CC, or the newest installed clang, gcc or cc.
 
-    Raises ToolchainError naming what was looked for, or where it makes code for another machine.
+    Raises ToolchainError, which lists the names, if there is none or it compiles for another machine.
     """
     asked = command or os.environ.get("CC", "").strip()
     candidates = (asked,) if asked else CANDIDATES
@@ -145,7 +151,7 @@ def find_compiler(command: str | None = None) -> Compiler:
             version = _version(path)
             _refuse_other_machine(path, arguments, words[0])
             arguments += _quieting_arguments(path, tuple(arguments))
-            # The arguments go into the version, by which caches tell compilers apart.
+            # The arguments are part of the version, by which caches distinguish compilers.
             return Compiler(path, " ".join([version, *arguments]), tuple(arguments))
     raise ToolchainError(
         f"no C compiler: looked for {asked or 'clang, gcc, cc'}; install gcc or clang, or name one with `cc`"
@@ -153,10 +159,8 @@ def find_compiler(command: str | None = None) -> Compiler:
 
 
 def _here(words: Sequence[str]) -> list[str]:
-    """Return the words with paths that begin in the current folder made whole, for the compiler runs in
-    others.
-    """
-    first = str(Path(words[0]).absolute())  # a link stays one: ccache asks for its name
+    """Return the words with relative paths made absolute, because the compiler runs in other folders."""
+    first = str(Path(words[0]).absolute())  # keep a link: ccache needs its name
     others = (Path(word).absolute() if word.startswith(("./", "../")) else word for word in words[1:])
     return [first, *map(str, others)]
 
@@ -171,15 +175,15 @@ def _words(command: str) -> list[str]:
 
 
 def default_flags(march: str = "native") -> tuple[str, ...]:
-    """Return the flags of a library source, `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a variant
-    apart.
+    """Return the flags of a library source, without `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a
+    variant.
     """
     return (*OPTIMISATION_FLAGS, *(["-march=native"] if march == "native" else []))
 
 
 def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Return flags of the user; ToolchainError for those that would change what is made or where it is
-    written.
+    """Return the user's flags. Raises ToolchainError for flags that would change the kind or place of the
+    output.
     """
     for flag in flags:
         if not flag.startswith("-") or flag.startswith(_REFUSED) or flag in ("-c", "-E", "-S"):
@@ -190,8 +194,8 @@ def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> None:
-    """Raise ToolchainError where the compiler makes code for another machine than this one. A compiler that
-    does not answer -dumpmachine is believed.
+    """Raise ToolchainError if the compiler's target is not this machine. A compiler that does not answer
+    -dumpmachine is accepted.
     """
     target = _target(path, tuple(arguments))
     if target and not _is_for_this_machine(target):
@@ -203,15 +207,15 @@ def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> No
 
 @cache
 def _quieting_arguments(path: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """The arguments that the compiler needs beside `arguments` to compile for this processor without a
-    warning: none where it does so by itself, or where `_QUIETING` would not help.
+    """Return the further arguments with which the compiler compiles for this processor without a warning;
+    none if it needs none or `_QUIETING` does not help.
     """
     helps = not _is_silent(path, arguments) and _is_silent(path, (*arguments, _QUIETING))
     return (_QUIETING,) if helps else ()
 
 
 def _is_silent(path: str, arguments: Sequence[str]) -> bool:
-    """Return whether the compiler compiles nothing for this processor without a message."""
+    """Return whether the compiler compiles an empty file for this processor without a message."""
     what = ("-march=native", "-fsyntax-only", "-x", "c", os.devnull)
     status, output, errors = _asked([path, *arguments, *what])
     return status == 0 and not output and not errors
@@ -219,7 +223,7 @@ def _is_silent(path: str, arguments: Sequence[str]) -> bool:
 
 @cache
 def _target(path: str, arguments: tuple[str, ...]) -> str:
-    """Return the target triple of the compiler, empty where it tells none."""
+    """Return the compiler's target triple; "" if unknown."""
     status, output, _ = _asked([path, *arguments, "-dumpmachine"])
     words = output.split()
     return words[0] if status == 0 and len(words) == 1 and "-" in words[0] else ""
@@ -238,9 +242,7 @@ def _is_for_this_machine(target: str) -> bool:
 
 
 def _this_machine() -> str:
-    """Return the architecture and system of this interpreter; platform.machine() would tell that of the
-    kernel.
-    """
+    """Return architecture and system of this interpreter; platform.machine() returns those of the kernel."""
     told = sysconfig.get_config_var("HOST_GNU_TYPE") if sys.platform == "linux" else None
     return str(told or f"{platform.machine()}-{sys.platform}")
 
@@ -253,7 +255,7 @@ def _architecture(triple: str) -> str:
 def compile_object(
     compiler: Compiler, source: Path, flags: Sequence[str], seconds: float | None = None
 ) -> Compiled:
-    """Compile one source into an object beside it, in so many seconds at most."""
+    """Compile one source into an object beside it, within a time limit."""
     target = source.with_suffix(".o")
     command = [*compiler.command, *flags, "-fstack-usage", "-c", source.name, "-o", target.name]
     start = time.perf_counter()
@@ -273,7 +275,7 @@ def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
 
 
 def archive(objects: Sequence[Path], target: Path) -> None:
-    """Put objects into a static library: the same bytes for the same objects."""
+    """Put objects into a static library; the same objects give the same bytes."""
     found = next((path for name in _ARCHIVERS if (path := shutil.which(name))), None)
     if found is None:
         raise ToolchainError(f"no archiver: looked for {', '.join(_ARCHIVERS)}; install binutils")
@@ -293,8 +295,8 @@ def _check_made(target: Path, command: Sequence[str]) -> None:
 
 
 def run(command: Sequence[str], folder: Path | None = None, seconds: float | None = None) -> str:
-    """Run a command to its end, in `folder`; its output. Raises ToolchainError with command and output, or
-    TimeLimitError where it takes longer than the seconds that it has, if they are limited.
+    """Run a command in `folder` and return its output. Raises ToolchainError with command and output, or
+    TimeLimitError if it exceeds its time limit.
     """
     try:
         status, output, errors = processes.run(command, folder, seconds)
@@ -326,16 +328,14 @@ def _version(path: str) -> str:
 
 
 def _stack_bytes(usage: Path) -> int:
-    """Return the largest frame that -fstack-usage reports, 0 where the compiler writes no such file."""
+    """Return the largest frame that -fstack-usage reports; 0 if the compiler wrote no such file."""
     if not usage.is_file():
         return 0
     return max((int(n) for n in re.findall(r"\t(\d+)\t", usage.read_text(errors="replace"))), default=0)
 
 
 def code_bytes(target: Path) -> int:
-    """Return bytes of code and constants by the binutils' size; 0 where that is missing or prints something
-    else.
-    """
+    """Return the bytes of code and constants that binutils' size reports; 0 without it."""
     size = shutil.which("size")
     if size is None:
         return 0

@@ -1,5 +1,5 @@
-"""Questions to git: which files it tracks, for a build or `rbdc clean` must not change them unseen, and the
-commit of a checkout.
+"""Questions to git: which files it tracks, because a build or `rbdc clean` must not change them unnoticed;
+and the commit of a checkout.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 _PATIENCE = 30.0
-"""Seconds after which git is not asked any more."""
+"""Time limit for git (s)."""
 
 
 def tracked(folder: Path, names: Collection[str]) -> list[str]:
-    """Return those of a folder's files that git tracks: none without git, or outside of a work tree."""
+    """Return the files of a folder that git tracks; none without git or outside a work tree."""
     above = folder.resolve()
     if not folder.is_dir() or not any((path / ".git").exists() for path in (above, *above.parents)):
         return []
@@ -28,7 +28,7 @@ def commit_of(checkout: Path) -> str:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """Return the output of git in a folder; "" if git is missing, fails or does not end."""
+    """Return the output of git in a folder; "" if git is missing, fails or exceeds the time limit."""
     command = ["git", *words]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_PATIENCE, check=False)

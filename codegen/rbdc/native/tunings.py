@@ -1,4 +1,4 @@
-"""The tunings of a package: one for all its variants, or one for each."""
+"""The tunings of a package: one for all variants, or one for each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tunings:
         return {_file(variant): tuning.text.encode() for variant, tuning in self.each.items()}
 
     def check(self, march: str, style: str) -> None:
-        """Raise OptionError or UnsupportedError for values of options that have no meaning beside these."""
+        """Raise OptionError or UnsupportedError for values of options that cannot be combined with these."""
         if style == "rolled":
             raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
         if self.own and march != "portable":
@@ -51,11 +51,11 @@ class Tunings:
             raise OptionError(f"{problem}; give that too, or the file alone")
 
     def choices(self) -> dict[str, dict[str, Choice]]:
-        """Return the choices of planning by variant, those of the common tuning by ""."""
+        """Return the choices of planning by variant; those of the common tuning under ""."""
         return {variant: tuning.choices() for variant, tuning in self.each.items()}
 
     def remarks(self, functions: Sequence[str], processor: str) -> list[str]:
-        """Return remarks of a build of these functions on a processor; without a processor: for all."""
+        """Return remarks on a build of these functions for a processor; without a processor, for all."""
         named = {name and f"{name} ": own.remarks(functions, processor) for name, own in self.each.items()}
         return [f"`tuning`: {variant}{text}" for variant, own in named.items() for text in own]
 
@@ -75,7 +75,9 @@ class Tunings:
         }
 
     def entry(self, function: str) -> dict[str, Any]:
-        """Return what the manifest says of a function: its compilers, and those and forms of the variants."""
+        """Return the manifest's entry about a function: its compilers, and those and the forms of the
+        variants.
+        """
         found: dict[str, Any] = {} if self.common is None else self.common.compilers_of(function)
         entries = {name: _entry(own, function) for name, own in self.own.items()}
         variants = {name: entry for name, entry in entries.items() if entry}
@@ -92,9 +94,9 @@ def _entry(tuning: Tuning, function: str) -> dict[str, Any]:
 
 
 def _read(given: Any) -> Tunings | None:
-    """Return the tunings of a file by its path, of several by `_OWN`, or by variant; None of nothing.
+    """Return the tunings in a file, in several files as `_OWN`, or by variant; None for no argument.
 
-    Raises ValueError for anything else, DescriptionError for a content that is no tuning.
+    Raises ValueError for other arguments, DescriptionError for content that is not a tuning.
     """
     if isinstance(given, Tunings):
         return given
@@ -131,7 +133,7 @@ def _variant(name: str) -> str:
 
 
 def _recorded(tunings: Tunings | None) -> Any:
-    """Return the hashes of the contents: of a common tuning one, else by variant."""
+    """Return the hashes of the contents: one for a common tuning, otherwise by variant."""
     if tunings is None:
         return None
     hashes = {variant: sha256(own.text.encode()).hexdigest() for variant, own in tunings.each.items()}

@@ -1,8 +1,7 @@
-"""The variants of a library: one for the processor at hand, or several for kinds of processors; which
-instruction-set extensions the code of each may use, and C that asks the processor for them.
+"""The variants of a library: one for this processor, or several for kinds of processors. Each may use certain
+instruction-set extensions, and C code tests the processor for them.
 
-Of extensions only those of x86 are looked at; elsewhere nothing is known to be needed, and nothing is
-refused.
+Only x86 extensions are considered. On other machines none are known to be needed, and nothing is refused.
 """
 
 from __future__ import annotations
@@ -41,20 +40,23 @@ EXTENSIONS = {
     for leaf, subleaf, register, state, bits in _BITS
     for name, bit in bits.items()
 }
-"""The extensions that compilers use by themselves for plain C, under the names in their macros; those that
-only intrinsics reach, as AES and SHA, are not here.
+"""Extensions that compilers use for plain C, by the names in their macros. Extensions that only intrinsics
+use, such as AES and SHA, are left out.
 
-Each has the place where the processor says that it has it: the leaf and subleaf of cpuid, the register (0 to
-3: eax, ebx, ecx, edx) and the bit; and the bits of XCR0 that say that the system saves the registers of the
-extension. cpuid is read here, for the names that __builtin_cpu_supports knows differ: clang 14 has no F16C
-and gcc 12 no APX_F.
+Each has the place where the processor reports it: leaf and subleaf of cpuid, register (0 to 3: eax, ebx, ecx,
+edx) and bit; and the bits of XCR0 that say that the system saves its registers. cpuid is read directly,
+because the names of __builtin_cpu_supports differ: clang 14 has no F16C and gcc 12 no APX_F.
 """
 
 
 @dataclass(frozen=True)
 class LibraryVariant:
-    """One way of compiling the C of a library: its name, how the names of its C functions begin, its flags,
-    and the extensions that its code may use.
+    """One way to compile the C of a library.
+
+    name: name of the variant.
+    prefix: prefix of its C functions.
+    flags: compiler flags.
+    extensions: extensions that its code may use.
     """
 
     name: str
@@ -63,45 +65,47 @@ class LibraryVariant:
     extensions: tuple[str, ...]
 
     def file(self, robot: str, source: str) -> str:
-        """Return the name under which a C file of the robot is compiled, beside the same file of other
+        """Return the name under which a C file of the robot is compiled, next to the same file of other
         variants.
         """
         return self.prefix + source.removeprefix(robot)
 
 
 _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
-"""Extensions that $CC may ask for and that are turned off; without SSE3 there is no later SSE or AVX."""
+"""Extensions that $CC may enable and that are turned off; without SSE3 there is no later SSE or AVX."""
 
 
 @cache
 def macros(compiler: Compiler, flags: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the names of the macros that the compiler defines under these flags."""
+    """Return the names of the macros that the compiler defines with these flags."""
     text = run([*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
     return frozenset(line.split()[1] for line in text.splitlines() if line.startswith("#define "))
 
 
 def required(compilers: Sequence[Compiler], flags: Sequence[str]) -> tuple[str, ...]:
-    """Return the extensions of `EXTENSIONS` that code of these compilers with these flags may use."""
+    """Return the `EXTENSIONS` that code of these compilers with these flags may use."""
     defined = {name for compiler in compilers for name in macros(compiler, tuple(flags))}
     return tuple(name for name in EXTENSIONS if f"__{name}__" in defined)
 
 
 def register_bytes(compilers: Sequence[Compiler], flags: Sequence[str]) -> int:
-    """Return bytes of the vector registers that code of these compilers with these flags may use."""
+    """Return the size of the vector registers (bytes) that code of these compilers with these flags may
+    use.
+    """
     used = required(compilers, flags)
     return 64 if "AVX512F" in used else 32 if "AVX" in used else SHORTEST_BYTES
 
 
 def least_flags(compiler: Compiler) -> tuple[str, ...]:
-    """Return flags for code that runs on every processor of the compiler's kind, whatever $CC asks for."""
+    """Return flags for code that runs on every processor of the compiler's kind, whatever $CC enables."""
     if "__x86_64__" not in macros(compiler):
         return ()
     return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))
 
 
 def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVariant, ...]:
-    """Return the variants of a library, in rising order of needs. Flags of `tools` come after those of a
-    variant, and win.
+    """Return the variants of a library, in rising order of requirements. Flags of `tools` follow those of a
+    variant and take precedence.
     """
     flags, compilers = tools.flags, tools.compilers
     if march == "native":
@@ -117,8 +121,8 @@ def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVarian
 
 
 def processor_source(variants: Sequence[LibraryVariant]) -> str:
-    """Return C of `rbdc_has` and `rbdc_variants`, by which a module chooses; to be compiled for every
-    processor.
+    """Return the C of `rbdc_has` and `rbdc_variants`, with which a module chooses a variant; to be compiled
+    for every processor.
     """
     lines = [" ".join([v.name, v.prefix, *v.extensions]) for v in variants]
     return render(

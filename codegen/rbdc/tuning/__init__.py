@@ -1,1 +1,1 @@
-"""Tuning: the measurement before a build; `rbdc.build`."""
+"""Tuning: measurements before a build; and `rbdc.build`."""

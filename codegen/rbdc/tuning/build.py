@@ -1,4 +1,4 @@
-"""Builds: `rbdc.build`, and the measurement before the build of a package that is tuned."""
+"""Builds: `rbdc.build`, and the measurement before a tuned build."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def build(
     Args:
         description: a path, the name of a robot that ships with rbdc, the text of a description, or a
             `rbdc.Model`.
-        progress: False for silence. By default, terminals and notebooks show progress at once, and standard
-            error elsewhere after 10 seconds; with True at once everywhere.
-        options: below, by the names and with the values of the command line, `functions="rnea,aba"` or
+        progress: False shows nothing. By default, terminals and notebooks show progress at once, and standard
+            error elsewhere after 10 seconds. True shows it at once everywhere.
+        options: the options below, by name, with the values of the command line: `functions="rnea,aba"` or
             `functions=["rnea", "aba"]`.
 
     Raises:
-        RbdcError: with the place, what is wrong and how to mend it.
+        RbdcError: the message has the place, the error and the remedy.
 
     Warns:
-        RbdcWarning: of everything in the description that changes the numbers of these functions, of the
-            functions that the build removes, and of files that are not rbdc's. Other remarks on the
-            description are counted in one line; the module's `warnings` have them all. A build that changes
-            nothing does not warn again.
+        RbdcWarning: everything in the description that changes the numbers of these functions, functions that
+            the build removes, and files that do not belong to rbdc. One line counts other remarks on the
+            description; the module's `warnings` have them all. A build that changes nothing does not warn
+            again.
     """
     chosen = BuildOptions.of(dict(options))
     title = description.name if isinstance(description, Model) else title_of(description)
@@ -59,8 +59,8 @@ def build(
 def built(
     description: Description, options: BuildOptions | None = None, progress: Progress | None = None
 ) -> BuildResult:
-    """Return the package of a description in options.out, tuned first where that is asked for; nothing is
-    written before the times are known.
+    """Build a description in options.out, tuned first if requested; nothing is written before the times are
+    known.
     """
     options, show = options or BuildOptions(), progress or (lambda _: None)
     if options.tune is None:

@@ -1,5 +1,5 @@
-"""Choosing among ways by their times: for one processor and for several; what a choice gains, and whether its
-times can be trusted.
+"""Choices by measured times, for one processor and for several; the gains of a choice, and whether its times
+can be trusted.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from rbdc.errors import OptionError
 from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, Decision, Timing, Tuning, Used, Way
 
 TIE = 1.01
-"""The default is kept where no other way is faster by more: less is within what repeats differ by."""
+"""The default is kept unless another choice is faster by more than this factor: smaller differences are
+within the noise.
+"""
 
 
 def decided(default: Way, measured: Iterable[Timing]) -> Decision:
-    """Return the decision by times: the way whose worst ratio to the best over the processors is least, among
-    the ways that all of them measured; the default where that is no worse by more than `TIE`.
+    """Return the decision by times: the choice whose worst ratio to the best over the processors is smallest,
+    among those measured on all. The default is kept if it is worse by at most `TIE`.
 
-    Raises ValueError where no way was measured on all processors.
+    Raises ValueError if no choice was measured on all processors.
     """
     timings, times = tuple(measured), dict[str, dict[Way, float]]()
     for timing in timings:
@@ -35,8 +37,8 @@ def decided(default: Way, measured: Iterable[Timing]) -> Decision:
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
-    """Return the decisions on both batches with the kernel whose worst ratio over both is least, where
-    samples in rows do not go one by one.
+    """Return the decisions on both batches with one kernel, the one whose worst ratio over both is smallest,
+    unless samples in rows are computed one by one.
     """
     if rows.way.what == 1:
         return rows, blocks
@@ -51,11 +53,11 @@ def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decisi
 
 
 def merged(tunings: Mapping[str, Tuning]) -> Tuning:
-    """Return one tuning for the processors of several, by their files: for each function the way whose worst
-    ratio to the best is least.
+    """Return one tuning for several processors: for each function the choice whose worst ratio to the best is
+    smallest.
 
-    Raises OptionError where two files are of one processor, and for a function of which no way was measured
-    in all files that have it.
+    Raises OptionError if two files are of one processor, or if no choice of a function was measured in all
+    files that have it.
     """
     _refuse_same_processors(tunings)
     decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}
@@ -77,7 +79,7 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
 
 
 def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
-    """Return the decisions with one kernel for the batches of each function."""
+    """Return the decisions with one kernel for both batches of each function."""
     made = {kind: dict(own) for kind, own in decisions.items()}
     for name in made[BATCH].keys() & made[BLOCKS].keys():
         made[BATCH][name], made[BLOCKS][name] = _with_one_kernel(made[BATCH][name], made[BLOCKS][name])
@@ -96,7 +98,7 @@ def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:
 
 
 def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
-    """Return times of functions by default and as they are chosen, in nanoseconds, of batches a sample."""
+    """Return times of functions with the default and with the chosen form (ns), for batches per sample."""
     return tuple(
         {
             "function": name,
@@ -113,15 +115,16 @@ def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
 
 
 BUSY = 1.05
-"""Median of the passes over the least, of a quarter of the ways, beyond which other work took the processor.
+"""Ratio of the median pass to the fastest, exceeded by a quarter of the measurements, above which other work
+used the processor.
 
 Measured on a Zen 4 core with three and with nine busy processes on its two cores: 1.14 and 1.09.
 """
 
 
 def busy(tuning: Tuning) -> list[str]:
-    """Return a sentence if the machine did other work while it measured: by the spread of a quarter of the
-    ways.
+    """Return a warning if the machine did other work during the measurement, judged by the spread of the
+    worst quarter.
     """
     spreads = sorted(timing.spread for decision in tuning.all() for timing in decision.measured)
     quarter = spreads[3 * len(spreads) // 4] if spreads else 1.0

@@ -1,6 +1,4 @@
-"""Measuring a tuning: the ways of computing each function, by every compiler, timed as comparisons time
-methods.
-"""
+"""Measurement of a tuning: every form of each function, by every compiler, timed as in comparisons."""
 
 from __future__ import annotations
 
@@ -38,17 +36,17 @@ from rbdc.tuning.choosing import decided, with_kernels
 from rbdc.tuning.ways import Ways, ways_of
 
 _COMPILED = "compiled in every way"
-"""The word of progress."""
+"""Word of progress."""
 SIZES = (64, 512)
-"""Samples of the batches that are timed: some blocks, and as many as fill the caches close to the core."""
+"""Batch sizes that are timed: a few blocks, and as many as fill the caches close to the core."""
 
 
 def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning:
-    """Return the tuning of the functions that the options ask for on this machine, in about `options.tune`
-    seconds of timing.
+    """Return the tuning of the requested functions on this machine, in about `options.tune` seconds of
+    timing.
 
-    Functions whose inputs no comparison draws are left out. Raises ToolchainError for a compiler that fails,
-    or that was named and is not installed.
+    Functions whose inputs comparisons cannot draw are left out. Raises ToolchainError for a compiler that
+    fails, or is named and not installed.
     """
     wanted, asked = select(model, options.functions, options.preset), _asked(options)
     check_size(model, wanted, options.style, fused=False)
@@ -63,7 +61,7 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     own = register if "batch" in options.targets else 0
     work = partial(ways_of, model, SCALARS[options.dtype], register=own)
     processes = options.jobs or cpu_count() or 1
-    # the longest first: a catalogue ends with derivatives
+    # longest first: a catalogue ends with derivatives
     made = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: all forms generated"))[::-1]
     return _Timing(model, inputs, asked, tools, progress).tuning(made)
 
@@ -75,7 +73,7 @@ def _asked(options: BuildOptions) -> CompareOptions:
     if named := options.tune_compilers:
         given["compiler"] = named[0]
     for name in named or ():
-        find_compiler(name)  # which says what is not there
+        find_compiler(name)  # raises, and says what is missing
     return CompareOptions(**given, also=named or (clang, "gcc"))
 
 
@@ -89,8 +87,12 @@ def _is_drawn(model: Problem, name: str, inputs: Mapping[str, Array]) -> bool:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """The C of a function by the way, the way that is taken without a tuning, and nanoseconds of one pass of
-    each, about.
+    """The C of a function in all forms.
+
+    name: name of the function.
+    made: its C by form.
+    default: form without a tuning.
+    a_pass: approximate time of one pass of each (ns).
     """
 
     name: str
@@ -100,18 +102,25 @@ class _Candidates:
 
     @property
     def weight(self) -> float:
-        """Nanoseconds of a pass of every way."""
+        """Approximate time of a pass of all forms (ns)."""
         return len(self.made) * self.a_pass
 
     @property
     def size(self) -> float:
-        """Characters of the C of every way."""
+        """Total number of characters of the C."""
         return float(sum(len(text) for made in self.made.values() for text in made.files.values()))
 
 
 @dataclass(frozen=True)
 class _Timing:
-    """The measurement of functions of a model, at these inputs, by compilers by name, the usual one first."""
+    """A measurement of functions.
+
+    model: the problem.
+    inputs: values of all inputs.
+    options: options of the comparison.
+    tools: compilers by name, the usual one first.
+    progress: receives messages.
+    """
 
     model: Problem
     inputs: Mapping[str, Array]
@@ -120,7 +129,7 @@ class _Timing:
     progress: Progress
 
     def tuning(self, functions: Sequence[Ways]) -> Tuning:
-        """Return the decisions by the times of all ways: on single calls, then, with their forms, on
+        """Return the decisions by the times of all forms: on single calls, then, with the chosen forms, on
         batches.
         """
         several = [ways for ways in functions if ways.kernels]
@@ -143,8 +152,8 @@ class _Timing:
         return _Candidates(ways.name, made, Way(ways.default, self.usual), a_pass)
 
     def _batch(self, ways: Ways, single: Way) -> _Candidates:
-        """Return samples one after the other by the default and by the way of a single call, and side by
-        side.
+        """Return the candidates for a batch: samples one after the other with the default and with the form
+        of a single call, and samples side by side.
         """
         made = {Way(1, self.usual): ways.loops[ways.default]}
         made |= {Way(1, single.compiler): ways.loops[str(single.what)]}
@@ -158,8 +167,8 @@ class _Timing:
     def _decided(
         self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
     ) -> dict[str, Decision]:
-        """Return the decisions by function. A function gets a part of the seconds by what its passes take, so
-        that every function has as many.
+        """Return the decisions by function. Time is divided so that every function gets the same number of
+        passes.
         """
         if not candidates:
             return {}
@@ -176,7 +185,7 @@ class _Timing:
     def _compile(
         self, candidates: Sequence[_Candidates], timed: Sequence[tuple[FunctionRecord, Measured]]
     ) -> None:
-        """Compile every way, and tell of each function that is done."""
+        """Compile all forms, and report each finished function."""
         self.progress(f"compiling with {', '.join(self.tools)}")
         share = Share(self.progress, {(_COMPILED, own.name): own.size for own in candidates})
         of = {id(what): own for own, (_, what) in zip(candidates, timed, strict=True)}
@@ -204,12 +213,12 @@ class _Timing:
 
 
 def _of_batches(ways: Ways) -> float:
-    """Return nanoseconds of a pass of each of the sizes, about."""
+    """Return the approximate time of a pass over all sizes (ns)."""
     return sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
 
 
 def _timings(own: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
-    """Return the times of the ways, of batches the mean of all sizes."""
+    """Return the times of the forms; for batches the mean over all sizes."""
     found = []
     for way in own.made:
         each = times[str(way)]

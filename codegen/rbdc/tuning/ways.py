@@ -1,5 +1,5 @@
-"""The ways of computing a function as C behind the entry point of comparisons: every form for one sample, and
-of batches one sample after the other and several side by side.
+"""The forms of a function as C behind the entry point of comparisons: for one sample, and for batches one
+sample after the other and several side by side.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ from rbdc.report.methods.implementation import BATCH, BLOCKS, ROBOT, Implementat
 class Ways:
     """A function as C.
 
-    default: the form that the table chooses. forms, loops: by form, for one sample, and for several one after
-    the other. kernels, blocks: for several side by side, by their number, in rows and in blocks; none where
-    the batch is a loop throughout. lanes, width: samples side by side in rows, and in the kernel, that
-    planning chooses. nanoseconds: of a call by the table.
+    name: name of the function.
+    default: form that the table chooses.
+    forms, loops: C by form, for one sample and for samples one after the other.
+    kernels, blocks: C for samples side by side, by number of samples, in rows and in blocks; empty if the
+        batch is a loop.
+    lanes, width: number of samples side by side in rows, and in the kernel, that planning chooses.
+    nanoseconds: time of a call according to the table.
     """
 
     name: str
@@ -45,8 +48,8 @@ class Ways:
 
 
 def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0) -> Ways:
-    """The ways of computing a function of a model, and its batch where registers of a processor have so many
-    bytes: from as many samples side by side as they hold, or 32 bytes of them, up to a block.
+    """Return the forms of a function and of its batch, for a processor with registers of this size (bytes).
+    Kernels compute from one register (at most 32 bytes) of samples side by side up to a block.
     """
     with uncollected():
         subject = Subject(model, over(functions_of(model)[name], scalar))
@@ -71,7 +74,7 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
 
 
 def _kernel(model: Problem, subject: Subject, plan: Plan, choice: Choice, layout: str) -> Implementation:
-    """Return the batch of a function with some samples side by side, in a layout of the memory."""
+    """Return the batch of a function with several samples side by side, in one memory layout."""
     scalar, backends = subject.function.declaration.scalar, backends_of(("c", "batch"))
     package = Package(model, ROBOT, tuple(functions_of(model)), scalar)
     planned = PlannedFunction(plan, batch_plan(subject, plan, choice), None)

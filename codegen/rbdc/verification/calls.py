@@ -1,5 +1,5 @@
-"""Calling what was compiled: every way of calling a function, in the process that `package` starts for it.
-Batches whose results no cache would hold are one of them, for these go another way to memory.
+"""Calls of a compiled package, by every kind of call, in the process that `package` starts. One kind is a
+batch whose results exceed all caches, because these are written to memory by other instructions.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ Array = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Way:
-    """A way of calling a function: words for it, its kind, which a method of `Callee` has, and how names of
-    the variant of the library begin, if that is not the module's own.
+    """A kind of call.
+
+    words: description for messages.
+    kind: name of a method of `Callee`.
+    prefix: prefix of the library's variant, "" for the module's own.
     """
 
     words: str
@@ -36,8 +39,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Call:
-    """A function called in a way: the inputs in their order, (states, *shape) each or None, and the frame's
-    and the reference's index where it takes them.
+    """A call of a function.
+
+    declaration: declaration of the function.
+    way: kind of call.
+    arrays: the inputs in order, (states, *shape) each, or None.
+    extra: index of the frame and of the reference, if it takes them.
     """
 
     declaration: FunctionDeclaration
@@ -48,9 +55,9 @@ class Call:
 
 @dataclass
 class Callee:
-    """The package in a folder, asked by messages: of a declaration for the ways in which the function can be
-    called, of a call for its outputs, (states, ...) each. cached: bytes of results of a batch up to which
-    none of them go past the caches.
+    """The package in a folder, as a callable for messages: for a declaration it returns the kinds of calls,
+    for a call its outputs, (states, ...) each. cached: largest size of a batch's results (bytes) that is
+    written through the caches.
     """
 
     folder: Path
@@ -67,8 +74,8 @@ class Callee:
         return load(self.folder)
 
     def _ways(self, declaration: FunctionDeclaration) -> list[Way]:
-        """Return all ways of calling a function, in the module's own variant, which has no prefix, and in the
-        others that this processor can run.
+        """Return all kinds of calls of a function, in the module's own variant and in the others that this
+        processor can run.
         """
         kinds = {"single": "single samples", "batch": "a batch"}
         kinds |= {"past": "a batch whose results go past the caches"}
@@ -90,7 +97,7 @@ class Callee:
         return self.folder / f"lib{self._module.name}_{framework}.so"
 
     def _entry(self, call: Call) -> Entry:
-        """Return the implementation of a function of the module, in the variant that a call is for."""
+        """Return the implementation of a function of the module, in the variant of a call."""
         module, name = self._module, call.declaration.name
         own: Entry = vars(module)[f"_{name}"]
         if not call.way.prefix:
@@ -99,7 +106,7 @@ class Callee:
         return Entry(module._native, call.way.prefix, module.dtype, name, inputs, own.outputs, frames)
 
     def _called(self, call: Call, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
-        """Return the outputs of one call, as the module's function makes it."""
+        """Return the outputs of one call of the module's function."""
         place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
         function = getattr(self._module, call.declaration.name).__func__
         pairs = list(zip(call.declaration.inputs, arrays, strict=True))
@@ -115,7 +122,7 @@ class Callee:
         return self._called(call, call.arrays)
 
     def _zeroed(self, call: Call) -> list[Array]:
-        """Into zeros, then into what the last sample left."""
+        """Return the outputs of calls into zeros, then into the last sample's results."""
         d = call.declaration
         out = tuple(np.zeros(p.shape, d.scalar.dtype) for p in d.outputs)
         made = []
@@ -125,14 +132,14 @@ class Callee:
         return _stacked(made)
 
     def _lanes(self, call: Call) -> list[Array]:
-        """Return whole blocks; states that are left over are not among the outputs."""
+        """Return the outputs of whole blocks; remaining states are left out."""
         block = call.declaration.scalar.lanes
         blocks = [None if x is None else _in_blocks(x, block) for x in call.arrays]
         found = self._called(call, blocks, layout="lanes")
         return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in found]
 
     def _jax(self, call: Call) -> list[Array]:
-        from rbdc.verification import jax_calls  # a tenth of the time to start, for few packages
+        from rbdc.verification import jax_calls  # a tenth of the start-up time, which few packages need
 
         return self._through(jax_calls.answer, call)
 
@@ -148,10 +155,10 @@ class Callee:
         return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
 
     def _past(self, call: Call) -> list[Array]:
-        """Return the outputs of the last samples of a batch that is just large enough: the samples' whole
-        blocks, zeros, and all samples.
+        """Return the outputs of the last samples of a batch that is just large enough: whole blocks of the
+        samples, zeros, and all samples.
 
-        Raises VerificationError where samples that are alike have other outputs in another place.
+        Raises VerificationError if equal samples have different outputs in another place.
         """
         declaration, dtype = call.declaration, np.dtype(call.declaration.scalar.dtype)
         lanes, sizes = declaration.scalar.lanes, [p.size for p in declaration.outputs]
@@ -161,7 +168,7 @@ class Callee:
         many = few - left_over + -(-least // lanes) * lanes + left_over
         large = [None if x is None else _spread(x, few - left_over, many) for x in call.arrays]
         found = [np.full((many, size), np.nan, dtype) for size in sizes]
-        self._entry(call).unchecked().call_c(large, found, (many,), call.extra)  # zeros are no quaternions
+        self._entry(call).unchecked().call_c(large, found, (many,), call.extra)  # zeros are not quaternions
         for output, x in zip(declaration.outputs, found, strict=True):
             _check_alike(call, output, x, few - left_over, few)
         return [x[many - few :] for x in found]
@@ -178,21 +185,21 @@ def _stacked(samples: Sequence[Sequence[Array]]) -> list[Array]:
 
 
 def _in_blocks(x: Array, block: int) -> Array:
-    """Return (samples, ...) as (blocks, ..., block), without what is left over."""
+    """Return (samples, ...) as (blocks, ..., block), without the remainder."""
     whole = x[: len(x) // block * block]
     return np.ascontiguousarray(np.moveaxis(whole.reshape(-1, block, *x.shape[1:]), 1, -1))
 
 
 def _spread(x: Array, first: int, many: int) -> Array:
-    """Return the first samples, zeros, pages of which take no memory, and all samples."""
+    """Return the first samples, zeros (whose pages take no memory), and all samples."""
     large = np.zeros((many, *x.shape[1:]), x.dtype)
     large[:first], large[many - len(x) :] = x[:first], x
     return large
 
 
 def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: int) -> None:
-    """Raises VerificationError where the first samples are not as the same ones at the end, or those of zeros
-    between not as the first of them.
+    """Raise VerificationError if the first samples differ from the same ones at the end, or the zeros in
+    between differ from the first of them.
     """
     own, count = found[len(found) - few :], len(found) - few - first
     right = np.concatenate([own[:first], np.broadcast_to(found[first], (count, *found.shape[1:])), own])

@@ -22,10 +22,10 @@ def answer(
     arrays: Sequence[Array | None],
     extra: tuple[int, ...],
 ) -> list[Array]:
-    """Return the outputs, (states, *shape) each, of the external function `symbol` by the required inputs.
-    Raises VerificationError where CasADi cannot call it, or it describes itself otherwise than expected.
+    """Return the outputs, (states, *shape) each, of the external function `symbol` for the required inputs.
+    Raises VerificationError if CasADi cannot call it, or its description of itself is wrong.
     """
-    import casadi  # which other libraries do without
+    import casadi  # other libraries do not need it
 
     given = [x for p, x in zip(declaration.inputs, arrays, strict=True) if x is not None and not p.optional]
     names = [*(p.name for p in declaration.required), *declaration.place]

@@ -1,5 +1,5 @@
-"""The values that a function should give at some states, and by how much each entry may be off: by rounding,
-and in solutions with M, for references do not eliminate, by what elimination makes of M's condition number.
+"""The expected values of a function at some states, and the tolerance of each entry: for rounding, and in
+solutions with M for the elimination, which references do not use, by M's condition number.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from rbdc.verification.rounded import REPLICAS, Perturbation, longest_offset, va
 Array = NDArray[np.float64]
 
 BESIDE = 1e-2
-"""Part, of what the largest entry in its row and column may be off by, that an entry of a matrix may be off:
-some are zero whatever the numbers are, in frames in which it shows; elsewhere as what rounding leaves of a
-difference.
+"""Tolerance of an entry of a matrix, in parts of the largest tolerance in its row and column. Some entries
+are zero for all inputs; rounding shows that in some frames only.
 """
 UNITS = 4
-"""Units in the last place that results may be off by, whatever the references show: all entries of a matrix
-or a tensor of the largest of them at the same state, for second derivatives by coordinates that do not turn
-what they multiply are zeros; vectors in space of the largest input, or of 1 m, for axes of joints, which
-nothing perturbs, are of unit length but for their last place; a gradient of what it is of, for the same
-reason: the joint that turns a frame about itself leaves its manipulability as it is. Where the largest may be
-off by more, so may the others.
+"""Smallest tolerance of results in units in the last place, whatever the references show. It applies to the
+largest entry at the same state of a matrix or tensor, because second derivatives by coordinates that do not
+turn what they multiply are zero. For vectors in space it applies to the largest input, or to 1 m, because
+axes of joints are not perturbed but have unit length only to their last place. For a gradient it applies to
+the differentiated quantity, because the joint that turns a frame about itself does not change its
+manipulability. If the largest entry has a larger tolerance, so do the others.
 """
 NO_DIGIT = 10.0
-"""Times what an entry moves by that it is at any state, where it has no digit anywhere: it is zero whatever
-the numbers are, but for their rounding, as derivatives by the velocity of a joint that turns about itself.
+"""An entry without a digit at any state is smaller than its perturbation times this factor. It is zero for
+all inputs except for rounding, such as derivatives by the velocity of a joint that turns about itself.
 """
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Values and tolerances of an output, (states, size) each. A state where the function is not defined, or
-    where rounding leaves no digit, has a tolerance of NaN: it is left out. No size at another state enters a
-    tolerance: one that is close to singular would hide errors at all of them.
+    """Values and tolerances of an output. At a state where the function is undefined, or rounding leaves no
+    digit, the tolerance is NaN: it is left out. Sizes at other states do not enter a tolerance, because one
+    close to a singularity would hide errors at all of them.
 
-    zeros: size (states,) of the largest entry up to which all are taken as zeros.
+    values, tolerances: (states, size) each.
+    zeros: size of the largest entry up to which all entries count as zero (states).
     """
 
     values: Array
@@ -63,19 +63,21 @@ class Expected:
     zeros: Array | float = 0.0
 
     def widened(self, tolerances: Array) -> Expected:
-        """Return these values where they may be off by so much as well."""
+        """Return these values with the tolerances increased."""
         return replace(self, tolerances=np.maximum(self.tolerances, tolerances))
 
     @property
     def telling(self) -> NDArray[np.bool_]:
-        """The states (states,) at which a wrong result shows: an entry has a digit, or all are zeros."""
+        """The states (states) at which a wrong result shows: an entry has a digit, or all are zero."""
         known, sizes = np.all(np.isfinite(self.tolerances), axis=1), np.abs(self.values)
         zeros = np.max(sizes, axis=1, initial=0.0) <= self.zeros
         told: NDArray[np.bool_] = known & (zeros | np.any(sizes > self.tolerances, axis=1))
         return told
 
     def error(self, found: NDArray[np.floating[Any]]) -> Array:
-        """Return how many times the tolerance each entry of the first states is off: beyond 1 it is wrong."""
+        """Return the error of each entry of the first states in parts of its tolerance; above 1 it is
+        wrong.
+        """
         values, tolerances = self.values[: len(found)], self.tolerances[: len(found)]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             off = np.abs(found.reshape(values.shape) - values)
@@ -84,19 +86,19 @@ class Expected:
 
 
 def telling(outputs: Sequence[Expected]) -> NDArray[np.bool_]:
-    """Return the states (states,) at which a wrong result shows in each of the outputs."""
+    """Return the states (states) at which a wrong result shows in each of the outputs."""
     told: NDArray[np.bool_] = np.all([output.telling for output in outputs], axis=0)
     return told
 
 
 class References:
-    """The references on one model, evaluated together with what their results may be off by.
+    """The references on one model, evaluated together with the tolerances of their results.
 
-    A result may be off by the most that it moves where the description's and the inputs' numbers change by
-    `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
-    components of a vector in space together. What has no digit in any state, as the derivative of a joint's
-    axis by its own angle, may be off by `tolerance` of the largest entry of its output at the same state, of
-    the largest input where all are so.
+    The tolerance is the largest change of a result when numbers of the description and the inputs change by a
+    relative `tolerance` and every operation is rounded to `tolerance`, or `tolerance` times the result. The
+    components of a vector in space share theirs. An entry without a digit at any state, such as the
+    derivative of a joint's axis by its own angle, has a tolerance of `tolerance` times the largest entry of
+    its output at the same state, or times the largest input if all entries are such.
     """
 
     def __init__(self, model: Problem, tolerance: float) -> None:
@@ -104,8 +106,8 @@ class References:
         self._perturbed: dict[int, tuple[Perturbation, dict[bool, Problem]]] = {}
 
     def perturbed(self, states: int) -> tuple[Perturbation, dict[bool, Problem]]:
-        """Return how numbers change in so many states, and the model with such numbers, for outputs that are
-        not vectors in the world and for those that are.
+        """Return the perturbations for so many states, and the perturbed models for outputs that are vectors
+        in the world and for others.
         """
         if states not in self._perturbed:
             change = Perturbation(self.tolerance, _SEED, states)
@@ -118,7 +120,7 @@ class References:
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
     ) -> list[Expected]:
-        """Return the outputs of the parts, one after the other, at inputs (states, size) each."""
+        """Return the outputs of the parts, one after the other, for inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
         last_places = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
@@ -137,8 +139,8 @@ class References:
     def _solved(
         self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
     ) -> list[Expected]:
-        """Return expected outputs, of which solutions with M may be off by what elimination makes of M's last
-        places.
+        """Return expected outputs. Solutions with M have a tolerance for the effect of M's last places on the
+        elimination.
         """
         function = functions_of(self.model)[part.name]
         if Requirement.REGULAR_INERTIA not in function.requires:
@@ -162,7 +164,9 @@ class References:
 def _perturbed(
     change: Perturbation, model: Problem, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
-    """Return inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
+    """Return inputs as rounded scalars. At another place they are the same objects, so that motions can be
+    shared.
+    """
     of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
 
@@ -176,7 +180,7 @@ def _evaluated(model: Problem, part: Part, inputs: Mapping[str, list[Scalar]]) -
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
-    """Return (size, replicas, states)."""
+    """Return rows as (size, replicas, states)."""
     rows = np.empty((len(entries), 1 + REPLICAS, states))
     for row, entry in zip(rows, entries, strict=True):
         row[...] = values_of(entry)
@@ -199,9 +203,9 @@ def _expected(
     measure: Array,
     framed: bool,
 ) -> Expected:
-    """From (size, replicas, states) of an output; scale: the largest input of each state; last_places: the
-    part of the numbers that, changed by so much, move the largest entry by what all may be off by; measure:
-    of each state the size of what a gradient by the joints is of.
+    """Return the expected output from (size, replicas, states). scale: largest input of each state.
+    last_places: relative change of the numbers whose effect on the largest entry bounds all entries. measure:
+    size of the differentiated quantity at each state, for a gradient by the joints.
     """
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
@@ -224,8 +228,8 @@ def _expected(
 
 
 def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
-    """For each entry (size, states) of a matrix the largest in its row, or in its column if that is less; of
-    a frame's the largest of all.
+    """Return for each entry (size, states) of a matrix the largest tolerance in its row or its column,
+    whichever is smaller; for a frame's matrix the largest of all.
     """
     whole = allowed.reshape(*shape, allowed.shape[-1])
     if framed:
@@ -237,11 +241,11 @@ def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
-    """For each entry (size, states) the largest of the three components of its vector: rows in threes, of 4x4
-    matrices the first three.
+    """Return for each entry (size, states) the largest of the three components of its vector: rows in threes;
+    for 4x4 matrices the first three rows.
 
-    `framed`: and of all columns. A step of a joint turns a velocity and the frame that it is given in: what
-    is left of the two may be 0.
+    `framed`: also over all columns. A step of a joint turns a velocity and the frame in which it is
+        expressed; the difference of the two effects may be 0.
     """
     axis = 1 if len(shape) == 3 and shape[1:] == (4, 4) else 0
     whole = allowed.reshape(*shape, allowed.shape[-1]).copy()
@@ -253,15 +257,15 @@ def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Arra
 
 
 ROUNDINGS = 64
-"""Units in the last place of sqrt(M_ii M_jj) by which Cholesky's factors are those of another M (Demmel
-1989).
+"""Error of Cholesky's factors: they are those of another M, off by so many units in the last place of
+sqrt(M_ii M_jj) (Demmel 1989).
 """
 
 
 def _off_by_elimination(matrices: Array, last_place: float) -> Array:
-    """Return part of a solution with each of some matrices (states, n, n) that it may be off by: `ROUNDINGS`
-    units times the condition number of the matrix scaled to a diagonal of ones; NaN where that leaves no
-    digit: the matrix is singular.
+    """Return the relative tolerance of solutions with matrices (states, n, n): `ROUNDINGS` units times the
+    condition number of the matrix scaled to a unit diagonal; NaN if no digit is left, because the matrix is
+    singular.
     """
     sizes = _sizes(matrices)
     scaled = matrices / (sizes[:, :, None] * sizes[:, None, :])
@@ -271,8 +275,8 @@ def _off_by_elimination(matrices: Array, last_place: float) -> Array:
 
 
 def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: float) -> Array:
-    """Return part of the contacts' forces that they may be off by, which are solved with a matrix of their
-    own; NaN also where a row of J is what rounding leaves of zeros, as of a linkage that is stretched out.
+    """Return the relative tolerance of contact forces, which are solved with a matrix of their own. It is NaN
+    also where a row of J is only the rounding of zeros, as for a stretched linkage.
     """
     q = inputs["q"]
     matrix = _by_states(delassus(model, list(q.T)), len(q))
@@ -290,9 +294,9 @@ def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: fl
 
 
 def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
-    """Return errors of an output (states, size) with a row for each direction of the joints: a part of the
-    largest entry, each row by its own size, the root of M's diagonal, by which accelerations compare whatever
-    their units.
+    """Return tolerances of an output (states, size) with a row for each direction of the joints: a part of
+    the largest entry, scaled by the root of M's diagonal, which makes accelerations comparable whatever their
+    units.
     """
     parts = np.abs(values).reshape(len(values), sizes.shape[1], -1)
     largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
@@ -301,7 +305,7 @@ def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
 
 
 def _by_states(rows: Sequence[Sequence[Scalar]], states: int) -> Array:
-    """Return a matrix whose entries are numbers, or have one for each state, as (states, n, n)."""
+    """Return a matrix with numbers, or one number for each state, as entries, as (states, n, n)."""
     entries = [[np.broadcast_to(x, states) for x in row] for row in rows]
     return np.array(entries, dtype=float).transpose(2, 0, 1)
 

@@ -1,5 +1,5 @@
-"""Calls of the handlers for XLA as XLA makes them, without JAX: the structures of its interface, filled by
-hand, and declared here on their own, not as generated code has them.
+"""Calls of the handlers for XLA as XLA makes them, without JAX. The structures of the interface are declared
+here independently of generated code, and filled by hand.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def answer(
     arrays: Sequence[Array | None],
     extra: tuple[int, ...],
 ) -> list[Array]:
-    """Return the outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError where it
+    """Return the outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError if it
     refuses the call.
     """
     _FFI.cdef(f"void *{symbol}(struct frame *);", override=True)
@@ -67,7 +67,7 @@ def answer(
 
 
 class _Structures:
-    """Structures of the interface, which live as long as this: others point to them."""
+    """Structures of the interface. They live as long as this object, because others point to them."""
 
     def __init__(self) -> None:
         self._kept: list[object] = []
@@ -77,12 +77,12 @@ class _Structures:
         return self._kept[-1]
 
     def one(self, kind: str, **entries: object) -> Any:
-        """Return a pointer to a structure, which says its size."""
+        """Return a pointer to a structure with its size set."""
         sized = {} if kind == "struct scalar" else {"size": _FFI.sizeof(kind)}
         return self._new(f"{kind} *", {**sized, **entries})
 
     def _list(self, kind: str, of: Sequence[tuple[int, Any]], **others: object) -> Any:
-        """Return types, each with a pointer to what is of it."""
+        """Return types, each with a pointer to an object of that type."""
         types, at = self._new("int[]", [x for x, _ in of]), self._new("void *[]", [x for _, x in of])
         return self.one(kind, count=len(of), types=types, at=at, **others)[0]
 

@@ -1,5 +1,5 @@
-"""The verification of a compiled package: every function, every way of calling it, every variant that this
-processor can run; in a process of its own, which wrong code may end.
+"""The verification of a compiled package: every function, every kind of call, every variant that this
+processor can run. A separate process makes the calls; wrong code may end it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from rbdc.verification.states import DRAWS, SEED, Checked, Question, asked, name
 Array = NDArray[np.floating[Any]]
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
-"""Part of the size of every number of description and inputs; see `rbdc.verification`. Single precision has
-6e-8, and some hundred roundings.
+"""Relative perturbation of every number of description and inputs; see `rbdc.verification`. Single precision
+has 6e-8 and some hundred roundings.
 """
 ENOUGH = 8
-"""States at which results can be compared, or half of a function's states where that is less: where fewer of
-those drawn first are such, others are drawn.
+"""Number of states at which results must be comparable, or half of a function's states if that is smaller; if
+fewer are, others are drawn.
 """
 
 
@@ -43,8 +43,9 @@ those drawn first are such, others are drawn.
 class Finding:
     """The result of verifying a function.
 
-    error: its largest error, in parts of its tolerance. left_out: words for the states at which nothing could
-    be compared, for it is not defined there or ill-conditioned.
+    error: largest error in parts of its tolerance.
+    left_out: words for the states at which nothing could be compared, because it is undefined or
+        ill-conditioned there.
     """
 
     error: float
@@ -55,12 +56,13 @@ def verify_package(
     folder: Path, model: Problem, functions: Sequence[Checked], done: Callable[[str], None] = lambda _: None
 ) -> dict[str, Finding]:
     """Compare each function of the package in `folder` with the references on `model`; `done` is called with
-    each name then.
+    each name.
 
-    Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
-    state and the error; and where a call ends the process. Raises SingularModelError where no state has
-    results that can be compared. Raises LoadError where the process cannot be started, or cannot load the
-    package.
+    Raises:
+        VerificationError: a function exceeds its tolerance (with the function, the kind of call, the state
+            and the error), or a call ends the process.
+        SingularModelError: no state has results that can be compared.
+        LoadError: the process cannot be started, or cannot load the package.
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     found: dict[str, Finding] = {}
@@ -71,14 +73,14 @@ def verify_package(
                 done(checked.declaration.name)
             return found
     finally:
-        shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of a folder that is about to move
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # the folder is about to move
 
 
 class Compiled(Helper[Any, Any]):
-    """A compiled package, which answers from another process."""
+    """A compiled package that another process calls."""
 
     def answer(self, message: object, words: str) -> Any:
-        """Return the answer to a message. Raises VerificationError with the words where there is none."""
+        """Return the answer to a message. Raises VerificationError with the words if there is none."""
         try:
             return self(message)
         except HelperEnded as lost:
@@ -88,7 +90,7 @@ class Compiled(Helper[Any, Any]):
             raise VerificationError(f"{words} ends the process that called it, by {name}") from lost
 
     def verified(self, references: References, checked: Checked) -> Finding:
-        """Compare a function at all its states, and at further ones where few of these tell."""
+        """Compare a function at all its states, and at further ones if too few are usable."""
         declaration, worst, left_out = checked.declaration, 0.0, dict[str, None]()
         name_of = partial(name_of_state, declaration)
         ways: list[Way] = self.answer(declaration, f"{declaration.name}: loading the package")
@@ -107,8 +109,8 @@ class Compiled(Helper[Any, Any]):
 
 
 def drawn(references: References, first: Question) -> Iterator[tuple[Question, list[Expected]]]:
-    """Yield a question and its right answers; then the same one at further states, until at enough of them
-    results can be compared. Raises SingularModelError where there is none.
+    """Yield a question and its expected answers, then the same question at further states until enough can be
+    compared. Raises SingularModelError if there is no usable state.
     """
     declaration, told, states = first.checked.declaration, 0, 0
     for seed in range(SEED, SEED + DRAWS):
@@ -129,8 +131,8 @@ def drawn(references: References, first: Question) -> Iterator[tuple[Question, l
 
 
 def _suits(way: Way, question: Question, *, first: bool) -> bool:
-    """Return whether a question is asked in a way: CasADi gives no optional inputs, and one batch past the
-    caches, where functions have code of their own for it, is enough.
+    """Return whether a question is asked by a kind of call. CasADi takes no optional inputs, and one batch
+    beyond the caches is enough for functions with code for it.
     """
     if way.kind == "past":
         return first and question.checked.batched
@@ -139,7 +141,7 @@ def _suits(way: Way, question: Question, *, first: bool) -> bool:
 
 
 def _asked_of(model: Problem, question: Question) -> str:
-    """Return a function and its place, in words that begin a message."""
+    """Return a function and its place, as the beginning of a message."""
     name = question.checked.declaration.name
     if not question.extra:
         return name
@@ -147,7 +149,7 @@ def _asked_of(model: Problem, question: Question) -> str:
 
 
 def _options(question: Question) -> str:
-    """Return which optional inputs a function that has some is given, in words that end a clause."""
+    """Return the optional inputs that are passed, as the end of a clause."""
     optional = [p.name for p in question.checked.declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
     return f", {word} {', '.join(optional)}" if optional else ""
@@ -160,9 +162,7 @@ def _compared(
     expected: Sequence[Expected],
     found: Sequence[Array],
 ) -> float:
-    """Return the largest error of results, in parts of what they may be off. Raises VerificationError beyond
-    1.
-    """
+    """Return the largest error of results in parts of their tolerance. Raises VerificationError above 1."""
     worst = 0.0
     for output, right, result in zip(outputs, expected, found, strict=True):
         error = right.error(result)

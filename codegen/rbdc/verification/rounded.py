@@ -1,14 +1,13 @@
-"""Scalars that are rounded coarsely: after every operation by a random part of up to `step` of the result, in
-copies side by side; and a model and inputs of such scalars, in the first copy as they are, in the others
-changed by a part of their size.
+"""Scalars with coarse rounding: every operation adds a random relative error of up to `step`, in several
+copies. Also a model and inputs of such scalars: the first copy is exact, the others are changed relatively.
 
-The copies spread as far as a recursion that is computed with so few digits may be off. That shows errors
-which no change of the inputs does: of differences that are zero whatever the numbers are, and of solutions
-with an ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
+The copies spread as far as an algorithm with so few digits may err. That shows errors which a change of the
+inputs does not: those of differences that are zero for all inputs, and of solutions with an ill-conditioned
+matrix (Vignes 1993, stochastic arithmetic).
 
 Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of
-the largest of them: a zero beside others is as uncertain as they are. Axes of joints stay as they are, for
-the placements that carry them change.
+the largest of them: a zero among others is as uncertain as they are. Axes of joints are exact, because the
+placements that carry them change.
 """
 
 from __future__ import annotations
@@ -32,27 +31,28 @@ from rbdc.spatial import Placement, Rotation, Scalar, Symmetric3, Vector3
 Array: TypeAlias = NDArray[np.float64]
 
 REPLICAS = 8
-"""Copies. That all of them move a result by less than a hundredth of what is usual has a chance of some
-1e-16.
+"""Number of copies. The probability that all of them move a result by less than a hundredth of the usual
+amount is about 1e-16.
 """
 
 _POOL = 4099
-"""Roundings that are drawn; operations take one after the other and begin again. A prime, so that recursions
-do not meet the same ones.
+"""Number of random roundings. Operations take one after the other and start again. It is a prime, so that
+recursions do not meet the same ones.
 """
 
 
 _ALONE = 200_000
-"""Multiplications of a product of matrices up to which libraries do it in one thread: more of them wait for
-each other longer than they compute.
+"""Largest number of multiplications of a matrix product for which libraries use one thread: the threads of
+larger ones wait longer than they compute.
 """
 
 
 class Rounding:
-    """Factors 1 + e, |e| <= step, of (1 + REPLICAS, 1): 1 in the first row, seeded random in the others.
+    """Factors 1 + e with |e| <= step, (1 + REPLICAS, 1): 1 in the first row, seeded random numbers in the
+    others.
 
-    They are repeated for all `states` once: NumPy needs 0.4 us for a product of arrays of one shape, 1.0 us
-    where it repeats a column itself (28 states, Zen 4).
+    They are repeated for all `states` once. NumPy needs 0.4 us for a product of arrays of one shape, and 1.0
+    us if it repeats a column itself (28 states, Zen 4).
     """
 
     def __init__(self, step: float, seed: int, states: int = 1) -> None:
@@ -62,8 +62,8 @@ class Rounding:
         self.factors = cycle(self.pool)
 
     def rounded(self, values: Array) -> Rounded:
-        """The scalar with the values of one operation, (1 + REPLICAS, states) or such as broadcast to that,
-        rounded: of several side by side each by its own factors.
+        """Return the scalar with the rounded values of one operation, (1 + REPLICAS, states) or a shape that
+        broadcasts to it; several side by side each have their own factors.
         """
         if values.ndim <= 2:
             factors: Array = next(self.factors)
@@ -78,9 +78,7 @@ class Rounding:
 
 
 def _rounded(operation: Callable[[Any, Any], Any], neutral: float | None = None) -> Callable[..., Any]:
-    """Return a binary operator of `Rounded`. neutral: a constant with which the result is the scalar
-    itself.
-    """
+    """Return a binary operator of `Rounded`. neutral: constant for which the result is the scalar itself."""
 
     def operator_of(self: Rounded, other: Scalar) -> Any:
         if type(other) is float:
@@ -116,12 +114,12 @@ class Rounded:
         return Rounded(-self.values, self.rounding)
 
     def elementary(self, name: str, *arguments: Scalar) -> Rounded:
-        """Return an elementary function of arguments of which this is one."""
+        """Return an elementary function of arguments that include this one."""
         function: Any = getattr(np, {"atan2": "arctan2"}.get(name, name))
         return self.rounding.rounded(function(*map(_values, arguments)))
 
     def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
-        """Return a row of scalars, of which this is one, as one scalar: along a first axis."""
+        """Return a row of scalars that includes this one as one scalar, along a first axis."""
         values = [x.values if type(x) is Rounded else np.asarray(x) for x in row]
         shapes = {x.shape for x in values}
         if len(shapes) == 1 and values[0].ndim:
@@ -132,7 +130,7 @@ class Rounded:
         return Rounded(stacked, self.rounding)
 
     def picked(self, places: Sequence[int]) -> Rounded:
-        """Return the row of those at some places of this one."""
+        """Return the row of the entries at some places of this one."""
         return Rounded(self.values[places], self.rounding)
 
     def apart(self) -> list[Rounded]:
@@ -142,8 +140,8 @@ class Rounded:
     def matrix_product(
         self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]
     ) -> list[list[Rounded]]:
-        """Return a B of two matrices with such scalars. Its terms are rounded by way of the factors in them,
-        each by its own, and its sums at the end.
+        """Return a B for two matrices with such scalars. Terms are rounded through their factors, sums at the
+        end.
         """
         rows, inner, columns = len(a), len(b), len(b[0])
         given = [self._in_lanes(matrix) for matrix in (a, b)]
@@ -163,7 +161,7 @@ class Rounded:
         return np.ascontiguousarray(np.moveaxis(values, (0, 1), (2, 3)))
 
     def where_less(self, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Rounded:
-        """Return `then` where a < b, else `otherwise`; this is one of them."""
+        """Return `then` where a < b, else `otherwise`; one of the arguments is this scalar."""
         return Rounded(np.where(_values(a) < _values(b), _values(then), _values(otherwise)), self.rounding)
 
 
@@ -172,29 +170,28 @@ def _values(x: Scalar) -> Any:
 
 
 def values_of(x: Scalar) -> Array:
-    """Return the values of a scalar, a plain number among them."""
+    """Return the values of a scalar or a plain number."""
     return np.asarray(_values(x), dtype=float)
 
 
 class Perturbation:
-    """Changes of at most `step` of the size of numbers, seeded, for so many states; see the head of the
-    module.
-    """
+    """Seeded relative changes of at most `step`, for a number of states; see the module's docstring."""
 
     def __init__(self, step: float, seed: int, states: int) -> None:
         self.step, self.states, self.rng = step, states, np.random.default_rng(seed)
         self.rounding = Rounding(step, seed, states)
 
     def model(self, model: Problem, length: float = 0.0) -> Problem:
-        """Return the model with scalars of (1 + REPLICAS, states) in place of its numbers. Offsets count as
-        so long at least (m): where results are vectors in the world, rounding is of the size of the whole
-        robot.
+        """Return the model with scalars of (1 + REPLICAS, states) instead of numbers. Offsets count as at
+        least `length` (m): the rounding of vectors in the world has the size of the whole robot.
         """
         uncertain = ("bodies", "frames", "contacts", "clusters", "base_inertia", "gravity")
         return replace(model, **{name: self._changed(getattr(model, name), length) for name in uncertain})
 
     def _changed(self, thing: Any, length: float) -> Any:
-        """Return a part of a description; joints, which have their axes, and limits stay as they are."""
+        """Return a part of a description with changed numbers; joints, which hold their axes, and limits are
+        kept.
+        """
         match thing:
             case tuple():
                 return tuple(self._changed(x, length) for x in thing)
@@ -217,9 +214,9 @@ class Perturbation:
         """Return an input of a function, (states, size), as scalars of (1 + REPLICAS, states), one for each
         entry.
 
-        Quaternions change by `step` at least, and angles by no more, but for a unit in their last place: a
-        large angle is a number as exact as any, and so are its sine and cosine. Switches stay as they are.
-        Raises UnsupportedError for a kind of input that it does not know.
+        Quaternions change by at least `step`. Angles change only by a unit in their last place: a large angle
+        is as exact as any other number, and so are its sine and cosine. Switches do not change. Raises
+        UnsupportedError for an unknown kind of input.
         """
         kind, last_place = parameter.kind, float(np.finfo(declaration.scalar.dtype).eps)
         if kind is Kind.SWITCHES:
@@ -247,7 +244,7 @@ class Perturbation:
 
 
 def _together(model: Problem, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
-    """Return the entries of an input that change by parts of the largest of them: of a joint; forces and
+    """Return the groups of entries of an input that change by parts of their largest: of a joint; forces and
     moments of a body; mass, first moment and moments of inertia; all contact forces. Others change alone.
     """
     size = parameter.size

@@ -1,6 +1,6 @@
-"""States at which a module is verified: neutral, at right angles, at large angles and larger ones, at random
-within the joints' limits; and the questions that a package is asked: each function at states, and at places
-if it takes a frame.
+"""States at which a module is verified: neutral, at right angles, at large and at larger angles, and random
+within the joints' limits. Also the questions to a package: each function at states, and at places if it takes
+a frame.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from rbdc.spatial import Inertia, Scalar, Symmetric3, Vector3
 Array = NDArray[np.float64]
 
 FIRST = 16
-"""States of the usual kinds: whole blocks of samples side by side, in single precision one."""
+"""Number of states of the usual kinds: whole blocks of samples, in single precision one block."""
 LEFT_OVER = 4
-"""States that are no whole block, at the end."""
+"""Number of states at the end that do not fill a block."""
 BEYOND = 3
-"""The place, in the last whole block, of the state at angles that go to libm, which takes its block along."""
+"""Index, in the last whole block, of the state with angles that go to libm, and with it the whole block."""
 FEW = (1, 3, 7, 11, 15)
-"""Numbers of the first states at which matrices and tensors of more than `MANY` entries are compared, where
-they have no kernel for samples side by side: of every kind one; and one at larger angles and one beyond.
+"""Indices of the first states at which matrices and tensors of more than `MANY` entries are compared if they
+have no kernel for samples side by side: one of each kind; later one at larger angles and one beyond.
 """
 MANY = 8000
 FEWEST = (15,)
-"""Numbers of states for tensors of more than `MOST` entries: at random; and one at larger angles. What goes
-wrong in one kind of state shows in some of so many entries in another.
+"""Indices of the states for tensors of more than `MOST` entries: a random one; later one at larger angles. An
+error that belongs to one kind of state shows in some of so many entries at another.
 """
 MOST = 1_000_000
 LARGE = 1000.0
-"""Radians: as far as single precision resolves angles to 1e-4."""
+"""Largest angle (rad) that single precision resolves to 1e-4."""
 FAR = 10.0
-"""Times the angles from which on libm is asked, so far."""
+"""Factor of angles beyond those from which on libm is called."""
 
 
 def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """Return values for each input of a function, (states, size), that its scalar type holds; seeded."""
+    """Return seeded values for each input of a function, (states, size), that its scalar type can hold."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
     chosen = _chosen(declaration)
     return {
@@ -57,12 +57,12 @@ def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict
 
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
-    """Return words for the kind of one of the states at which a function is verified."""
+    """Return words for the kind of a state."""
     return _kinds(declaration)[_chosen(declaration)[state]].words
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
-    """Return the numbers of the states of a function."""
+    """Return the indices of the states of a function."""
     entries = sum(p.size for p in declaration.outputs if not p.in_space)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
@@ -72,8 +72,11 @@ def _chosen(declaration: FunctionDeclaration) -> list[int]:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of state: words for it, and how the coordinates of one joint are drawn. far: at angles
-    so large that those of joints that follow say little.
+    """A kind of state.
+
+    words: description for messages.
+    draw: draws the coordinates of one joint.
+    far: whether angles are so large that those of followers are meaningless.
     """
 
     words: str
@@ -82,8 +85,9 @@ class _Kind:
 
 
 def _kinds(declaration: FunctionDeclaration) -> list[_Kind]:
-    """Return all states. The `FIRST`: two neutral, at rest and not, four at right angles, four at large ones,
-    six at random. Then a block at larger angles; one at random, with a state beyond them; and `LEFT_OVER`.
+    """Return all states. The `FIRST` are two neutral ones, at rest and moving, four at right angles, four at
+    large angles and six random ones. Then come a block at larger angles, a random block with one state beyond
+    them, and `LEFT_OVER`.
     """
     lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
     neutral, right = _Kind("neutral", lambda _, body: body.joint.neutral()), _Kind("at right angles", _right)
@@ -123,8 +127,8 @@ def _values(
 
 
 def _parameters(model: Problem, state: int, rng: np.random.Generator) -> list[float]:
-    """Return inertial parameters of bodies: those of the description, first as they are, then many times
-    lighter or heavier and with a point mass beside.
+    """Return inertial parameters of bodies: first those of the description, then much lighter or heavier ones
+    with a further point mass.
     """
     found: list[float] = []
     for row in nominal(model):
@@ -138,10 +142,10 @@ def _parameters(model: Problem, state: int, rng: np.random.Generator) -> list[fl
 
 def _configuration(model: Problem, kind: _Kind, rng: np.random.Generator) -> list[float]:
     q, leaders = model.neutral(), {body.coupling.leader for body in model.bodies if body.coupling}
-    motors = {cluster.leader for cluster in model.clusters}  # beyond whose limits loops need not close
+    motors = {cluster.leader for cluster in model.clusters}  # loops need not close beyond its limits
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            # what follows is known as well as the multiplier, which at large angles says little
+            # a follower is known as well as the multiplier, which is meaningless at large angles
             limited = index in motors or (kind.far and index in leaders)
             draw = _within_limits if limited else kind.draw
             q[model.q_slice(index)] = [float(x) for x in draw(rng, body)]
@@ -149,14 +153,16 @@ def _configuration(model: Problem, kind: _Kind, rng: np.random.Generator) -> lis
 
 
 def _right(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
-    """Turned by a multiple of a right angle, in one of the joint's directions where there are several."""
+    """Return coordinates turned by a multiple of a right angle, along one of the joint's directions."""
     step = [0.0] * body.joint.nv
     step[-1 - int(rng.integers(min(3, body.joint.nv)))] = float(rng.integers(-2, 3)) * math.pi / 2.0
     return body.joint.integrate(body.joint.neutral(), step)
 
 
 def _large(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
-    """Far from neutral: an angle of some hundred revolutions, a position of some metres, any orientation."""
+    """Return coordinates far from neutral: an angle of some hundred revolutions, a position of some metres,
+    any orientation.
+    """
     if body.joint.rotation == "angle":
         return [rng.uniform(-LARGE, LARGE)]
     step = (5.0 * rng.normal(size=body.joint.nv)).tolist()
@@ -164,7 +170,7 @@ def _large(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
 
 
 def _far(least: float, most: float) -> _Kind:
-    """At angles between two sizes, any of which is as likely to be found between x and 2 x."""
+    """Return a kind of angles between two sizes, uniform in their logarithm."""
 
     def draw(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
         if body.joint.rotation != "angle":
@@ -183,16 +189,20 @@ def _within_limits(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
 SEED = 0
 """Seed of the states."""
 DRAWS = 8
-"""Draws of states, each from a seed of its own, among which well-conditioned ones are looked for."""
+"""Number of draws of states, each with its own seed, among which well-conditioned ones are sought."""
 LARGER = 128.0
-"""Times that regularisations are larger from draw to draw: a power of two, which rounds nothing."""
+"""Factor of regularisations from draw to draw: a power of two, which rounds nothing."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A function of a package, and which functions of the catalogue it consists of. batched: it has code of
-    its own for batches. every_frame: it is asked at every frame, on behalf of all functions that share the
-    tables of frames.
+    """A function of a package.
+
+    declaration: its declaration.
+    parts: functions of the catalogue that it consists of.
+    batched: whether it has code for batches.
+    every_frame: whether it is tested at every frame, on behalf of all functions that share the tables of
+        frames.
     """
 
     declaration: FunctionDeclaration
@@ -203,8 +213,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class Question:
-    """A function at some states: the inputs by name, (states, size) each, and if it takes them the frame, or
-    two of them, and the reference's index.
+    """A function at some states.
+
+    checked: the function.
+    inputs: inputs by name, (states, size) each.
+    extra: indices of its frames and of the reference.
     """
 
     checked: Checked
@@ -212,9 +225,7 @@ class Question:
     extra: tuple[int, ...]
 
     def arrays(self) -> list[NDArray[np.floating[Any]] | None]:
-        """Return the inputs in their order, (states, *shape) each; None for an optional one that is not
-        given.
-        """
+        """Return the inputs in order, (states, *shape) each; None for an omitted one."""
         declaration = self.checked.declaration
         given = self.inputs
         return [
@@ -224,7 +235,7 @@ class Question:
 
     def drawn(self, model: Problem, seed: int) -> Question:
         """Return the question at the states of another seed. Required inputs that are not negative, which
-        regularise matrices, are larger from draw to draw.
+        regularise matrices, grow from draw to draw.
         """
         others = sampled(model, self.checked.declaration, seed)
         for p in self.checked.declaration.required:
@@ -245,14 +256,14 @@ class Question:
 
 
 def asked(functions: Sequence[Checked]) -> list[Checked]:
-    """Return the functions, the first of those of a frame at every frame."""
+    """Return the functions to verify; the first function of a frame is tested at every frame."""
     framed = next((c for c in functions if c.declaration.framed and not c.declaration.pair), None)
     return [replace(c, every_frame=True) if c is framed else c for c in functions]
 
 
 def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Question]:
-    """With all inputs and without the optional ones; functions of frames at what `places` gives, where they
-    have optional inputs with these at the deepest frame alone, in every reference.
+    """Yield questions with all inputs and without the optional ones; functions of frames at the result of
+    `places`. With optional inputs these are asked at the deepest frame only, in every reference.
     """
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)
@@ -267,9 +278,9 @@ def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Qu
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
-    """Yield frames and references that a function of a frame is asked at: frames on whose paths all bodies
-    are, in every reference, and where it stands for all functions the others too, LOCAL, which shows both
-    where a frame is in its body and how it is turned.
+    """Yield frames and references for a function of a frame: frames whose paths cover all bodies, in every
+    reference. If it stands for all functions, also the other frames in LOCAL, which shows where a frame is in
+    its body and how it is oriented.
     """
     frames = covering(model)
     for k, frame in enumerate(frames):
@@ -282,8 +293,8 @@ def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
 
 
 def covering(model: Problem) -> list[int]:
-    """Return the first frame, the one in the middle, and such as all bodies that carry a frame carry one of:
-    the deepest, and on from there.
+    """Return frames to verify: the first, the middle one, and enough others that their paths cover every body
+    with frames, from the deepest on.
     """
     paths = [model.support(frame.body) for frame in model.frames]
     chosen, covered = {0, len(paths) // 2}, set[int]()
