@@ -1,4 +1,4 @@
-"""Building programs: hash-consing, and rewriting by rules."""
+"""Construction of programs: hash-consing, and rewriting by rules."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from rbdc.ir.operations import (
 )
 
 Rule: TypeAlias = Callable[["Builder", Operation, tuple[int, ...]], int | None]
-"""rule(builder, operation, arguments) gives the value that stands for the operation, or None where the rule
-has nothing to say.
+"""rule(builder, operation, arguments) returns the value that replaces the operation, or None if the rule does
+not apply.
 """
 Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
-"""replacement(builder, new, index) gives what stands for value `index` of a program, whose values before it
-are `new` in the builder, None where it stays, and `LEFT_OUT` where it is made with the values that use it.
+"""replacement(builder, new, index) returns the value that replaces value `index` of a program: None keeps it,
+and `LEFT_OUT` computes it with the values that use it. `new` are the earlier values in the builder.
 """
 LEFT_OUT = -1
 
 
 class Builder:
-    """Makes values, each distinct one once (hash-consing), after offering the operation to the rules."""
+    """Creates values, each distinct one once (hash-consing). It offers every operation to the rules first."""
 
     def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self.values: list[Value] = []
@@ -51,7 +51,7 @@ class Builder:
         return self._intern(Value(INPUT, source=(name, index)))
 
     def vector(self, name: str, index: int, width: int) -> int:
-        """Return the value of an entry of an array of vectors of so many lanes."""
+        """Return the value of an entry of an array of vectors with `width` lanes."""
         return self._intern(Value(INPUT, source=(name, index), width=width))
 
     def apply(self, operation: Operation, arguments: tuple[int, ...]) -> int:
@@ -77,7 +77,7 @@ class Builder:
         return index
 
     def lanes(self, numbers: Sequence[float]) -> int:
-        """Return constants side by side; one constant where all are equal."""
+        """Return constants side by side; a single constant if all are equal."""
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
         made = tuple(float(x) + 0.0 for x in numbers)
@@ -88,7 +88,7 @@ class Builder:
         return self._intern(Value(GATHER, scalars, width=len(scalars)))
 
     def extract(self, index: int, lane: int) -> int:
-        """Return one lane; of a scalar, which stands for the same in all lanes, itself."""
+        """Return one lane. A scalar stands for the same number in all lanes and is returned unchanged."""
         value = self.values[index]
         if value.width == 1:
             return index
@@ -103,7 +103,7 @@ class Builder:
         return self._intern(Value(EXTRACT, (index,), lane=lane))
 
     def rotate(self, index: int, lane: int, width: int) -> int:
-        """Return `width` lanes of which lane m is what was lane m + `lane`, counted round."""
+        """Return `width` lanes; lane m is lane m + `lane` of the value, cyclically."""
         value = self.values[index]
         if value.width == 1 or (lane == 0 and width == value.width):
             return index
@@ -119,23 +119,23 @@ class Builder:
         return self._intern(Value(ROTATE, (index,), width=width, lane=lane))
 
     def reduce(self, index: int, lanes: int) -> int:
-        """Return the sum of all lanes; of a scalar, which stands for the same in all lanes, that many times
-        it.
+        """Return the sum of all lanes; for a scalar, which stands for the same number in all lanes, that
+        multiple of it.
         """
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))
         return self._intern(Value(REDUCE, (index,), lane=lanes))
 
     def exchange(self, first: int, second: int, block: int) -> int:
-        """Return the even blocks of so many lanes of two vectors, in turn; the odd ones of a negative
-        number.
+        """Return the even blocks of `block` lanes of two vectors, alternating; for a negative number the odd
+        blocks.
         """
         return self._intern(Value(EXCHANGE, (first, second), width=self.values[first].width, lane=block))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
-        """Return `width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
+        """Return `width` lanes; lane m is the sum of lanes m, m + `width` and so on.
 
-        Halves are added until so many lanes are left.
+        Halves are added until that many lanes are left.
         """
         if width == 1:
             return self.reduce(index, lanes)
@@ -164,7 +164,7 @@ class Builder:
         return value.arguments[0] if value.operation is NEG else None
 
     def _intern(self, value: Value) -> int:
-        """Return a value of whatever section: that which is there, or a new one of this section."""
+        """Return the existing equal value of any section, or a new one of this section."""
         known = self._index.get(value)
         if known is None:
             known = self._index[value] = len(self.values)
@@ -173,8 +173,8 @@ class Builder:
 
 
 def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | None = None) -> Program:
-    """Return the program with every operation offered to `rules`, those for which `other` has another value
-    apart, and equal values merged; its outputs stay.
+    """Return the program after every operation was offered to `rules` and equal values were merged; `other`
+    may replace values first. Outputs are unchanged.
     """
     builder = Builder(rules)
     new: list[int] = []

@@ -1,4 +1,4 @@
-"""Operation counts of a program: deterministic figures, fit to be locked by tests."""
+"""Operation counts of a program. They are deterministic, so tests can lock them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from rbdc.ir.operations import MUL, NEG, REDUCE, Form, Operation
 class Cost:
     """Counts of operations by kind.
 
-    `calls` are those of elementary functions; `others` are comparisons and selections. An operation on all
-    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`.
-    `lane_flops` counts the additions, subtractions and multiplications among the vector operations again,
-    once for each lane.
+    additions, multiplications, divisions, negations: operations on scalars.
+    calls: calls of elementary functions.
+    others: comparisons and selections.
+    vectors: operations on all lanes of a vector, each counted once.
+    moves: extractions and compositions of lanes.
+    lane_flops: additions, subtractions and multiplications among the vector operations, counted once for each
+        lane.
     """
 
     additions: int = 0
@@ -42,20 +45,20 @@ class Cost:
     def flops(self) -> int:
         """Additions, subtractions and multiplications of single numbers.
 
-        They are what multiply-add units do; a fused one counts as two.
+        Multiply-add units execute these; a fused operation counts as two.
         """
         return self.additions + self.multiplications + self.lane_flops
 
     @property
     def weight(self) -> float:
-        """The work with what moving lanes takes beside it."""
+        """The operations, with the cost of moving lanes added."""
         return self.operations + 0.5 * self.moves
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
     def times(self, count: int) -> Cost:
-        """Return the counts of so many repetitions."""
+        """Return the counts of `count` repetitions."""
         return Cost(*(count * getattr(self, name) for name in self.__dataclass_fields__))
 
 
@@ -89,7 +92,7 @@ def _count_value(counts: Counter[str], program: Program, value: Value) -> None:
 
 
 def counted(operations: Mapping[Operation, int], width: int = 1) -> Cost:
-    """Return the counts of so many of each operation, on numbers or on vectors of so many lanes."""
+    """Return the counts of operations on numbers or on vectors with `width` lanes."""
     counts: Counter[str] = Counter()
     for operation, number in operations.items():
         _count(counts, operation, width, number)
@@ -97,12 +100,12 @@ def counted(operations: Mapping[Operation, int], width: int = 1) -> Cost:
 
 
 def summed(costs: Iterable[Cost]) -> Cost:
-    """Return the counts of all together."""
+    """Return the sum of the counts."""
     return sum(costs, NOTHING)
 
 
 def _count(counts: Counter[str], operation: Operation, width: int, number: int) -> None:
-    """Add so many of an operation in so many lanes."""
+    """Count an operation `number` times in `width` lanes."""
     if operation.is_elementary:
         counts["calls"] += number * width
     elif width > 1 and operation is not NEG:

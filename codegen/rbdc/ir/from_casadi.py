@@ -1,8 +1,8 @@
-"""From CasADi expressions to a program.
+"""Conversion of CasADi expressions to a program.
 
-CasADi evaluates the entries of an output in order, so the labelled quantities are put before the results in
-one long output: every instruction then belongs to the first label that needs it. The entries of labels
-themselves are dropped.
+CasADi evaluates the entries of an output in order. So the labelled quantities precede the results in one long
+output: every instruction then belongs to the first label that needs it. The entries of labels are dropped
+afterwards.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_CASADI = {
     if hasattr(ca, f"OP_{name.upper()}")
 }
 _CALLS = {operations[0].arity: operations for operations in JOINT_CALLS.values()}
-"""By the number of arguments: CasADi does not say which function an instruction calls."""
+"""Operations by number of arguments: CasADi does not say which function an instruction calls."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Recorder:
     labels: list[tuple[Section, str, list[Scalar]]] = field(default_factory=list)
 
     def record(self, section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Keep one labelled quantity; "" as its symbol leaves its values without a name."""
+        """Keep one labelled quantity; with "" as its symbol its values get no names."""
         self.labels.append((Section(section, formula), symbol, list(values)))
 
 
@@ -49,12 +49,12 @@ def symbols(name: str, size: int) -> list[Scalar]:
 
 
 def masked(x: Scalar, mask: Scalar) -> Scalar:
-    """Return a scalar where an entry of a table of masks is not zero, else zero."""
+    """Return a scalar where an entry of a table of masks is not zero, otherwise zero."""
     return Symbolic(ca.if_else(expression(mask), expression(x), ca.SX(0.0)))
 
 
 def names_in(values: Sequence[Scalar]) -> set[str]:
-    """Return the names of the symbols that scalars are made of."""
+    """Return the names of the symbols in scalars."""
     return {symbol.name() for symbol in ca.symvar(_column(values))}
 
 
@@ -66,8 +66,8 @@ def from_casadi(
 ) -> Program:
     """Return the program of `outputs` (scalars row by row) over the symbols of `inputs`.
 
-    The recorder gives its sections and the names of values. Raises UnsupportedError for a CasADi operation
-    that has no counterpart in the IR.
+    The recorder provides the sections and the names of values. Raises UnsupportedError for a CasADi operation
+    without counterpart in the IR.
     """
     labels = [] if recorder is None else recorder.labels
     groups = [values for _, _, values in labels] + [values for _, values in outputs]
@@ -99,10 +99,10 @@ def _column(values: Sequence[Scalar]) -> Any:
 def _replay(
     function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int
 ) -> tuple[Builder, list[list[int]]]:
-    """Return the tape run into a builder, and the values of each group of entries.
+    """Run the tape into a builder; return it and the values of each group of entries.
 
-    Work slots, which CasADi reuses, become values. `sizes`: of the groups. Each group is a section; all from
-    `last` on share one.
+    CasADi reuses work slots; they become values. `sizes`: sizes of the groups. Each group is a section; all
+    from `last` on share one.
     """
     builder = Builder()
     slot: dict[int, int] = {}
@@ -148,8 +148,8 @@ def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
 def jacobian(
     values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]] | None = None
 ) -> list[list[Scalar]]:
-    """Return the derivatives of values by symbols, (len(values), len(by)), or along the rates of these, a
-    vector for each direction. What is zero or constant whatever the symbols is a number.
+    """Return the derivatives of values by symbols, (len(values), len(by)), or along the symbols' rates, one
+    vector for each direction. Entries that are constant for all symbols are numbers.
     """
     if not by or not values:
         return [[] for _ in values]
@@ -171,7 +171,7 @@ def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Seque
 def substituted(
     rows: Sequence[Sequence[Scalar]], given: Sequence[Scalar], by: Sequence[Scalar]
 ) -> list[list[Scalar]]:
-    """Return rows of scalars with others in place of symbols."""
+    """Return rows of scalars with symbols replaced."""
     entries = [x for row in rows for x in row]
     (found,) = ca.substitute([_column(entries)], [_column(given)], [_column(by)])
     made = iter([x if is_number(x) else Symbolic(found[k]) for k, x in enumerate(entries)])

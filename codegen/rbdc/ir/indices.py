@@ -1,4 +1,4 @@
-"""Indices of loops as expressions: a number, a variable, an entry of a table, a sum, a multiple."""
+"""Index expressions of loops: a number, a variable, an entry of a table, a sum, a multiple."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Entry:
-    """An integer of a table, counted through its rows."""
+    """An integer of a table; `row` counts through its rows."""
 
     table: str
     row: Index
@@ -24,7 +24,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Sum:
-    """An index and a number, or another index."""
+    """The sum of an index and a number or another index."""
 
     index: Index
     number: Index
@@ -32,7 +32,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Multiple:
-    """A number of times an index."""
+    """A multiple of an index."""
 
     number: int
     index: Index
@@ -42,7 +42,7 @@ Index: TypeAlias = int | Variable | Entry | Sum | Multiple
 
 
 def plus(index: Index, number: int) -> Index:
-    """Return an index so many further on."""
+    """Return an index plus a number."""
     match index:
         case int():
             return index + number
@@ -53,7 +53,7 @@ def plus(index: Index, number: int) -> Index:
 
 
 def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, Sequence[int]]) -> int:
-    """Return the value of an index at these values of the variables, with the tables' integers by name."""
+    """Return the value of an index for values of the variables and tables of integers."""
     match index:
         case Variable(name):
             return variables[name]
@@ -68,7 +68,7 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
 
 
 def tables_in(index: Index) -> Iterator[str]:
-    """Yield the tables that an index is looked up in, the last one first."""
+    """Yield the tables in which an index is looked up, the last one first."""
     match index:
         case Entry(table, row):
             yield table

@@ -9,8 +9,8 @@ from rbdc.ir.nodes import Program
 
 
 def in_lanes(program: Program, widths: Mapping[str, int]) -> Program:
-    """Before: arguments are arrays of numbers. After: those of `widths` are arrays of vectors, and so is all
-    that depends on them; what does not is computed once for all lanes.
+    """Before: arguments are arrays of numbers. After: the arguments in `widths`, and all values that depend
+    on them, are vectors; other values are computed once for all lanes.
     """
     made: list[int] = []
     for value in program.values:

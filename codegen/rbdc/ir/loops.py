@@ -1,10 +1,10 @@
 """Loops over rows of constant tables, whose bodies are programs.
 
-A loop is a program too: what is inside is traced from the algorithms, simplified and counted like every
-program, and printed by the writer that prints programs. A `LoopNest` is the whole of a function: tables of
-constants, arrays that pass values from one loop to the next, statements one after the other.
+The body of a loop is traced from the algorithms, simplified, counted and printed like every program. A
+`LoopNest` is a whole function: tables of constants, arrays that pass values from one loop to the next, and
+statements in order.
 
-All sizes and distances count numbers, of arrays of vectors too.
+All sizes and distances count numbers, also in arrays of vectors.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ from rbdc.ir.verify import MalformedProgram
 
 @dataclass(frozen=True)
 class Table:
-    """Constants by rows of `width` numbers, all of them integers or none.
+    """A table of constants.
 
-    comments: one a row for the reader, or none at all. mask: of integers, each as large as a number, -1 in
-    lanes that a choice takes and 0 in others.
+    name: name in C.
+    rows: numbers by row, all of the same length.
+    integer: whether all are integers.
+    comments: one for each row, or none.
+    mask: whether the integers are as large as a number: -1 in lanes that a choice selects, 0 in others.
     """
 
     name: str
@@ -43,12 +46,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an argument of a step lies: in `array` from `offset` + the sum of stride * index on.
+    """The place of an argument of a step: in `array`, from `offset` + the sum of stride * index on.
 
-    strides: pairs of an index and the numbers that one step of it skips. pitch: from one entry to the next, 0
-    where these lie one after the other. apart: from one lane of an entry that is stored to the next. count:
-    the lanes that are stored, from the first on; None for all. once: what is used several times is loaded
-    once, whatever the compiler would choose.
+    strides: pairs of an index and its stride (numbers).
+    pitch: distance of consecutive entries; 0 if they are contiguous.
+    apart: distance of the lanes of a stored entry.
+    count: number of stored lanes, from the first on; None stores all.
+    once: whether repeated uses load the value once, whatever the compiler would choose.
     """
 
     array: str
@@ -62,20 +66,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Step:
-    """A program whose arguments lie at places: inputs and outputs by their names.
+    """A program whose arguments lie at places: inputs and outputs by name.
 
-    Arguments of arrays with a `width` are vectors, which may begin at any number. An input lies where an
-    output does, then vectors are all read before anything is written, or beside it, never across. An output
-    of numbers that adds must not be read.
+    Arguments in arrays with a `width` are vectors, which may begin at any number. An input either coincides
+    with an output (then vectors are all read before anything is written) or does not overlap it. An output of
+    numbers that adds must not be read.
     """
 
     program: Program
     places: Mapping[str, Place]
 
     def cost(self, variables: Mapping[str, int], columns: Columns) -> Cost:
-        """Return operations at these values of the variables, the sums with what outputs are added to as
-        well.
-        """
+        """Return the operations for values of the variables, including the additions to outputs."""
         total = self._cost_of_program
         for array, sums in self._sums:
             place = self.places[array.name]
@@ -88,7 +90,7 @@ class Step:
 
     @property
     def is_alike(self) -> bool:
-        """Whether it costs the same whatever the variables."""
+        """Whether it costs the same for all values of the variables."""
         return all(isinstance(self.places[array.name].count, int | None) for array, _ in self._sums)
 
     @cached_property
@@ -97,7 +99,7 @@ class Step:
 
     @cached_property
     def _sums(self) -> list[tuple[Array, int]]:
-        """Outputs that are added, with how many of their entries are not zero."""
+        """Outputs that are added, with the number of their nonzero entries."""
         program = self.program
         return [
             (array, sum(program.values[index].constant != 0.0 for index in result))
@@ -108,8 +110,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Loop:
-    """Statements for each value of a variable from one index to before another, so many further on each time,
-    or back from there one by one.
+    """Statements that run for each value of a variable from `start` to before `stop` in steps of `step`, or
+    backward one by one.
     """
 
     variable: str
@@ -131,14 +133,14 @@ class Loop:
 
     @cached_property
     def cost_of_each(self) -> Cost | None:
-        """The cost of each trip where all are the same."""
+        """The cost of each iteration if all are equal, otherwise None."""
         steps = [part for part in self.body if isinstance(part, Step) and part.is_alike]
         return summed(step.cost({}, {}) for step in steps) if len(steps) == len(self.body) else None
 
 
 @dataclass(frozen=True)
 class Switch:
-    """The statements of one of several cases, each with what it is about, by the value of an index."""
+    """A choice of statements by the value of an index; each case has a description."""
 
     on: Index
     cases: tuple[tuple[str, tuple[Statement, ...]], ...]
@@ -146,7 +148,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class WhereGiven:
-    """Statements for optional arguments, left out where all of these are NULL."""
+    """Statements for optional arguments; they are skipped if all of these are NULL."""
 
     arguments: tuple[str, ...]
     body: tuple[Statement, ...]
@@ -154,7 +156,7 @@ class WhereGiven:
 
 @dataclass(frozen=True)
 class Clear:
-    """Zeros in the first `size` numbers of an array."""
+    """Set the first `size` numbers of an array to zero."""
 
     array: str
     size: int
@@ -162,7 +164,7 @@ class Clear:
 
 @dataclass(frozen=True)
 class Copy:
-    """So many numbers from one place to another, which lie one after the other."""
+    """Copy `count` contiguous numbers from one place to another."""
 
     source: Place
     target: Place
@@ -171,8 +173,8 @@ class Copy:
 
 @dataclass(frozen=True)
 class Straight:
-    """Straight-line code whose arguments are arrays of their names; of two programs the first does without
-    the optional arguments.
+    """Straight-line code whose arguments are arrays with their names. Of two programs the first omits the
+    optional arguments.
     """
 
     programs: tuple[Program, ...]
@@ -180,11 +182,14 @@ class Straight:
 
 @dataclass(frozen=True)
 class Routine:
-    """Statements with a name, which several calls share: a C function.
+    """Statements that several calls share: a C function.
 
-    arguments: names of arrays. variables: names of indices that a call gives. arrays and widths: as in a
-    nest, of its own arrays; widths of arguments that are arrays of vectors too. inlined: into each caller,
-    whatever the compiler would choose, so that what it reads there may stay in registers.
+    name, comment: name and comment in C.
+    arguments: names of arrays.
+    statements: its statements.
+    variables: names of indices that a call passes.
+    arrays, widths: its own arrays, as in a nest; widths also of arguments that are arrays of vectors.
+    inlined: whether each caller inlines it, so that values stay in registers.
     """
 
     name: str
@@ -204,7 +209,9 @@ class Routine:
 
 @dataclass(frozen=True)
 class Call:
-    """A routine at places of its arguments, of which none that it writes lies on another, and indices."""
+    """A call of a routine with places for its arguments, which must not overlap if they are written, and
+    indices.
+    """
 
     routine: Routine
     places: Mapping[str, Place]
@@ -223,7 +230,7 @@ class Sines:
 
     @property
     def whole(self) -> int:
-        """Angles with those that fill the last vector."""
+        """Number of angles, rounded up to whole vectors."""
         return -(-self.count // self.lanes) * self.lanes
 
 
@@ -232,11 +239,14 @@ Statement: TypeAlias = Step | Loop | Switch | WhereGiven | Clear | Sines | Call 
 
 @dataclass(frozen=True)
 class LoopNest:
-    """A function as loops: its tables, its own arrays with their sizes, its statements in order.
+    """A function as loops.
 
-    arguments: variables that are known at run time alone, and the values at which operations are counted.
-    widths: lanes of the arrays that are arrays of vectors, by name. static: its arrays are not on the stack,
-    which may be too small for them, so that one thread at a time may call it.
+    tables: its tables.
+    arrays: its own arrays with their sizes.
+    statements: its statements in order.
+    arguments: variables that are only known at run time, with the values for which operations are counted.
+    widths: lanes of arrays of vectors by name.
+    static: whether its arrays are too large for the stack; then one thread at a time may call it.
     """
 
     tables: tuple[Table, ...]
@@ -248,7 +258,7 @@ class LoopNest:
 
     @property
     def columns(self) -> Columns:
-        """The tables of integers by their names, row after row."""
+        """The tables of integers by name, row after row."""
         tables = (table for table in self.tables if table.integer)
         return {table.name: [int(x) for row in table.rows for x in row] for table in tables}
 
@@ -260,18 +270,18 @@ class LoopNest:
 
     @cached_property
     def routines(self) -> tuple[Routine, ...]:
-        """The routines that it calls, each after those that it calls itself."""
+        """The routines that it calls; each follows those that it calls itself."""
         return tuple(_called(self.statements).values())
 
     def cost(self) -> Cost:
-        """Return operations of a call without its optional arguments: those of each step as often as it
+        """Return the operations of a call without optional arguments; each step counts as often as it
         runs.
         """
         return _cost(self.statements, self.arguments, self.columns)
 
 
 def every(statements: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield these statements and all within them, in the order of the text."""
+    """Yield these statements and all statements inside them, in the order of the text."""
     for statement in statements:
         yield statement
         match statement:
@@ -283,11 +293,11 @@ def every(statements: Sequence[Statement]) -> Iterator[Statement]:
 
 
 Columns: TypeAlias = Mapping[str, Sequence[int]]
-"""Tables of integers by their names."""
+"""Tables of integers by name."""
 
 
 def names_in(statements: Sequence[Statement]) -> Iterator[str]:
-    """Yield arrays and tables that statements use, in their order, but for the arrays of routines."""
+    """Yield the arrays and tables that statements use, in order, except the arrays of routines."""
     for statement in every(statements):
         match statement:
             case Step() | Call():
@@ -333,7 +343,7 @@ def written_in(statements: Sequence[Statement]) -> set[str]:
 
 
 def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
-    """Return routines by their names."""
+    """Return the called routines by name."""
     found: dict[str, Routine] = {}
     for statement in every(statements):
         if isinstance(statement, Call) and statement.routine.name not in found:
@@ -342,7 +352,7 @@ def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
 
 
 def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns: Columns) -> Cost:
-    """Return the cost of statements at these values of the variables."""
+    """Return the cost of statements for values of the variables."""
     total = Cost()
     for statement in statements:
         match statement:

@@ -1,4 +1,4 @@
-"""Programs that move lanes: transpositions, lanes side by side and apart; and sums over lanes."""
+"""Programs that move lanes: transpositions, joining and splitting of lanes, and sums over lanes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rbdc.ir.verify import verify
 
 
 def exchanged_lanes(lanes: int, block: int) -> list[int]:
-    """Return the lanes of two vectors that `EXCHANGE` takes, counted through both: with a positive block the
-    first keeps its even blocks, with a negative one the second its odd ones.
+    """Return the lanes of two vectors that `EXCHANGE` selects, numbered through both: with a positive block
+    the first keeps its even blocks, with a negative one the second its odd blocks.
     """
     if block > 0:
         return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
@@ -20,15 +20,15 @@ def exchanged_lanes(lanes: int, block: int) -> list[int]:
 
 
 def transposition(name: str, lanes: int) -> Program:
-    """From `row`, as many vectors as they have lanes, to `column`."""
+    """Return the program that transposes `row`, a square of vectors, into `column`."""
     builder = Builder()
     made = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
     return _program(name, {"row": (lanes, lanes)}, {"column": (made, lanes)}, builder)
 
 
 def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
-    """Return the columns of a square of vectors: halves of rows and lanes change places, then quarters and so
-    on.
+    """Return the columns of a square of vectors: halves of rows and lanes are exchanged, then quarters, and
+    so on.
     """
     made, block = list(rows), len(rows) // 2
     while block:
@@ -39,8 +39,8 @@ def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
 
 
 def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
-    """From the entries of arrays of vectors, one array after the other, to `record0`, `record1`, ... of each
-    lane, vectors of consecutive entries, and `rest0`, ... of those that fill no vector.
+    """Return the program from entries of arrays of vectors, one array after the other, to the records of each
+    lane: vectors of consecutive entries `record0`, `record1`, ..., and the remaining entries `rest0`, ....
     """
     builder = Builder()
     vectors = [builder.vector(key, k, lanes) for key, size in entries.items() for k in range(size)]
@@ -54,8 +54,8 @@ def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
 
 
 def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, int]]) -> Program:
-    """From `row`, as many vectors as they have lanes, to `piece0`, `piece1`, ...: of a lane's entries so many
-    from a first one on; pieces: lane, first, count.
+    """Return the program from `row`, a square of vectors, to `piece0`, `piece1`, ...: consecutive entries of
+    a lane. pieces: lane, first entry, number of entries.
     """
     builder = Builder()
     columns = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
@@ -69,14 +69,14 @@ def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, in
 
 
 def totals(name: str, lanes: int, size: int) -> Program:
-    """Return the sum over the lanes of each entry of `vector`, numbers in `total`."""
+    """Return the program that sums each entry of `vector` over its lanes into `total`."""
     builder = Builder()
     made = [builder.reduce(builder.vector("vector", k, lanes), lanes) for k in range(size)]
     return _program(name, {"vector": (size, lanes)}, {"total": (made, 1)}, builder)
 
 
 def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Program:
-    """From `lane0`, `lane1`, ..., arrays of numbers, to `vector`, in whose entries they are side by side;
+    """Return the program that joins `lane0`, `lane1`, ..., arrays of numbers, into the lanes of `vector`;
     lanes that are not filled are zero and have no array.
     """
     builder, given = Builder(), range(lanes) if filled is None else filled
@@ -89,7 +89,9 @@ def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Pro
 
 
 def parted(name: str, lanes: int, size: int, some: Sequence[int] = ()) -> Program:
-    """From the entries of `vector` to `lane0`, `lane1`, ..., arrays of numbers: of all lanes, or of some."""
+    """Return the program that splits `vector` into `lane0`, `lane1`, ..., arrays of numbers, for all lanes or
+    some.
+    """
     builder = Builder()
     vectors = [builder.vector("vector", k, lanes) for k in range(size)]
     outputs = {f"lane{m}": ([builder.extract(k, m) for k in vectors], 1) for m in some or range(lanes)}
@@ -102,9 +104,7 @@ def _program(
     outputs: Mapping[str, tuple[Sequence[int], int]],
     builder: Builder,
 ) -> Program:
-    """Return the program of a builder: of each input the size and lanes, of each output the values and
-    lanes.
-    """
+    """Return the program of a builder: inputs with size and lanes, outputs with values and lanes."""
     given = tuple(Array(key, *own) for key, own in inputs.items())
     made = tuple(Array(key, len(values), lanes) for key, (values, lanes) in outputs.items())
     results = tuple(tuple(values) for values, _ in outputs.values())

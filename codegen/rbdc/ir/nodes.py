@@ -1,6 +1,6 @@
 """The intermediate representation of one function: a straight-line program in static single assignment form.
 
-A program is a list of values; value k may use only values before it. Every value carries a width: 1 in scalar
+A program is a list of values; value k uses only earlier values. Every value has a width, which is 1 in scalar
 code.
 """
 
@@ -17,10 +17,17 @@ from rbdc.ir.operations import MUL, Operation
 class Value(NamedTuple):
     """One assignment.
 
-    arguments: indices of earlier values. constant: of CONSTANT. source: (input name, index) of INPUT.
-    section: index into the program's sections. width: number of lanes. lane: of EXTRACT, ROTATE and EXCHANGE;
-    of REDUCE how many lanes it sums. numbers: of LANES. A tuple, since programs have hundreds of thousands
-    and a frozen dataclass takes three times as long to make.
+    operation: its operation.
+    arguments: indices of earlier values.
+    constant: number of CONSTANT.
+    source: (input name, index) of INPUT.
+    section: index into the program's sections.
+    width: number of lanes.
+    lane: lane of EXTRACT, ROTATE and EXCHANGE; for REDUCE, the number of lanes that it sums.
+    numbers: numbers of LANES.
+
+    It is a tuple because programs have hundreds of thousands, and a frozen dataclass takes three times as
+    long to create.
     """
 
     operation: Operation
@@ -34,13 +41,13 @@ class Value(NamedTuple):
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The numbers that it is in its lanes: one for a scalar, none if it is no constant."""
+        """The numbers in its lanes if it is constant: one for a scalar; empty otherwise."""
         return self.numbers if self.constant is None else (self.constant,)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A labelled stretch of a program: the body it is about and the formula that it evaluates."""
+    """A labelled part of a program: the body that it concerns and the formula that it evaluates."""
 
     title: str
     formula: str
@@ -50,8 +57,8 @@ class Section:
 class Array:
     """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes.
 
-    output_indices: of an output whose entries do not lie one after the other, where each lies. adds: the
-    entries of an output are added to what is there.
+    output_indices: positions of an output's entries if they are not contiguous.
+    adds: whether the entries of an output are added to the present content.
     """
 
     name: str
@@ -63,8 +70,13 @@ class Array:
 
 @dataclass(frozen=True)
 class Program:
-    """name, argument arrays, the values in order, and for each output array the values that it holds.
+    """A straight-line program.
 
+    name: name.
+    inputs, outputs: argument arrays.
+    values: values in order.
+    results: for each output array, the indices of its values.
+    sections: labelled parts.
     symbols: readable names of some values, from the labels of the algorithm.
     """
 
@@ -77,13 +89,11 @@ class Program:
     symbols: dict[int, str]
 
     def arithmetic(self) -> Iterator[Value]:
-        """Return the values that compute something."""
+        """Yield the values that compute something."""
         return (value for value in self.values if value.operation.arity != 0)
 
     def row(self, indices: Sequence[int]) -> tuple[str, int] | None:
-        """Return where inputs that lie one after the other begin: the array and the entry; None for all
-        else.
-        """
+        """Return array and first entry if inputs are contiguous; otherwise None."""
         sources = [self.values[index].source for index in indices]
         first = sources[0]
         return (
@@ -93,8 +103,8 @@ class Program:
         )
 
     def reordered(self, order: Sequence[int]) -> Program:
-        """Return the program with its values in this order, in which each comes before its users; what
-        nothing needs may be left out.
+        """Return the program with its values in this order, in which each comes before its users; unneeded
+        ones may be left out.
         """
         new = {old: k for k, old in enumerate(order)}
         return replace(
@@ -120,13 +130,13 @@ class Program:
         return users
 
     def is_fused(self, index: int) -> bool:
-        """Return whether a value is a product that one sum alone uses: it is made there."""
+        """Return whether a value is a product with one user, a sum: it is computed there."""
         users = self.users[index]
         alone = self.values[index].operation is MUL and len(users) == 1 and users[0] >= 0
         return alone and bool(self.values[users[0]].operation.signs)
 
     def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
-        """Yield the terms of a sum with their signs, in their order; of an inner sum its own terms."""
+        """Yield the terms of a sum with their signs, in order; for an inner sum, its terms."""
         value = self.values[index]
         for part, own in zip(value.arguments, value.operation.signs, strict=True):
             if is_inner(part):

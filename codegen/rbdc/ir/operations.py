@@ -1,6 +1,7 @@
-"""The operations of the intermediate representation: each is defined once, by one record.
+"""The operations of the intermediate representation. Each is defined once, by one record.
 
-To add one: a record here and its place in `OPERATIONS`; a new `Form` only where no present one fits.
+To add one, write a record here and enter it in `OPERATIONS`. A new `Form` is only needed if no present one
+fits.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Form(Enum):
 
 
 class Precedence(IntEnum):
-    """How strongly what is written binds."""
+    """Precedence of an expression."""
 
     CONDITION = 0
     SUM = 1
@@ -40,27 +41,24 @@ class Precedence(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Operation:
-    """One operation: what it computes, what passes may do with it, what it costs, how it is written.
+    """One operation: what it computes, what passes may do with it, its cost, and how it is written. It equals
+    only itself.
 
-    It equals only itself.
-
-    name: what programs print, and CasADi's name of what it stands for.
-    arity: how many values it uses; None: as many as there are lanes, or one or two.
-    numeric: one lane of the result from one lane of each argument; None of leaves and lane operations.
-    is_defined: whether there is such a number. Constants for which there is none are not folded, nor are
-    vectors of constants of an operation that can be undefined.
-
-    is_trigonometric: a sine or cosine.
-    is_condition: true or false, used by choices alone.
-    is_commutative: the same with its arguments exchanged.
-    signs: +1 or -1 for each argument of what adds them up; empty for all else.
-    parity: f(-x) / f(x), or 0 where that is not 1 or -1 everywhere.
-
-    counted_as: the field of `rbdc.ir.cost.Cost` that counts it on scalars.
-    latency: about how many cycles pass until its result can be used.
-
+    name: name in printed programs, and CasADi's name of the corresponding operation.
+    arity: number of arguments; None: as many as there are lanes, or one or two.
+    numeric: function from one lane of each argument to one lane of the result; None for leaves and lane
+        operations.
+    is_defined: whether the result exists. Undefined constants are not folded, nor are vectors of constants of
+        an operation that can be undefined.
+    is_trigonometric: whether it is a sine or cosine.
+    is_condition: whether it is a truth value, which only choices use.
+    is_commutative: whether its arguments can be exchanged.
+    signs: for sums, +1 or -1 for each argument; empty otherwise.
+    parity: f(-x) / f(x), or 0 if that is not always 1 or -1.
+    counted_as: field of `rbdc.ir.cost.Cost` that counts it on scalars.
+    latency: approximate number of cycles until its result can be used.
     form, spelling, precedence: how it is written.
-    call: the name of the call that computes it together with others.
+    call: name of the call that computes it together with others.
     """
 
     name: str
@@ -84,17 +82,17 @@ class Operation:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is a constant or an input, which takes no statement."""
+        """Whether it is a constant or an input, which needs no statement."""
         return self.form is Form.LEAF
 
     @property
     def is_sum(self) -> bool:
-        """Whether it is a sum of two values, or their difference."""
+        """Whether it is a sum or difference of two values."""
         return len(self.signs) == 2
 
     @property
     def is_product(self) -> bool:
-        """Whether it is a product of two values, or their quotient."""
+        """Whether it is a product or quotient of two values."""
         return self.precedence is Precedence.PRODUCT
 
     @property
@@ -103,7 +101,7 @@ class Operation:
         return self.counted_as == "calls"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """So that an operation is still itself in another process."""
+        """Pickle the operation by name, so that it is identical in another process."""
         return _named, (self.name,)
 
 
@@ -129,7 +127,7 @@ NEG = Operation(
 def _infix(
     name: str, numeric: Callable[..., float], spelling: str, binds: Precedence, **others: Any
 ) -> Operation:
-    """Return an operation of two values, written between them."""
+    """Return an operation of two values that is written between them."""
     return Operation(name, 2, numeric, form=Form.INFIX, spelling=spelling, precedence=binds, **others)
 
 
@@ -139,8 +137,8 @@ def _function(name: str, arity: int | None, numeric: Callable[..., float], **oth
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
-    """Return the sine or cosine of an angle; once joint angles are gathered, a constant to be added to it is
-    a second argument.
+    """Return the sine or cosine of an angle. After angles are gathered, a constant offset is a second
+    argument.
     """
 
     def of_sum(angle: float, offset: float = 0.0) -> float:
@@ -170,9 +168,7 @@ ATAN2 = _function("atan2", 2, math.atan2, latency=100)
 
 
 def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
-    """Return one of what exponentials and logarithms of rotations are made of: see
-    `rbdc.spatial.quaternions`.
-    """
+    """Return a ratio in exponentials and logarithms of rotations; see `rbdc.spatial.quaternions`."""
     return Operation(
         name,
         arity,
@@ -186,12 +182,12 @@ def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> O
 
 
 def _half_sine_ratio(u: float) -> float:
-    """Return sin(t/2)/t of u = t^2."""
+    """Return sin(t/2)/t for u = t^2."""
     return 0.5 if u == 0.0 else math.sin(0.5 * math.sqrt(u)) / math.sqrt(u)
 
 
 def _cubic_ratio(u: float) -> float:
-    """Return (t - sin t)/t^3 of u = t^2; a power series where the difference would cancel."""
+    """Return (t - sin t)/t^3 for u = t^2; a power series where the difference would cancel."""
     if u < 1.0:
         return sum((-u) ** k / math.factorial(2 * k + 3) for k in range(9))
     t = math.sqrt(u)
@@ -199,12 +195,12 @@ def _cubic_ratio(u: float) -> float:
 
 
 def _angle_ratio(c: float, s2: float) -> float:
-    """Return t / sin(t/2) of c = cos(t/2) and s2 = sin(t/2)^2."""
+    """Return t / sin(t/2) for c = cos(t/2) and s2 = sin(t/2)^2."""
     return 2.0 if s2 == 0.0 else 2.0 * math.atan2(math.sqrt(s2), c) / math.sqrt(s2)
 
 
 def _cotangent_ratio(c: float, s2: float) -> float:
-    """(1 - (t/2) cot(t/2)) / t^2 of the same; a power series where the difference would cancel."""
+    """Return (1 - (t/2) cot(t/2)) / t^2 for c and s2; a power series where the difference would cancel."""
     x = math.atan2(math.sqrt(s2), c)
     if x < 0.1:
         coefficients = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
@@ -226,19 +222,19 @@ WHERE = Operation(
 )
 
 LANES = Operation("lanes", 0, latency=0, form=Form.LANES)
-"""Constants, one a lane."""
+"""Constants, one for each lane."""
 GATHER = Operation("gather", None, latency=0, form=Form.LANES)
-"""Lanes of scalars."""
+"""Scalars as lanes."""
 EXTRACT = Operation("extract", 1, latency=0, form=Form.LANES)
 """Lane `lane`."""
 ROTATE = Operation("rotate", 1, form=Form.LANES)
-"""Lane m is what was lane m + `lane`, counted round: of a wider value as many lanes as it has itself, a
-narrower one repeated.
+"""Lane m is lane m + `lane` of the argument, cyclically. A wider argument gives as many lanes as the result
+has; a narrower one is repeated.
 """
 REDUCE = Operation("reduce", 1, form=Form.LANES, precedence=Precedence.SUM)
 """The sum of all lanes."""
 EXCHANGE = Operation("exchange", 2, form=Form.LANES)
-"""The even blocks of `lane` lanes of two vectors, in turn; where that is negative the odd ones."""
+"""The even blocks of `lane` lanes of two vectors, alternating; for a negative number the odd blocks."""
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -248,11 +244,12 @@ OPERATIONS: dict[str, Operation] = {
         *(LESS, NOT, WHERE, LANES, GATHER, EXTRACT, ROTATE, REDUCE, EXCHANGE),
     )
 }
-"""All of them by name. A scalar beside vectors stands for the same in all lanes; other widths do not mix."""
+"""All operations by name. A scalar among vectors stands for the same number in all lanes; other widths do not
+mix.
+"""
 
 JOINT_CALLS: dict[str, tuple[Operation, ...]] = {
     call: tuple(operation for operation in OPERATIONS.values() if operation.call == call)
     for call in dict.fromkeys(operation.call for operation in OPERATIONS.values() if operation.call)
 }
-"""Results that one call computes of the same arguments, in the order of its results, by the name of the call.
-"""
+"""Results that one call computes from the same arguments, in order, by the name of the call."""

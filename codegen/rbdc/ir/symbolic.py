@@ -1,7 +1,7 @@
 """A symbolic scalar: a CasADi SX that leaves products with 0 and 1 and sums with 0 to Python.
 
-Most operands of the recursions are constants, and most of those are 0 or 1; deciding that here makes tracing
-three times faster than letting CasADi do it, and keeps constants Python floats.
+Most operands of the recursions are constants, and most of those are 0 or 1. Deciding that here makes tracing
+three times as fast as in CasADi, and keeps constants Python floats.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import casadi as ca
 
 from rbdc.spatial.scalars import is_number
 
-# A tenth of the time of ca.plus and the like, which first find out what kind of matrices they are given.
+# They take a tenth of the time of ca.plus and the like, which first determine the kind of matrices.
 _binary = ca.SX.binary
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV
 
@@ -91,7 +91,7 @@ class Symbolic:
 
     @staticmethod
     def in_one_piece(formulas: Callable[..., Sequence[Any]], *arguments: Any) -> list[Symbolic]:
-        """Return the results of the formulas, as those of one call, which `rbdc.ir.from_casadi` finds again.
+        """Return the results of the formulas as those of one call, which `rbdc.ir.from_casadi` recognises.
 
         Within `written_out` they are the formulas themselves.
         """
@@ -111,9 +111,8 @@ _WRITTEN_OUT = ContextVar("written_out", default=False)
 
 @contextmanager
 def written_out() -> Iterator[None]:
-    """A context in which formulas stand in place of the calls of `Symbolic.in_one_piece`.
-
-    It is for C that has no functions of ours.
+    """A context in which formulas replace the calls of `Symbolic.in_one_piece`, for C without our
+    functions.
     """
     token = _WRITTEN_OUT.set(True)
     try:
@@ -124,7 +123,7 @@ def written_out() -> Iterator[None]:
 
 @lru_cache(maxsize=8)
 def _called(formulas: Callable[..., Sequence[Any]], count: int) -> ca.Function:
-    """Return the formulas of so many arguments as a function that CasADi calls."""
+    """Return formulas of `count` arguments as a function that CasADi calls."""
     arguments = [ca.SX.sym(f"x{k}") for k in range(count)]
     results = [expression(x) for x in formulas(*(Symbolic(x) for x in arguments))]
     return ca.Function(formulas.__name__.strip("_"), arguments, results, {"never_inline": True})

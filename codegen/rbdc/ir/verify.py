@@ -1,4 +1,4 @@
-"""Conditions that every program satisfies; checked between the pipeline's stages."""
+"""Conditions on every program, checked between the stages of the pipeline."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class MalformedProgram(Exception):
 
 
 def verify(program: Program) -> Program:
-    """Return the program itself, if it is well formed.
+    """Return the program if it is well formed.
 
-    Raises MalformedProgram for operations that are not in the table, a wrong number of arguments, use before
-    definition, mixed widths, and inputs, sections or outputs that do not fit.
+    Raises MalformedProgram for unknown operations, a wrong number of arguments, use before definition, mixed
+    widths, and inputs, sections or outputs that do not fit.
     """
     sizes = {array.name: array.size for array in program.inputs}
     widths = [value.width for value in program.values]

@@ -1,3 +1,3 @@
-"""Passes from problem to problem: contacts, loops and parameters as a build asks for them; link frames and
-inertial parameters of our choosing, for which the recursions take less work.
+"""Passes from problem to problem: contacts, loops and parameters as the build requests them; then chosen link
+frames and regrouped inertial parameters, which reduce the work of the recursions.
 """

@@ -1,8 +1,8 @@
 """Closed loops in reduced coordinates: clusters of one degree of freedom follow their motor's joint.
 
-A cluster's joints are traced over the motor's range from where its loops close nearest to the neutral
-configuration. Polynomials through what is found are the start of so few Newton steps as close the loops to
-rounding everywhere in the range; where they are lines that close them, joints follow along lines.
+A cluster's joints are traced over the motor's range, from the closed configuration nearest to the neutral
+one. Polynomials through the results start the Newton steps that close the loops to rounding everywhere in the
+range. If linear laws close them, joints follow linearly.
 """
 
 from __future__ import annotations
@@ -27,31 +27,35 @@ from rbdc.runtime._suggestions import suggestion
 Array = NDArray[np.float64]
 
 SAMPLES = 129
-"""Places in the motor's range at which a loop is traced and checked."""
+"""Number of places in the motor's range at which a loop is traced and checked."""
 ATTEMPTS = 10
-"""Configurations around the neutral one from which loops are closed."""
+"""Number of configurations around the neutral one from which loops are closed."""
 DEGREES, MOST_STEPS = range(1, 10), 6
-"""Degrees of polynomials, and numbers of Newton steps, that are tried."""
+"""Degrees of polynomials that are tried, and largest number of Newton steps."""
 ERROR = 1e-13
-"""Error that is left of a closed loop at most (m, rad)."""
+"""Largest error of a closed loop (m, rad)."""
 SINGULAR = 1e-3
-"""Determinant of the followers' Jacobian, in parts of the largest in the range, at which it is singular."""
+"""Determinant of the followers' Jacobian, in parts of the largest in the range, below which it is
+singular.
+"""
 _HOLD = "or leave out `loops='reduce'`"
 
 
 class _Refusal(Exception):
-    """Why loops are not reduced, and what to do."""
+    """Why loops are not reduced, and the remedy."""
 
 
 def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
-    """Before: loops among the contacts. After: their joints follow one of each cluster: that which is among
-    the motors named, or has the only actuator. Without motors, not even (), loops stay contacts. Raises
-    UnsupportedError for loops that are no clusters of one degree of freedom, or do not close over the whole
-    range, OptionError for motors that none has.
+    """Before: loops among the contacts. After: the joints of each cluster follow one of them: a named motor,
+    or the joint with the only actuator. If `motors` is None, loops stay contacts.
+
+    Raises UnsupportedError for loops that are not clusters of one degree of freedom or do not close over the
+    whole range, OptionError for motors outside all loops.
     """
     if motors is None:
         return model
-    loops = [  # by points where they hold no more: that frames do not turn against each other follows
+    # treat loops that hold no more than points as points: the frames do not rotate against each other anyway
+    loops = [
         replace(contact, kind=ContactKind.POINT) if max(contact.held) < 3 else contact
         for contact in model.contacts
         if contact.second is not None
@@ -96,7 +100,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
 
 
 def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
-    """Return loops by the bodies that they share, with these."""
+    """Return groups of loops that share bodies, with these bodies."""
     groups: list[tuple[list[Contact], set[int]]] = []
     for loop in loops:
         one, two = (set() if f is None else set(model.support(f.body)) for f in (loop.first, loop.second))
@@ -111,8 +115,8 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
 def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
-    """Return the cluster of some loops and the bodies in them, with the polynomials and the steps that close
-    the loops over the range of the leader's joint.
+    """Return the cluster of loops and their bodies, with the polynomials and the steps that close the loops
+    over the range of the leader's joint.
     """
     carriers = {model.bodies[k].parent for k in members}.difference(members)
     if len(carriers) > 1:
@@ -163,9 +167,7 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:
-    """Return whether so many steps from the polynomials are where the loops close, everywhere in the
-    range.
-    """
+    """Return whether `steps` Newton steps from the polynomials close the loops everywhere in the range."""
     z = [np.polyval(curve[::-1], places) for curve in curves]
     with np.errstate(all="ignore"):
         for _ in range(steps):
@@ -176,7 +178,9 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Arr
 
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
-    """Return the followers' coordinates at places of the leader's range, each from the ones beside it."""
+    """Return the followers' coordinates at places of the leader's range, each computed from the neighbouring
+    ones.
+    """
     start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
     found: dict[int, list[float]] = {}
@@ -202,12 +206,12 @@ def _singular(body: Body, where: str = "") -> _Refusal:
 
 
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
-    """Return the motor's coordinate and the followers' in a closed configuration from which the range is
-    traced: the one nearest to the neutral configuration, of those that are reached from there and from some
+    """Return the motor's and the followers' coordinates in a closed configuration from which the range is
+    traced. It is the one nearest to the neutral configuration, among those reached from there and from some
     around it.
 
-    Where that is singular, as of a parallelogram that lies in line, or out of the range, the motor is held at
-    the nearest place in its range, and the followers are the nearest that close the loops there.
+    If it is singular, as for a stretched parallelogram, or outside the range, the motor is held at the
+    nearest place in its range, and the followers are the nearest that close the loops there.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]
@@ -234,7 +238,9 @@ def _size(linkage: Linkage, y: float, z: list[float]) -> float:
 
 
 def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None:
-    """Close the loops with the motor held at y: the followers' coordinates, None where steps lead to none."""
+    """Close the loops with the motor held at y; return the followers' coordinates, or None if the steps do
+    not converge.
+    """
     with suppress(ZeroDivisionError):  # a singular configuration
         for _ in range(STEPS):
             step = linkage.step(y, z)

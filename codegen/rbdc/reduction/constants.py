@@ -1,4 +1,4 @@
-"""The constants of the bodies by row and lane, of the joint-space model: regrouped, axes on z."""
+"""The constants of the bodies of the regrouped joint-space model with axes on z, by row and lane."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rbdc.spatial import Placement, Scalar, Vector3
 
 @dataclass(frozen=True)
 class Constants:
-    """Numbers of each row and lane by name, only those that are not zero throughout.
+    """Numbers of each row and lane by name; names whose numbers are all zero are left out.
 
-    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0; p_x .. p_z: its origin (m). h_x ..
-    h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2); mass (kg). s_0 .. s_5: s there, of a
-    joint that follows another times its multiplier. own_x_x .. own_p_z: axes and origin of the joint's frame
-    in the body's own. The frame of a joint with several degrees of freedom is left to be filled in.
+    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0. p_x .. p_z: its origin (m). h_x ..
+    h_z: first moment (kg m). k_xx .. k_zz: second moments (kg m^2). mass (kg). s_0 .. s_5: s there, times the
+    multiplier for a joint that follows another. own_x_x .. own_p_z: axes and origin of the joint's frame in
+    the body's own. The frame of a joint with several degrees of freedom is filled in at run time.
 
-    origin: that of everything, in the frame that carries the first bodies.
+    origin: origin of everything, in the frame that carries the first bodies.
     """
 
     values: Mapping[str, tuple[tuple[float, ...], ...]]
@@ -30,7 +30,7 @@ class Constants:
 
     @property
     def massive(self) -> bool:
-        """Whether bodies have mass after regrouping, as those of sliding joints have."""
+        """Whether bodies have mass after regrouping, as bodies of sliding joints do."""
         return "mass" in self.values
 
     @property
@@ -49,13 +49,13 @@ AXIS = tuple(f"s_{entry}" for entry in range(6))
 """The names of s."""
 
 OWN = tuple(f"own_{name}" for name in POSE)
-"""The names of the frames in which external forces are given."""
+"""The names of the frames in which external forces are expressed."""
 
 _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """Return the constants of a model that suits windows; moving: with those of external forces."""
+    """Return the constants of a model that suits windows. moving: include those of external forces."""
     small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))

@@ -1,4 +1,4 @@
-"""Contacts, closed loops and the frames of forces, as a build asks for them."""
+"""Contacts, closed loops and the frames of forces, as the build requests them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rbdc.spatial import Placement, Rotation, Vector3
 
 
 def with_contacts(model: Problem, options: Sequence[ContactOption]) -> Problem:
-    """Return the problem with more contacts and loops. Raises OptionError for unknown links, and for frames
-    that do not move against each other.
+    """Return the problem with further contacts and loops. Raises OptionError for unknown links, and for
+    frames that do not move relative to each other.
     """
     contacts = [_contact(model, option) for option in options]
     taken = {contact.name for contact in model.contacts}
@@ -46,9 +46,9 @@ def _frame(model: Problem, option: ContactOption, side: Side) -> Frame:
 
 
 def with_frames_of_forces(model: Problem, external: str | None, contact: str | None) -> Problem:
-    """Return the problem with external forces in the frame "local" or "world", rows and forces of contacts
-    along the axes of "local" or "local-world-aligned"; None: as they are. Raises UnsupportedError for what
-    contacts forbid, or the lack of them.
+    """Return the problem with external forces in the frame "local" or "world", and rows and forces of
+    contacts along the axes of "local" or "local-world-aligned"; None keeps them. Raises UnsupportedError for
+    combinations that contacts, or their absence, exclude.
     """
     if external is not None:
         model = replace(model, world_forces=external == "world")
@@ -63,7 +63,7 @@ def with_frames_of_forces(model: Problem, external: str | None, contact: str | N
 
 
 def _world_aligned(model: Problem) -> Problem:
-    """Return the problem with rows of contacts along the world's axes, a note of each loop that keeps its
+    """Return the problem with rows of contacts along the world's axes, and a note on each loop that keeps its
     own.
     """
     if not model.contacts:

@@ -1,9 +1,9 @@
-"""Choosing link frames: each one-dof frame may still turn about its z axis and slide along it; which choice
-gives the least work.
+"""Choice of link frames. Each one-dof frame may rotate about its z axis and slide along it; the search
+minimises the work.
 
-Turning a link can make the first turn of a child's placement vanish, put a child's offset on an axis, or zero
-a parameter; sliding can zero a component of an offset, or a parameter. The choices are tried one by one, link
-by link, and the best kept.
+A rotation can make the first rotation of a child's placement vanish, put a child's offset on an axis, or zero
+a parameter. A translation can zero a component of an offset, or a parameter. The candidates are tried one by
+one, link by link, and the best one is kept.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rbdc.reduction.z_axes import largest, reframed
 from rbdc.spatial import Placement, Vector3
 
 FARTHEST = 2.0
-"""A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres
-away, and digits would go.
+"""Largest translation of a frame, in parts of the robot's longest offset: nearly parallel axes meet
+kilometres away, which would lose digits.
 """
 
 
 def work_of(body: JointSpaceBody) -> int:
-    """Return the work that a body gives to the recursions, by its constants that are not zero; of a root,
-    which turns about one axis and has nothing to pass on, they take half.
+    """Return the work that a body causes in the recursions, from its nonzero constants. A root rotates about
+    one axis and passes nothing on, so its constants count half.
 
-    The weights are about half of the operations that each takes in twice inverse dynamics and once composing
-    inertias. Counting these themselves chose frames of as much work for every robot in `rbdc.robots`, but for
-    TIAGo where frames do not slide (0.998).
+    The weights are about half of the operations of each constant in twice inverse dynamics and once composing
+    inertias. Counting the operations themselves chose frames of as much work for every robot in
+    `rbdc.robots`, except for TIAGo if frames do not slide (0.998).
     """
     first, second, offset = (
         sum(float(x) != 0.0 for x in part.scalars())
@@ -42,8 +42,8 @@ def work_of(body: JointSpaceBody) -> int:
 
 
 def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
-    """Before: a regrouped joint-space model. After: the same with frames for which the sum of `work_of` is
-    least, greedily; unless they may `slide` with their origins where they were.
+    """Before: a regrouped joint-space model. After: the same model with frames that minimise the sum of
+    `work_of`, greedily. Without `slide` origins stay where they are.
     """
     bodies = list(model.bodies)
     children = [model.children(index) for index in range(model.njoints)]
@@ -53,7 +53,7 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
         else 0.0
     )
     before: list[JointSpaceBody] = []
-    while bodies != before:  # each change leaves less work
+    while bodies != before:  # each change reduces the work
         before = list(bodies)
         for index in range(model.njoints):
             _improve(bodies, index, children, farthest)
@@ -63,7 +63,7 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
 def _improve(
     bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], farthest: float
 ) -> None:
-    """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the
+    """Try every move of one link's frame, also together with the parallel links after it, and keep the
     best.
     """
     if bodies[index].joint.main_axis() is None:
@@ -91,8 +91,8 @@ def _improve(
 def _runs(
     bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
 ) -> list[dict[int, int]]:
-    """Return the link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or
-    -1 where its axis points back.
+    """Return the link alone, with its children on parallel axes, with theirs, and so on: 1 for each link, or
+    -1 if its axis is reversed.
     """
     runs = [{index: 1}]
     last = {index: 1}
@@ -109,7 +109,7 @@ def _runs(
 
 
 def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
-    """Return turns that could pay."""
+    """Return candidate rotations."""
     h, k = body.inertia.first_moment, body.inertia.second_moments()
     found = [
         0.0,
@@ -126,7 +126,7 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
-    """Return slides of parallel links that could pay, along the axis of the first: none for a prismatic
+    """Return candidate translations of parallel links along the axis of the first; none for a prismatic
     joint, whose second moments they would fill.
     """
     body = run[0]
@@ -144,8 +144,8 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
 def _moved(
     bodies: dict[int, JointSpaceBody], index: int, children: Sequence[int], angle: float, slide: float
 ) -> dict[int, JointSpaceBody]:
-    """Return the links with the frame of one turned about z by `angle` and slid along z, its children seen
-    from there.
+    """Return the links after the frame is rotated about z by `angle` and translated along z; the children are
+    expressed in it.
     """
     if angle == 0.0 and slide == 0.0:
         return bodies

@@ -1,7 +1,7 @@
-"""Frames of limbs that look alike: those of the other limbs of a group are chosen like those of the first.
+"""Frames of identical limbs: those of the other limbs of a group are chosen like those of the first.
 
-Each link's frame may be turned by quarter turns about z, and turned over, in which case its joint runs
-backwards: so that the constants of all limbs have their zeros in the same places and few differ in sign.
+Each link's frame may be rotated by quarter turns about z and turned over, which reverses its joint. So the
+constants of all limbs have their zeros in the same places, and few differ in sign.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from rbdc.spatial import Placement, Rotation, Vector3
 from rbdc.spatial.vectors import AXES
 
 OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 1.5, 0.05
-"""Cost of a constant that is zero in one limb alone, of another theta, of a joint that runs backwards, of
-another sine or cosine of a fixed angle, of any other number.
+"""Cost of a constant that is zero in one limb only, of another theta, of a reversed joint, of another sine or
+cosine of a fixed angle, of any other number.
 
-A backward joint and a sign of a fixed angle are multiplications wherever the joint or the angle is; numbers
-that differ stand in lanes for nothing. Operations by these costs, and before by a choice body by body that
-counted numbers as signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea 1681
-and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12421.
+A reversed joint and a sign of a fixed angle cost multiplications wherever the joint or the angle occurs;
+different numbers in lanes cost nothing. Operations with these costs, and with an earlier choice body by body
+that counted numbers as signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea
+1681 and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12421.
 """
 
 
@@ -33,24 +33,24 @@ _TURNS = tuple(
     for over in (Rotation.from_z_to(z) for z in (AXES[2], -AXES[2]))
     for turn in (about_z(quarter * math.pi / 2.0, 0.0).compose(over) for quarter in range(4))
 )
-"""The turns of a frame: about z, the first of which is none, and the same turned over."""
+"""The rotations of a frame: about z, none first, and the same turned over."""
 _OVER = 4
-"""The first that is turned over."""
+"""Index of the first rotation that turns the frame over."""
 
 
 def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
-    """Return the joint-space model with the frames of the other limbs like those of the first, and for each
-    body the sign of its joint.
+    """Return the joint-space model with the frames of the other limbs like those of the first, and the sign
+    of each body's joint.
 
-    Of all turns of all frames those that cost least, by dynamic programming from the leaves to the root: a
-    link's constants depend on its turn and on that of the link that carries it.
+    Dynamic programming from the leaves to the root minimises the cost over all rotations of all frames: a
+    link's constants depend on its rotation and on that of the link that carries it.
     """
     like = {other: first for group in found for first, *others in group.lanes() for other in others}
 
     least: dict[tuple[int, int], tuple[float, int]] = {}
 
     def cost(index: int, above: int, turn: int) -> float:
-        """Return least cost of a subtree by the turns of its root and of what carries that."""
+        """Return the least cost of a subtree by the rotations of its root and of the link that carries it."""
         total = sum(least[child, turn][0] for child in model.children(index))
         if index in like:
             turned = reframed(model.bodies[index], _TURNS[above], _TURNS[turn])
@@ -74,7 +74,7 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """Return cost of the differences between the constants of two bodies."""
+    """Return the cost of the differences between the constants of two bodies."""
     total = 0.0
     for k, (x, y) in enumerate(zip(constants(one), constants(other), strict=True)):
         if k != THETA and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):

@@ -1,8 +1,8 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
-Subtrees are alike if their joints are of the same kinds in the same tree. Four alike siblings make a group of
-four lanes, two one of two. Groups within the limbs of a group (fingers of arms) can run side by side for all
-of these: two fingers of two arms in four lanes. `rbdc.reduction.limb_frames` makes their frames alike.
+Subtrees are isomorphic if their trees have joints of the same kinds. Four such siblings form a group of four
+lanes, two a group of two. Groups within the limbs of a group (fingers of arms) can run side by side for all
+limbs: two fingers of two arms in four lanes. `rbdc.reduction.limb_frames` makes their frames alike.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from rbdc.spatial import MomentInertia, Scalar, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation
 
 LANES = (4, 2)
-"""Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes
-code that takes up to twice the time of four where registers hold four doubles (AVX2); where they hold eight,
-eight lanes take up to a seventh less.
+"""Sizes of groups, larger first; groups within groups have at most the largest number of lanes together. With
+registers of four doubles (AVX2), gcc's code for eight lanes takes up to twice the time of four; with
+registers of eight, up to a seventh less.
 """
 
 Signature = tuple[object, ...]
@@ -36,8 +36,8 @@ class LimbGroup:
     nested: tuple[LimbGroup, ...] = ()
 
     def lanes(self) -> list[tuple[int, ...]]:
-        """Return the bodies that correspond to each other, from the root on: those of limb after limb; of
-        fingers, finger 1 of all limbs first.
+        """Return the tuples of corresponding bodies, from the root on; for fingers, finger 1 of all limbs
+        first.
         """
         alike = dict(zip(self.limbs[0], zip(*self.limbs, strict=True), strict=True))
         inner = [bodies for group in self.nested for bodies in group.lanes()]
@@ -48,8 +48,8 @@ class LimbGroup:
         ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Return permutations of bodies that one after the other move each lane to the next: all limbs to the
-        next one, then, as the last of them has come to be the first, the fingers of the first.
+        """Return permutations of bodies whose composition moves each lane to the next: all limbs to the next
+        one; then, for the limb that returns to the first place, its fingers.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
         step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
@@ -57,7 +57,7 @@ class LimbGroup:
 
 
 def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
-    """Return the steps of several groups taken together."""
+    """Return the combined steps of several groups."""
     return [
         {k: n for step in same for k, n in step.items()}
         for same in itertools.zip_longest(*found, fillvalue={})
@@ -65,8 +65,8 @@ def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
 
 
 def groups(model: Model) -> list[LimbGroup]:
-    """Return the groups of the model, outermost first; a limb is in one group only, but for groups within
-    limbs. Only limbs of one-dof joints without coupling.
+    """Return the groups of the model, outermost first. A limb is in one group only, except for groups within
+    limbs. Limbs have one-dof joints without coupling.
     """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
@@ -82,8 +82,8 @@ def _groups(
     *,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """Return the groups among the children of some bodies. A single joint is not worth a vector, but `within`
-    limbs, where what is left over is in lanes anyway.
+    """Return the groups among the children of some bodies. A single joint is not worth a vector, except
+    `within` limbs, where the rest is in lanes anyway.
     """
     found: list[LimbGroup] = []
     taken: set[int] = set()
@@ -109,8 +109,8 @@ def _groups(
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
-    """Return the kind of the joint and the sorted signatures of the children; None where a joint cannot be in
-    a lane.
+    """Return the kind of the joint and the sorted signatures of the children; None if a joint cannot be in a
+    lane.
     """
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]
@@ -128,19 +128,19 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
 
 
 THETA = 4
-"""The place of theta among `constants`."""
+"""Index of theta among `constants`."""
 
 
 def constants(body: JointSpaceBody) -> list[Scalar]:
-    """Return all that distinguishes a body of one limb from that of another: cosine and sine of gamma and
-    alpha, theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
+    """Return everything that distinguishes corresponding bodies of limbs: cosine and sine of gamma and alpha,
+    theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
     """
     turns = [body.gamma.c, body.gamma.s, body.alpha.c, body.alpha.s, body.theta]
     return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]
 
 
 def with_constants(body: JointSpaceBody, given: Sequence[Scalar]) -> JointSpaceBody:
-    """Return the body with these numbers in place of its `constants`."""
+    """Return the body with its `constants` replaced."""
     return replace(
         body,
         gamma=AxisRotation("z", *given[:2]),

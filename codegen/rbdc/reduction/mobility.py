@@ -1,5 +1,5 @@
-"""Independent rows of contacts and loops, and how many ways are left to move: from the rank of the
-contact Jacobian in random configurations in which the loops are closed.
+"""Independent rows of contacts and loops, and the remaining degrees of freedom, from the rank of the contact
+Jacobian in random closed configurations.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from rbdc.model.xml import shown
 Array = NDArray[np.float64]
 
 SAMPLES = 6
-"""Configurations."""
+"""Number of configurations."""
 ATTEMPTS = 40
-"""Random configurations from which loops are closed, at most."""
+"""Largest number of random configurations from which loops are closed."""
 STEPS = 60
-"""Newton steps in which a loop closes, where it does."""
+"""Largest number of Newton steps to close a loop."""
 CLOSED = 1e-7
-"""Error at which a loop is closed (m, rad)."""
+"""Error (m, rad) below which a loop is closed."""
 RANK = 1e-6
-"""Singular value, in parts of the largest, below which a row counts as one that depends on others: axes of
-descriptions are parallel to some six digits.
+"""Singular value, in parts of the largest, below which a row is redundant: descriptions give axes to about
+six digits.
 """
 
 
 def mobility(model: Problem) -> dict[str, int]:
-    """Return rows: of all contacts; rank: how many of them are independent; freedoms: nv less that. Raises
-    UnsupportedError for loops that cannot be closed.
+    """Return rows: number of rows of all contacts; rank: number of independent rows; freedoms: nv minus rank.
+    Raises UnsupportedError for loops that cannot be closed.
     """
     rank = max(_rank(j) for j in _jacobians(model))
     return {"rows": total_rows(model), "rank": rank, "freedoms": model.nv - rank}
 
 
 def with_independent_loops(model: Problem) -> Problem:
-    """Before: contacts with all rows of their kinds. After: loops without the rows that depend on others
-    wherever they are closed, with a note of each; contacts whose rows depend on others are noted.
+    """Before: contacts with all rows of their kinds. After: loops without redundant rows, with a note on
+    each; redundant contacts are noted.
     """
     if not model.contacts:
         return model
@@ -68,7 +68,7 @@ def with_independent_loops(model: Problem) -> Problem:
 
 
 def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
-    """Return a note of rows that depend on others. Raises UnsupportedError where all do."""
+    """Return a note on redundant rows. Raises UnsupportedError if all rows of the loop are redundant."""
     if not after.rows:
         raise UnsupportedError(
             f"{model.place}: the loop {shown(after.name)} holds nothing that others do not: leave it out"
@@ -98,7 +98,7 @@ def _rank(jacobian: Array) -> int:
 
 
 def _jacobians(model: Problem) -> Iterator[Array]:
-    """Yield J in some configurations in which the loops are closed."""
+    """Yield J in several closed configurations."""
     rng, found, least = np.random.default_rng(0), 0, np.inf
     for _ in range(ATTEMPTS):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.0, 1.0, model.nv)])
@@ -118,9 +118,7 @@ def _jacobians(model: Problem) -> Iterator[Array]:
 
 
 def closed_from(model: Problem, q: list[float]) -> tuple[list[float], float]:
-    """Return a configuration near q in which the loops are closed, by least-norm Newton steps, and the error
-    that is left.
-    """
+    """Return a closed configuration near q, found by least-norm Newton steps, and the remaining error."""
     loops = loops_of(model)
     for _ in range(STEPS):
         error = np.array([float(x) for x in contact_error(loops, q)])

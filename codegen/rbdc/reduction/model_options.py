@@ -1,4 +1,4 @@
-"""Options of models that are given beside a model, and those that it holds."""
+"""Options that are passed beside a model, and the options of the model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rbdc.model.options import ModelOptions
 from rbdc.option_fields import options_of
 
 _BY_NAME = ("armature", "lock")
-"""Options of single joints: those of a model hold where others are given beside it."""
+"""Options of single joints: those of a model are kept if others are passed beside it."""
 _OF_READING = ("xacro_arguments", "package_path")
-"""Options that count as a file is read."""
+"""Options that only apply when a file is read."""
 
 
 def under(given: Model, options: ModelOptions) -> Problem:
-    """Return the problem of a model under the options that the caller gave. Options that it did not give stay
-    as they are, those of single joints and frames are added.
+    """Return the problem of a model under the options that the caller passed. Omitted options keep the
+    model's values; options of single joints and frames are added.
 
     The result has no `assembly` if the model was changed after it was assembled.
 
-    Raises OptionError with the name of an option that cannot be applied, and as `Model.assemble`.
+    Raises OptionError with the name of an option that cannot be applied, and the errors of `Model.assemble`.
     """
     model, assembly = Problem.of(given), given.assembly
     if assembly is not None and Problem.of_description(*assembly) != model:
@@ -48,9 +48,7 @@ def under(given: Model, options: ModelOptions) -> Problem:
 
 
 def held_options(model: Problem) -> dict[str, Any]:
-    """Return the options of its model by their fields, None for what one that was not assembled does not
-    tell.
-    """
+    """Return the options of its model by field; None where a model that was not assembled does not know."""
     if model.assembly is not None:
         held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
     else:

@@ -1,8 +1,8 @@
-"""Inertial parameters that are given at run time: of some moving bodies, and of payloads at frames.
+"""Run-time inertial parameters: of some moving bodies, and of payloads at frames.
 
-A row is ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the
-origin of the body's frame, or of the payload's. Dynamics are linear in them, so that what is constant of a
-model is treated as if the rest were not there, and the rest is added.
+A row has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about
+the origin of the body's frame or of the payload's. Dynamics are linear in them. So the constant part of a
+model is treated alone, and the rest is added.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NUMBERS = 10
 
 
 def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:
-    """Return the problem whose functions take the parameters of some moving bodies, () for all and None for
-    none of them, and of payloads at some frames; without either as it is. Raises OptionError for those that
-    there are not, or that do not move.
+    """Return the problem whose functions take the parameters of some moving bodies (() for all, None for
+    none) and of payloads at some frames; without either it is returned unchanged. Raises OptionError for
+    names that do not exist or do not move.
     """
     if bodies is None and not payloads:
         return model
@@ -65,9 +65,7 @@ def nominal(model: Problem) -> list[list[Scalar]]:
 
 
 def constant_part(model: Problem) -> Problem:
-    """Return the model with zero for the inertia of bodies that take theirs at run time, which
-    `with_parameters` adds.
-    """
+    """Return the model with zero inertia for bodies with run-time parameters; `with_parameters` adds them."""
     given = {row.body for row in model.parameters if not row.added}
     if not given:
         return model
@@ -79,7 +77,7 @@ def constant_part(model: Problem) -> Problem:
 
 
 def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
-    """Return a constant part, or the joint-space model of one, with these rows added, one after the other."""
+    """Return a constant part, or its joint-space model, with these rows of numbers added."""
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
         body, own = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])

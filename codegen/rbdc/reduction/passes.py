@@ -1,9 +1,9 @@
-"""The model passes, one after the other: from a model to the joint-space model that torques, M and
-accelerations are generated from.
+"""The model passes in order: from a model to the joint-space model from which torques, M and accelerations
+are generated.
 
-Regrouping is Khalil and Gautier's, on the matrix [[K, h], [h^T, m]] of zeroth to second moments of mass: what
-a link has in common with its parent whatever the joint does is carried by the parent instead; torques do not
-change. The parameters that are left are not those of a physical body.
+Regrouping follows Khalil and Gautier, on the matrix [[K, h], [h^T, m]] of zeroth to second moments of mass:
+the part of a link's inertia that moves with its parent for all joint coordinates is added to the parent.
+Torques do not change. The remaining parameters are not those of a physical body.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf
     to root.
 
-    About a revolute axis z: m = h_z = K_zz = 0. Along a prismatic one: K = 0. A spherical joint gives m up, a
-    planar one K_nn of its normal n where that is z. What would be carried into the world is the model's
-    `resting`; nothing leaves a free-flyer.
+    For a revolute axis z: m = h_z = K_zz = 0. For a prismatic one: K = 0. A spherical joint loses m, a planar
+    one K_nn of its normal n if that is z. The part that would go to the world is the model's `resting`;
+    nothing leaves a free-flyer.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
@@ -40,9 +40,9 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
 
 @dataclass(frozen=True)
 class ModelPass:
-    """A pure function to a joint-space model of the same functions, and its effect in words.
+    """A pure function to a joint-space model of the same functions, with its effect in words.
 
-    The first one takes the model as described, each other one what the one before it gives.
+    The first pass takes the described model, each other one the result of the one before.
     """
 
     name: str
@@ -63,8 +63,8 @@ PASSES = (
 )
 
 Space = Literal["regrouped", "origins kept"]
-"""The name of a joint-space model: that of `PASSES`, or one with frames turned but not slid, for results that
-are taken back to the links' own frames.
+"""The name of a joint-space model: one of `PASSES`, or one whose frames are rotated but keep their origins,
+for results that are mapped back to the links' own frames.
 """
 
 

@@ -1,7 +1,7 @@
-"""Where bodies and degrees of freedom lie in the form `windows`: rows of limbs, windows of columns.
+"""Places of bodies and degrees of freedom in the form `windows`: rows of limbs, windows of columns.
 
-A joint with several degrees of freedom is a chain of nodes in one lane, all of which stand where the body
-stands; the last one is the body.
+A joint with several degrees of freedom is a chain of nodes in one lane, all at the body's place; the last one
+is the body.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import cached_property
 from rbdc.model import WORLD, Body, Problem
 
 LIMBS = 4
-"""Limbs side by side: of eight most lanes stay empty on robots with two arms and two legs."""
+"""Number of limbs side by side: with eight most lanes would be empty on robots with two arms and two legs."""
 
 FEWEST = 8
-"""Degrees of freedom of joints that a model must have for its windows to fill registers."""
+"""Smallest number of degrees of freedom for which windows fill registers."""
 
 
 def suits_windows(model: Problem) -> bool:
-    """Return whether the form `windows` knows the joints of the model: those whose degrees of freedom are
-    each about or along a fixed axis, enough of them, in one tree below the world or below a free root.
+    """Return whether the form `windows` supports the model: each degree of freedom is about or along a fixed
+    axis, there are enough of them, and there is one tree below the world or below a free root.
     """
     moving, free = moving_bodies(model), is_free_root(model)
     if sum(b.joint.nv for b in moving) < FEWEST or (free and any(b.parent == WORLD for b in moving)):
@@ -35,14 +35,18 @@ def is_free_root(model: Problem) -> bool:
 
 
 def moving_bodies(model: Problem) -> tuple[Body, ...]:
-    """Return the bodies but for a free root."""
+    """Return the bodies without a free root."""
     return model.bodies[is_free_root(model) :]
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A degree of freedom of a joint that is no free root: that of number `part` of the `count` of a body's
-    joint, and its column. parent: the node that carries it; None for the world and a free root.
+    """A degree of freedom of a joint other than a free root.
+
+    body: index of the body.
+    part, count: index of the degree of freedom in its joint, and their number.
+    column: its column.
+    parent: node that carries it; None for the world and a free root.
     """
 
     body: int
@@ -53,12 +57,14 @@ class Node:
 
     @property
     def alone(self) -> bool:
-        """Whether the joint has no other."""
+        """Whether the joint has only this degree of freedom."""
         return self.count == 1
 
 
 def nodes_of(model: Problem, *, free: bool = False) -> tuple[Node, ...]:
-    """Return the nodes by column, of a `free` root none; joints with one degree of freedom have one each."""
+    """Return the nodes by column, without those of a `free` root; a joint with one degree of freedom has one
+    node.
+    """
     nodes: list[Node] = []
     last: dict[int, Node | None] = dict.fromkeys((WORLD, 0) if free else (WORLD,))
     for index, body in enumerate(model.bodies):
@@ -70,15 +76,15 @@ def nodes_of(model: Problem, *, free: bool = False) -> tuple[Node, ...]:
 
 
 def parent_columns(nodes: Sequence[Node]) -> list[int]:
-    """For each node the column of the one that carries it, -1 where there is none."""
+    """Return for each node the column of the node that carries it, -1 if there is none."""
     parents = (node.parent for node in nodes)
     return [-1 if parent is None else parent.column for parent in parents]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rows of nodes, leaves after what carries them. slots: where each node stands, counted from row 1 on,
-    one lane after the other; row 0 is what carries all.
+    """Rows of nodes; nodes come after those that carry them. slots: place of each node, counted from row 1
+    on, one lane after the other. Row 0 carries everything.
     """
 
     model: Problem
@@ -87,7 +93,7 @@ class Schedule:
 
     @cached_property
     def rows(self) -> int:
-        """How many, without row 0."""
+        """Number of rows without row 0."""
         return max(self.slots.values()) // LIMBS + 1
 
     @cached_property
@@ -103,7 +109,7 @@ class Schedule:
 
     @cached_property
     def carriers(self) -> list[list[int]]:
-        """For each row and lane the slot of the node above; where there is none that in row 0, below zero."""
+        """For each row and lane the slot of the node above; a negative number stands for row 0."""
         parents = ((node and node.parent for node in row) for row in self.grid)
         return [
             [lane - LIMBS if node is None else self.slots[node] for lane, node in enumerate(row)]
@@ -112,8 +118,8 @@ class Schedule:
 
     @cached_property
     def above(self) -> list[int]:
-        """For each row from 1 the row of the nodes that carry it where each is in its own lane; -1 where
-        these come from several rows or lanes.
+        """For each row from 1 on, the row of the carrying nodes if each is in its own lane; -1 if they come
+        from several rows or lanes.
         """
         found = []
         for nodes, carriers in zip(self.grid, self.carriers, strict=True):
@@ -129,23 +135,25 @@ class Schedule:
 
     @cached_property
     def columns(self) -> int:
-        """Degrees of freedom of all joints, followers as well."""
+        """Degrees of freedom of all joints, including followers."""
         return self.first + len(self.nodes)
 
     @cached_property
     def filled_in(self) -> dict[str, Node]:
-        """The nodes whose frame depends on several coordinates, by the names of the bodies that give it."""
+        """The nodes whose frame depends on several coordinates, by the names of the programs that compute
+        it.
+        """
         several = (node for node in self.slots if node.part == 0 and not node.alone)
         return {f"pose{node.column}": node for node in several}
 
     @cached_property
     def column_parents(self) -> list[int]:
-        """For each column of a joint that of the joint above; -1 for none but a free root."""
+        """For each column of a joint the column of the joint above; -1 at the world or a free root."""
         return [-1] * self.first + parent_columns(self.nodes)
 
     @cached_property
     def above_columns(self) -> list[set[int]]:
-        """For each column those strictly above, without a free root's."""
+        """For each column its strict ancestors, without a free root's columns."""
         above: list[set[int]] = []
         for parent in self.column_parents:
             above.append(set() if parent < 0 else above[parent] | {parent})
@@ -153,8 +161,8 @@ class Schedule:
 
 
 def scheduled(model: Problem) -> Schedule:
-    """List scheduling by height: each chain of first-born nodes keeps its lane, the highest that may begin
-    goes first.
+    """Return a schedule by height (list scheduling): each chain of first-born nodes keeps its lane, and the
+    highest ready node comes first.
     """
     nodes = nodes_of(model, free=is_free_root(model))
     children: dict[Node | None, list[Node]] = {node: [] for node in (None, *nodes)}
@@ -183,8 +191,11 @@ def scheduled(model: Problem) -> Schedule:
 
 @dataclass(frozen=True)
 class Tile:
-    """One row of the matrices in a window: bits of the lanes whose columns are in the subtree of the row or
-    the row itself, and of those that are strictly above it.
+    """One row of the matrices in a window.
+
+    row: the row.
+    below: bits of the lanes whose columns are the row or in its subtree.
+    above: bits of the lanes whose columns are strict ancestors of it.
     """
 
     row: int
@@ -194,7 +205,12 @@ class Tile:
 
 @dataclass(frozen=True)
 class Window:
-    """Consecutive columns side by side, the rows with entries there that are not zero, and those without."""
+    """Consecutive columns side by side.
+
+    column: the first column.
+    tiles: rows with nonzero entries.
+    empty: rows without.
+    """
 
     column: int
     tiles: tuple[Tile, ...]
@@ -202,7 +218,7 @@ class Window:
 
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
-    """Return windows side by side over all columns of joints, the last ending with the matrix.
+    """Return windows over all columns of joints; the last one ends with the matrix.
 
     Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
     and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).

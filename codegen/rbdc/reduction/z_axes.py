@@ -16,9 +16,9 @@ Entries = TypeVar("Entries", Vector3, Symmetric3)
 
 def with_z_axes(model: Problem) -> JointSpaceModel:
     """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames
-    otherwise free.
+    otherwise arbitrary.
 
-    The values of all joint-space functions are unchanged but for rounding.
+    The values of all joint-space functions are unchanged except for rounding.
     """
     turns = {WORLD: Placement.identity(), **{k: _z_frame(body) for k, body in enumerate(model.bodies)}}
     bodies = [reframed(_own(body), turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
@@ -27,20 +27,22 @@ def with_z_axes(model: Problem) -> JointSpaceModel:
 
 
 def _z_frame(body: Body) -> Placement:
-    """Return the body's own frame, turned by the least rotation so that z is the axis of a one-dof joint."""
+    """Return the body's own frame, rotated by the smallest rotation that makes z the axis of a one-dof
+    joint.
+    """
     axis = body.joint.main_axis()
     return Placement.identity() if axis is None else Placement(Rotation.from_z_to(axis), Vector3.zero())
 
 
 def _own(body: Body) -> JointSpaceBody:
-    """Return the body in its own frame, its turns unknown."""
+    """Return the body in its own frame; its angles are not computed yet."""
     made = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
     return replace(made, inertia=made.own_inertia(body.inertia))
 
 
 def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | None) -> JointSpaceBody:
-    """Return the body with its frame moved, in a parent whose frame is moved by `above`, None where one
-    stays; a one-dof axis must be z there.
+    """Return the body with its frame moved, in a parent whose frame is moved by `above`; None keeps a frame.
+    A one-dof axis must be z there.
     """
     scale = max(largest(x.translation) for x in (above, body.placement, move) if x is not None)
     placement, inertia, chosen = body.placement, body.inertia, body.chosen
@@ -64,7 +66,7 @@ def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | No
 
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
-    """Return the inertia with zero for entries that rounding left of cancelled ones."""
+    """Return the inertia with rounding errors of cancelled entries set to zero."""
     first, second = inertia.first_moment, inertia.second
     return MomentInertia(inertia.mass, cleaned(first, largest(first)), cleaned(second, largest(second)))
 
@@ -75,19 +77,19 @@ def largest(entries: Vector3 | Symmetric3) -> float:
 
 
 def cleaned(entries: Entries, scale: float) -> Entries:
-    """Return the entries as floats, those that are zero but for rounding at `scale` as zero."""
+    """Return the entries as floats; those that are zero up to rounding at `scale` become zero."""
     numbers = (float(x) for x in entries.scalars())
     return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi];
-    gamma is 0 where the axes are parallel.
+    gamma is 0 for parallel axes.
 
-    Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over
-    sin(alpha). theta makes up for it, by what is certain whatever alpha: for axes less than a right angle
-    apart gamma + theta from (1 + cos alpha) (cos, sin) of it, beyond gamma - theta from (1 - cos alpha) (cos,
-    sin).
+    For nearly parallel axes gamma follows from the small components of the axis and is uncertain by their
+    rounding over sin(alpha). theta compensates, from numbers that are accurate for all alpha. For axes less
+    than a right angle apart, gamma + theta follows from (1 + cos alpha) times its cosine and sine; beyond,
+    gamma - theta follows from (1 - cos alpha) times its cosine and sine.
     """
     x, y, z = rotation.x, rotation.y, rotation.z
     sine = math.hypot(z.x, z.y)

@@ -1,9 +1,9 @@
 """Gathered angles: the sines and cosines of all joint angles are computed first, side by side.
 
-Before: sin and cos of joint angles among the values that use them. After: a section at the beginning that
-computes all of them, what is used first before the others, which the emitter writes as one call over
-vectors. Only arguments that are an input, but for its sign and an offset, are joint angles. The offset
-becomes a second argument: the call keeps what rounding takes from the sum.
+Before: sin and cos of joint angles stand among the values that use them. After: a section at the beginning
+    computes all of them, in the order of first use; the emitter writes it as one call over vectors. Only an
+    input, with a sign and an offset, is a joint angle. The offset becomes a second argument: the call keeps
+    the part that rounding would remove from the sum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side b
 
 
 def gather_angles(program: Program) -> Program:
-    """See the module's docstring."""
+    """Apply the pass; see the module's docstring."""
     program = _with_offsets(program)
     values = program.values
     gathered = [
@@ -57,7 +57,7 @@ def _first_uses(program: Program, gathered: set[int]) -> dict[tuple[int, ...], i
 
 
 def gathered_calls(program: Program) -> int:
-    """Return how many sines and cosines are computed first, side by side."""
+    """Return the number of sines and cosines that are computed first, side by side."""
     if not program.sections or program.sections[0] is not JOINT_ANGLES:
         return 0
     first = (value for value in program.values if value.section == 0)
@@ -65,7 +65,7 @@ def gathered_calls(program: Program) -> int:
 
 
 def _with_offsets(program: Program) -> Program:
-    """Return sines and cosines of constant + joint angle as those of the two."""
+    """Return the program with sines and cosines of (constant + joint angle) as operations with an offset."""
     values = list(program.values)
     for k, value in enumerate(values):
         if value.operation.is_trigonometric and is_joint_angle(program, value.arguments[0]):
@@ -81,7 +81,7 @@ _DEEPEST = 4
 
 
 def is_joint_angle(program: Program, index: int, depth: int = 0) -> bool:
-    """Return whether a value is an input but for its sign and constants."""
+    """Return whether a value is an input with a sign and constants added."""
     value = program.values[index]
     variable = [k for k in value.arguments if program.values[k].operation not in (CONSTANT, LANES)]
     if value.operation not in _MAKES_ANGLES or (value.operation is not GATHER and len(variable) > 1):

@@ -1,4 +1,4 @@
-"""Counterparts: the values that take the place of others when a program's inputs are permuted."""
+"""Counterparts: the values that replace others when a program's inputs are permuted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from rbdc.ir.nodes import Program, Value
 
 Source = tuple[str, int]
 Terms = Counter[tuple[int, int]]
-"""A sum as (value, sign) with multiplicities."""
+"""A sum as (value, sign) pairs with multiplicities."""
 
 
 class Counterparts:
-    """The counterpart of each value, where it has one.
+    """The counterpart of each value, if it has one.
 
-    image: its index. sums: the values that are sums of terms that are only exchanged. told: values
-    whose counterparts are not found but told, by their symbols, as if they were inputs.
+    image: its index.
+    sums: values that are sums of terms which are only exchanged with each other.
+    told: values whose counterparts are declared by their symbols, like inputs.
     """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:
@@ -61,7 +62,7 @@ class Counterparts:
         return value.operation, arguments, source, value.constant
 
     def _as_invariant_sum(self, index: int) -> int | None:
-        """Return the value itself where it is a sum whose terms are only exchanged with each other."""
+        """Return the value itself if it is a sum whose terms are only exchanged with each other."""
         value = self.program.values[index]
         if not value.operation.is_sum or value.width > 1:
             return None
@@ -79,9 +80,7 @@ class Counterparts:
 
 
 def terms_of(program: Program, index: int, is_term: Callable[[int], bool]) -> Terms:
-    """Return the sum below a value, down to the first values below it that count as terms, and to what is no
-    sum.
-    """
+    """Return the terms of a sum: the first values below it that count as terms or are no sums."""
 
     def is_inner(k: int) -> bool:
         value = program.values[k]

@@ -1,8 +1,8 @@
-"""Chunking: a long program is computed by several functions, so that compilers take linear time and memory.
+"""Chunking: several functions compute a long program, so that compilers take linear time and memory.
 
-Before: one list of values. After: consecutive chunks of at most about `limit` operations, cut at section
-boundaries where one is near; what a later chunk needs goes through workspaces, one for each width, whose
-slots are reused.
+Before: one list of values. After: consecutive chunks of at most about `limit` operations, split at section
+    boundaries where one is near. Values for later chunks go through workspaces, one for each width, whose
+    slots are reused.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from rbdc.ir.nodes import Program, Value
 class Chunks:
     """The chunks of a program and the workspaces between them.
 
-    chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the slot of
-    each value that a later chunk uses, in the workspace of its width. slots: by width how many there are.
+    chunk_of: chunk of each value; -1 for constants and inputs, which need none.
+    slot_of: slot of each value that a later chunk uses, in the workspace of its width.
+    slots: number of slots by width.
     count: number of chunks.
     """
 
@@ -30,7 +31,9 @@ class Chunks:
 
 
 def chunk(program: Program, limit: float = inf) -> Chunks:
-    """See the module's docstring; a program of at most 1.5 `limit` operations stays whole."""
+    """Split a program; see the module's docstring. A program of at most 1.5 `limit` operations is not
+    split.
+    """
     chunk_of = _assign(program, limit)
     last_use: dict[int, int] = {}
     for index, value in enumerate(program.values):
@@ -42,7 +45,7 @@ def chunk(program: Program, limit: float = inf) -> Chunks:
     free: dict[int, list[int]] = {}
     busy: dict[int, list[tuple[int, int]]] = {}
     current = -1
-    for index in sorted(last_use):  # in order of making, hence of chunk
+    for index in sorted(last_use):  # in order of computation, so by chunk
         while current < chunk_of[index]:
             current += 1
             for width, slot in busy.pop(current - 1, []):
@@ -56,8 +59,8 @@ def chunk(program: Program, limit: float = inf) -> Chunks:
 
 
 def _read(program: Program, value: Value) -> Iterator[int]:
-    """Yield the arguments of a value, in place of conditions, which are written where they are used, their
-    own.
+    """Yield the arguments of a value. Conditions are written where they are used, so they are replaced by
+    their own arguments.
     """
     for argument in value.arguments:
         condition = program.values[argument]

@@ -1,4 +1,4 @@
-"""Rules: what one operation on values that are simplified already becomes."""
+"""Rules: replacements of one operation on simplified values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rbdc.ir.operations import ADD, DIV, MUL, NEG, NOT, SUB, WHERE, Operation
 
 
 def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Return operations on constants, and the identities of 0 and 1.
+    """Fold operations on constants, and apply the identities of 0 and 1.
 
     Before: ``2.0 * 3.0``, ``x + 0``, ``x * 1``, ``x * 0``, ``x - x``, ``x / 1``, ``c ? x : x``. After:
-    ``6.0``, x, x, 0, 0, x, x. Folding ``x * 0`` is what makes structural zeros vanish; inputs are taken as
-    finite, as the generated module checks for q.
+        ``6.0``, x, x, 0, 0, x, x. Folding ``x * 0`` removes structural zeros; inputs are taken as finite, as
+        the generated module checks for q.
     """
     if operation is SUB and arguments[0] == arguments[1]:
         return builder.constant(0.0)
@@ -26,7 +26,7 @@ def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int,
 
 
 def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Return value of an operation with some constants among its arguments."""
+    """Return the value of an operation with some constant arguments."""
     numbers = [builder.values[k].constant for k in arguments]
     known = [n for n in numbers if n is not None]
     lanes = [builder.values[k].known for k in arguments]
@@ -38,7 +38,7 @@ def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ..
 
 
 def _fold(builder: Builder, operation: Operation, lanes: Sequence[Sequence[float]]) -> int | None:
-    """Return the number of an operation on constants in each lane, if there is one."""
+    """Return the result of an operation on constants in each lane, if it exists."""
     width = max(map(len, lanes))
     columns = [[x[m % len(x)] for x in lanes] for m in range(width)]
     numeric, is_defined = operation.numeric, operation.is_defined
@@ -69,10 +69,10 @@ def _identity(
 
 
 def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Return choices: CasADi writes ``c ? x : y`` as ``(c ? x : 0) + (!c ? y : 0)``.
+    """Join choices: CasADi writes ``c ? x : y`` as ``(c ? x : 0) + (!c ? y : 0)``.
 
-    Before: the sum of two choices, of which one is 0 where the other is not. After: one choice. A choice by
-    the negation of a condition becomes one by the condition, with its alternatives exchanged.
+    Before: the sum of two choices, of which one is 0 where the other is not. After: one choice. A choice by a
+        negated condition becomes one by the condition with exchanged alternatives.
     """
     if operation is WHERE:
         condition, then, otherwise = arguments
@@ -98,11 +98,11 @@ def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, .
 
 
 def normalise_signs(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Return minus signs move outwards: ``a - b`` and ``b - a``, ``x * -y`` and ``x * y`` become one value.
+    """Move minus signs outwards: ``a - b`` and ``b - a``, ``x * -y`` and ``x * y`` become one value.
 
-    Before: ``x + (-y)``, ``(-x) * y``, ``b - a`` (a made before b), ``-(-x)``, ``(-2.0) * x``.
+    Before: ``x + (-y)``, ``(-x) * y``, ``b - a`` (a before b), ``-(-x)``, ``(-2.0) * x``.
     After: ``x - y``, ``-(x * y)``, ``-(a - b)``, x, ``-(2.0 * x)``.
-    A sign that reaches a sum turns it into a difference for nothing.
+    A sign that reaches a sum makes it a difference at no cost.
     """
     if operation is NEG:
         return builder.negated(arguments[0])
@@ -149,8 +149,7 @@ def _positive(builder: Builder, index: int) -> int | None:
 
 
 def order_operands(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Return the operands of + and * in the order of their making, so that ``a + b`` and ``b + a`` become one
-    value.
+    """Sort the operands of + and * by index, so that ``a + b`` and ``b + a`` become one value.
 
     Before: ``b * a``. After: ``a * b``.
     """
@@ -160,4 +159,4 @@ def order_operands(builder: Builder, operation: Operation, arguments: tuple[int,
 
 
 RULES = (fold_constants, join_choices, normalise_signs, order_operands)
-"""All of them, in the order in which an operation is offered to them."""
+"""All rules, in the order in which an operation is offered to them."""

@@ -9,31 +9,32 @@ from itertools import groupby
 from rbdc.ir.nodes import Program, Section
 
 LONGEST = 2000
-"""Programs of more values keep their order: they have enough to do, and what waits in registers and memory
-gets more, so some took less time and some more.
+"""Longer programs (values) keep their order: they have enough independent operations, and a new order puts
+more into registers and memory, so times went either way.
 """
 
 WORTH_MOVING = 0.986
-"""So do those that would take more than this part of their time by `_Schedule`.
+"""Programs also keep their order if `_Schedule` predicts more than this part of their time.
 
-That sees no registers, and little of what the order costs: on a Xeon HyQ's aba (0.987) took 1.13 of its
-time by clang 19 and 1.04 by gcc 12 in the other order, crba of quadrupeds (0.98 to 0.985) 0.9 and 1.1, an
-arm's crba and aba (0.92 to 0.97) 0.87 to 0.96 and 0.83 to 0.9.
+It does not model registers. On a Xeon HyQ's aba (0.987) took 1.13 of its time by clang 19 and 1.04 by gcc 12
+in the other order, crba of quadrupeds (0.98 to 0.985) 0.9 and 1.1, an arm's crba and aba (0.92 to 0.97) 0.87
+to 0.96 and 0.83 to 0.9.
 """
 
 _WIDTH = 2.0
-"""Operations that begin in a cycle."""
+"""Number of operations that start in a cycle."""
 
 
 def order_sections(program: Program) -> Program:
-    """Return sections in an order in which they wait less for each other.
+    """Reorder sections so that they wait less for each other.
 
-    Before: sections as the algorithm writes them, one recursion after the other: a processor that looks some
-    hundred operations ahead waits for one recursion and has not come to the next. After: the same sections,
-    each whole, of those that could come next the one with the longest way to the end among those whose
-    operands are ready, else the one whose operands are ready first. List scheduling, Graham (1969).
+    Before: sections are in the order of the algorithm, one recursion after the other. A processor that looks
+        some hundred operations ahead waits for one recursion and has not reached the next. After: the same
+        sections in another order. Among the sections whose operands are ready, the one with the longest path
+        to the end comes next; otherwise the one whose operands are ready first. List scheduling, Graham
+        (1969).
 
-    Single calls of aba take 4 to 25 % less time so, those of crba 5 to 17 %.
+    Single calls of aba take 4 to 25 % less time, those of crba 5 to 17 %.
     """
     if len(program.values) > LONGEST:
         return program
@@ -44,9 +45,8 @@ def order_sections(program: Program) -> Program:
 
 
 class _Schedule:
-    """A simulated run: operations begin in order, `_WIDTH` in a cycle.
-
-    Each takes as long as it waits for its operands and its latency.
+    """A simulated run: operations start in order, `_WIDTH` in a cycle. Each waits for its operands and takes
+    its latency.
     """
 
     def __init__(self, program: Program) -> None:
@@ -71,10 +71,10 @@ class _Schedule:
         self.order: list[int] = []
 
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
-        """Put the units in order by their rank, and give the time of the last result.
+        """Order the units by rank; return the time of the last result.
 
-        Of the units that could come next, whose operands have been begun, that of least rank does. What is no
-        computation comes first.
+        Among the units whose operands have started, the one of least rank comes next. Units without
+        computation come first.
         """
         self.order, self._time, self._ready = list(self._leaves), 0.0, dict.fromkeys(self._leaves, 0.0)
         waiting = list(range(len(self._units)))
@@ -86,15 +86,16 @@ class _Schedule:
         return max(self._ready.values(), default=0.0)
 
     def rank(self, unit: int) -> tuple[float, float]:
-        """Return the rank of a unit, less for what should come first.
+        """Return the rank of a unit; smaller ones come first.
 
-        It is how long the unit waits for its operands, then how short the way to the end is.
+        It consists of the time that the unit waits for its operands, then of the shortness of its path to the
+        end.
         """
         ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
         return max(0.0, ready - self._time), -float(self._ways[unit])
 
     def _begin(self, unit: int) -> None:
-        """Note when the values of a unit are ready."""
+        """Record when the values of a unit are ready."""
         for index in self._units[unit]:
             own = self._own[index]
             self._time += 1.0 / _WIDTH if own else 0.0
@@ -104,24 +105,25 @@ class _Schedule:
 
 
 def _runs(program: Program, label: Callable[[int], object]) -> list[list[int]]:
-    """Return the values that compute something, in runs with the same label."""
+    """Return the computing values in runs with the same label."""
     computed = [index for index, value in enumerate(program.values) if not value.operation.is_leaf]
     return [list(run) for _, run in groupby(computed, key=label)]
 
 
 def gather_labels(program: Program) -> Program:
-    """Return values under the heading of what they are for; order and operations stay.
+    """Put values under the heading that they serve; order and operations are unchanged.
 
-    Before: a value has the section of the label that needed it first, or that a pass made it for, so that
-    what a section alone uses may cut it in two. After: a run of values between two of one other section,
-    which nothing of its own section uses, belongs there; runs that have joined may be such a run again.
+    Before: a value has the section of the label that needed it first, or for which a pass created it. So a
+        value that one section uses may split that section. After: a run of values between two runs of another
+        section, which nothing in its own section uses, belongs to that section. Joined runs may be such a run
+        again.
     """
     gathered = _gathered(program)
     return program if gathered == program else gather_labels(gathered)
 
 
 def _gathered(program: Program) -> Program:
-    """Return a program whose runs have joined the section around them, from the last run to the first."""
+    """Return a program in which runs have joined the section around them, from the last run to the first."""
     values, users = list(program.values), program.users
 
     def label(index: int) -> Section:

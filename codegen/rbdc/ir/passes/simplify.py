@@ -1,4 +1,4 @@
-"""Simplifications: `optimise` makes all of them. Each says what it removes."""
+"""Simplifications; `optimise` applies all of them. The docstring of each says what it removes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from rbdc.ir.passes.rules import RULES
 def optimise(program: Program) -> Program:
     """Return the program after all passes that simplify scalars.
 
-    Constant folding, choices, sign normalisation, commutative ordering and hash-consing in one sweep; then
-    shared reciprocals, and what they make equal; then dead code away and like terms of each sum together.
+    The order is: constant folding, choices, sign normalisation, commutative ordering and hash-consing in one
+    sweep; then shared reciprocals, and values that become equal by them; then removal of dead code and
+    joining of like terms.
     """
     equal = remove_dead_code(share_reciprocals(rewrite(program, RULES)))
     gathered = gather_like_terms(equal)
@@ -25,9 +26,10 @@ def optimise(program: Program) -> Program:
 
 
 def without_input(program: Program, name: str, absent: Sequence[float]) -> Program:
-    """Return the program for an input array of constants, which are not folded yet.
+    """Return the program with an input array replaced by constants, which are not folded yet.
 
-    Before: a program over q, v, a, fext. After: the program over q, v, a, with those of fext, such as zeros.
+    Before: a program over q, v, a, fext. After: the program over q, v, a, with constants, such as zeros, for
+        fext.
     """
     values = tuple(
         Value(CONSTANT, constant=absent[value.source[1]], section=value.section)
@@ -56,8 +58,8 @@ def remove_dead_code(program: Program) -> Program:
 
 
 def share_reciprocals(program: Program) -> Program:
-    """Return several divisions by one value become products with its reciprocal; a value that divides once is
-    left as it is. A division takes as long as a handful of products.
+    """Replace several divisions by one value by products with its reciprocal; a single division stays. A
+    division takes as long as a handful of products.
 
     Before: ``a / d``, ``b / d``. After: ``r = 1 / d``, ``a * r``, ``b * r``.
     """
@@ -72,23 +74,23 @@ def share_reciprocals(program: Program) -> Program:
         if index not in shared:
             return None
         made = builder.again(value, tuple(new[k] for k in value.arguments))
-        builder.apply(DIV, (builder.constant(1.0), made))  # early, for it takes long
+        builder.apply(DIV, (builder.constant(1.0), made))  # as early as possible, because it takes long
         return made
 
     return rewrite(program, RULES, multiplied) if shared else program
 
 
 PlacedTerm = tuple[int, int, int]
-"""The place of a term in a sum, its value, and its sign."""
+"""Place of a term in a sum, its value, and its sign."""
 
 
 def gather_like_terms(program: Program) -> Program:
-    """Like terms of a sum taken together, its constants, and constant multiples of one value; a program
-    without such is itself the result. What is left over is dead code.
+    """Join like terms of a sum: its constants, and constant multiples of one value. A program without like
+    terms is returned itself. Unused values become dead code.
 
-    Before: ``(0.3 - x) + 0.2``, ``3.0 * x - 2.0 * x``, ``(y + x) - x``, inner values used nowhere else.
-    After: ``0.5 - x``, x, y. Each comes in the place of the first of its kind, the other terms stay in their
-    order; lanes of constants count as constants.
+    Before: ``(0.3 - x) + 0.2``, ``3.0 * x - 2.0 * x``, ``(y + x) - x``, with inner values used nowhere else.
+        After: ``0.5 - x``, x, y. A joined term takes the place of the first one; the others keep their order.
+        Lanes of constants count as constants.
     """
 
     def is_inner(index: int) -> bool:
@@ -106,7 +108,9 @@ def gather_like_terms(program: Program) -> Program:
                 sums[index] = alike
 
     def gathered(builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """Return the sum of a term for each value that terms are multiples of, in the form that it had."""
+        """Return the sum of one term for each value that terms are multiples of, in the form of the old
+        sum.
+        """
         if index not in sums:
             return None
         left: dict[int, int] = {}
@@ -124,8 +128,8 @@ def gather_like_terms(program: Program) -> Program:
         return builder.constant(0.0) if total is None else total
 
     def in_form(builder: Builder, index: int, terms: Iterator[int | None]) -> int | None:
-        """Return the sum of these terms in the tree of a sum: as one chain it took up to 1.24 of the time in
-        batches of adjoints. None where nothing is left.
+        """Return the sum of these terms in the tree of the old sum; None if nothing is left. As one chain it
+        took up to 1.24 of the time in batches of adjoints.
         """
         value = program.values[index]
         one, other = (in_form(builder, k, terms) if is_inner(k) else next(terms) for k in value.arguments)
@@ -137,9 +141,7 @@ def gather_like_terms(program: Program) -> Program:
 
 
 def _split(program: Program, index: int) -> tuple[int | None, int | None]:
-    """Return a term as a constant, None for 1, and the value that it multiplies, None for a constant
-    alone.
-    """
+    """Return a term as a constant factor (None for 1) and a value (None for a constant alone)."""
     value = program.values[index]
     if value.known:
         return index, None

@@ -1,9 +1,9 @@
 """Sums as chains of fused multiply-adds.
 
-Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses
-the inner values of a tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as
-there are terms, one fewer if it starts from a value that is no product. Terms come in the order in which they
-are ready, the latest last.
+Before: each sum is a binary tree of +, - and negations, as the algorithm wrote it. After: if the inner values
+    of a tree have no other user, it is one chain, ``((start + a b) + c d) - e f``. The chain takes one
+    instruction per term, one fewer if it starts from a value that is no product. Terms are in the order in
+    which they become ready, the latest last.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ class _Chains:
         self._ready: list[int] = []
 
     def made(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """Return the chain of a sum; nothing for what is made where it is added."""
+        """Return the chain of a sum; nothing for a value that is computed where it is added."""
         if self._is_inner(index) or self._program.is_fused(index):
             return LEFT_OUT
         return self._sum(builder, new, index) if self._program.values[index].operation.signs else None
 
     def _is_inner(self, index: int) -> bool:
-        """Return whether a value is a part of the sum that alone uses it, in the same section.
+        """Return whether a value is part of a sum that is its only user, in the same section.
 
-        Across sections a sum of few values would pass from one C function to the next as all of its terms.
+        Across sections a sum would pass from one C function to the next as all of its terms instead of one
+        value.
         """
         values, users = self._program.values, self._program.users[index]
         if not values[index].operation.signs or len(users) != 1 or users[0] < 0:
@@ -47,7 +48,7 @@ class _Chains:
         return bool(user.operation.signs) and user.section == values[index].section
 
     def _when(self, builder: Builder, new: Sequence[int], index: int) -> int:
-        """When what is added is ready: of a product that is made here its factors."""
+        """Return when a term is ready; for a product that is computed there, when its factors are."""
         for value in builder.values[len(self._ready) :]:
             before = max((self._ready[k] for k in value.arguments), default=0)
             self._ready.append(before + value.operation.latency)
@@ -57,7 +58,7 @@ class _Chains:
     def _sum(self, builder: Builder, new: Sequence[int], index: int) -> int:
         """Return the chain of one sum.
 
-        Its constants are one term; the sum starts from it, as from any value that is no product.
+        Its constants are one term; the sum starts from it, as from any value that is not a product.
         """
         constants, terms = self._split(list(self._program.terms(index, self._is_inner)))
         when = {term: self._when(builder, new, term[0]) for term in terms}

@@ -1,8 +1,8 @@
-"""Samples side by side: one run of a program computes several samples, each in a lane of its own.
+"""Samples side by side: one run of a program computes several samples, each in its own lane.
 
-Before: a scalar program. After: every value but the constants as wide as there are samples. `widened` keeps
-the outputs; `side_by_side` makes one output that holds each value of theirs once, and says apart where the
-entries of an output are there; `in_blocks` takes the samples from among those of a larger block.
+Before: a scalar program. After: every value except the constants is as wide as the number of samples.
+    `widened` keeps the outputs. `side_by_side` merges them into one output that holds each distinct value
+    once, and returns the places of the entries there. `in_blocks` selects the samples from a larger block.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ RESULTS = "results"
 
 
 def widened(program: Program, width: int) -> Program:
-    """Return samples side by side with the outputs as they are.
+    """Return the program for samples side by side with the same outputs.
 
-    Each entry of an output is a vector, of as many equal lanes where it is a constant.
+    Each entry of an output is a vector; a constant is repeated in all lanes.
     """
     if any(value.width > 1 for value in program.values):
         raise ValueError(f"{program.name} is not scalar")
@@ -42,8 +42,8 @@ def widened(program: Program, width: int) -> Program:
 
 
 def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
-    """Return programs with the same outputs, as programs with the output `RESULTS`; and for each of their
-    outputs the places of its entries there. Where no value is there twice they keep their outputs.
+    """Return programs with the same outputs as programs with the output `RESULTS`, and for each old output
+    the places of its entries there. If no value occurs twice they keep their outputs.
     """
     wide = [widened(program, width) for program in programs]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))
@@ -62,8 +62,8 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
 
 
 def in_blocks(program: Program, pitch: int) -> Program:
-    """Before: the entries of an array are vectors one after the other. After: each is one of `pitch` vectors,
-    those of the samples of a block, and entries lie so many vectors apart.
+    """Before: the entries of an array are consecutive vectors. After: each entry is one of `pitch` vectors,
+    those of the samples of a block; entries are that many vectors apart.
     """
     if pitch == 1:
         return program

@@ -1,15 +1,15 @@
-"""Lanes: a program that is the same under an exchange of its inputs computes what is exchanged side by side.
+"""Lanes: a program that is invariant under a permutation of its inputs computes permuted values side by side.
 
-Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -> 2 -> 3 -> 4 -> 1, under
-which each value of one limb has its counterpart in the next. After: the counterparts are the lanes of one
-value. A lane m holds what the permutation, applied m times, makes of lane 0; so a value of another limb is a
-rotation of the lanes, a value of the trunk the same in all lanes, and a sum over all limbs one reduction.
-What has no counterpart stays scalar.
+Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -> 2 -> 3 -> 4 -> 1. Each value
+    of one limb has a counterpart in the next. After: the counterparts are the lanes of one value. Lane m
+    holds the value that m applications of the permutation map lane 0 to. So a value of another limb is a
+    rotation of the lanes, a value of the trunk is the same in all lanes, and a sum over all limbs is one
+    reduction. Values without counterparts stay scalar.
 
-With limbs on limbs the permutation goes through all of them, finger 1 of arm 1 -> finger 1 of arm 2 -> finger
-2 of arm 1 -> finger 2 of arm 2, and what belongs to an arm comes back sooner: it has as many lanes as there
-are arms. Such a value is repeated where it meets those of fingers, and a sum over the fingers of each arm
-adds halves of vectors.
+If limbs carry limbs, the permutation goes through all of them: finger 1 of arm 1 -> finger 1 of arm 2 ->
+finger 2 of arm 1 -> finger 2 of arm 2. A value of an arm returns earlier: it has as many lanes as there are
+arms. It is repeated where it meets values of fingers, and a sum over the fingers of each arm adds halves of
+vectors.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 class Exchange:
     """A cyclic permutation of input entries, and the numbers of the limbs' constants.
 
-    steps: permutations that make it one after the other, each of which leaves the program the same; beside
-    inputs they may move values, by symbol and number, that are known to be exchanged with them. widths:
-    the numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
-    permutation. constants: the numbers that some of the inputs stand for.
+    steps: permutations whose composition it is; each leaves the program invariant. Besides inputs they may
+        map values, by symbol and number, that are known to be exchanged with them.
+    widths: numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
+        permutation.
+    constants: numbers that some of the inputs stand for.
     """
 
     steps: Sequence[Mapping[Source, Source]]
@@ -40,13 +41,16 @@ class Exchange:
 
 
 def pack(program: Program, exchange: Exchange) -> Program:
-    """See the module's docstring."""
+    """Apply the pass; see the module's docstring."""
     return _Packer(program, exchange).packed()
 
 
 class _Reduction(NamedTuple):
-    """How terms of limbs are added over these: their lanes, that of the sum which lane 0 belongs to, how many
-    different counterparts there are in it.
+    """The addition of terms of limbs.
+
+    lanes: lanes of the terms.
+    lane: lane of the sum to which lane 0 belongs.
+    different: number of different counterparts in it.
     """
 
     lanes: int
@@ -70,7 +74,7 @@ class _Packer:
         self.scalar: dict[int, int] = {}
 
     def packed(self) -> Program:
-        """Return the program with lanes; constants not folded, dead code not removed yet."""
+        """Return the program with lanes; constants are not folded and dead code is not removed yet."""
         program = self.program
         for index, value in enumerate(program.values):
             self.builder.section = value.section
@@ -91,7 +95,7 @@ class _Packer:
         return Program(program.name, tuple(inputs), program.outputs, values, results, sections, symbols)
 
     def _sections(self) -> list[Section]:
-        """Return the sections, those of counterparts by the titles of all."""
+        """Return the sections; counterparts share one, titled by all of them."""
         titles = [dict.fromkeys([section.title]) for section in self.program.sections]
         for index in self.wide:
             together = sorted({self.program.values[k].section for k in self.orbit[index] or ()})
@@ -102,9 +106,8 @@ class _Packer:
         return [Section(", ".join(title), section.formula) for title, section in pairs]
 
     def _orbit(self, index: int) -> tuple[int, ...] | None:
-        """Return the counterparts of a value beginning with the first made, if there are any.
-
-        They are the lanes of the value that stands for them all.
+        """Return the counterparts of a value, the first in the program first; None without counterparts. They
+        are the lanes of one value.
         """
         orbit = [index]
         for _ in range(self.exchange.widths[-1] - 1):
@@ -119,14 +122,14 @@ class _Packer:
         return tuple((orbit[start:] + orbit[:start])[:width])
 
     def _place(self, index: int) -> int:
-        """Return where a value stands among its counterparts: inputs as they lie, so that limbs have one
-        order.
+        """Return the position of a value among its counterparts; for inputs their position, so that limbs
+        have one order.
         """
         source = self.program.values[index].source
         return index if source is None else source[1]
 
     def _leave_what_has_no_operands(self) -> None:
-        """Values whose operands have no lanes have none either."""
+        """Remove lanes from values whose operands have none."""
         for index in range(len(self.program.values)):
             orbit = self.orbit[index]
             if orbit is None or min(orbit) != index or index in self.told:
@@ -137,9 +140,8 @@ class _Packer:
                     self.orbit[member] = None
 
     def _adds_up(self, orbit: Sequence[int]) -> bool:
-        """Return whether counterparts are sums over limbs.
-
-        They are where an operand has more lanes than they have, or is a partial sum without lanes.
+        """Return whether counterparts are sums over limbs: an operand has more lanes than they have, or is a
+        partial sum without lanes.
         """
         if not self.program.values[orbit[0]].operation.is_sum:
             return False
@@ -154,12 +156,12 @@ class _Packer:
         return terms_of(self.program, index, self._has_lanes)
 
     def _has_lanes(self, index: int) -> bool:
-        """Return whether a value can be an operand in lanes: of limbs, or the same for all."""
+        """Return whether a value can be an operand in lanes: it belongs to limbs, or is the same for all."""
         return self.orbit[index] is not None or self.image[index] == index
 
     def _lane(self, index: int) -> tuple[int, int]:
-        """Return the value that stands for the counterparts of one, and its lane; made when it is needed
-        first, by scalars that others gather perhaps.
+        """Return the value that stands for the counterparts of one, and its lane. It is created on first use,
+        perhaps by scalars that others gather.
         """
         first, section = min(self.orbit[index] or ()), self.builder.section
         if first not in self.wide:
@@ -185,8 +187,8 @@ class _Packer:
         )
 
     def _aligned(self, index: int, orbit: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the orbit with lane 0 chosen so that the first operand with lanes needs no rotation: the
-        first that is computed, for inputs stand in any lane for nothing.
+        """Return the orbit with lane 0 chosen so that the first computed operand with lanes needs no
+        rotation; inputs can be in any lane at no cost.
         """
         values = self.program.values
         for argument in sorted(values[index].arguments, key=lambda k: values[k].source is not None):
@@ -200,8 +202,8 @@ class _Packer:
         return orbit
 
     def _as_lanes(self, index: int, width: int) -> int:
-        """Return a value as an operand of lane 0: rotated if it is another limb's, scalar if it is the
-        trunk's.
+        """Return a value as an operand of lane 0: rotated if it belongs to another limb, scalar if to the
+        trunk.
         """
         orbit = self.orbit[index]
         if orbit is None or width == 1:
@@ -209,7 +211,7 @@ class _Packer:
         return self.builder.rotate(*self._lane(index), width)
 
     def _as_scalar(self, index: int) -> int:
-        """Return a value as a scalar: a lane of what it is packed into, or computed on its own."""
+        """Return a value as a scalar: a lane of the vector that holds it, or computed separately."""
         if index in self.scalar:
             return self.scalar[index]
         orbit, value = self.orbit[index], self.program.values[index]
@@ -234,7 +236,7 @@ class _Packer:
         """
         signed: list[tuple[int, int]] = []
         reduced: dict[_Reduction, list[tuple[int, int]]] = {}
-        # Begin with what is added.
+        # Begin with an added term.
         for (leaf, sign), count in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):
             exchanged = self._exchanged(leaf, width)
             alone = len(exchanged) == 1 or any(terms[k, sign] != count for k in exchanged)
@@ -245,7 +247,7 @@ class _Packer:
                 over = _Reduction(len(self.orbit[leaf] or ()), lane % width, len(set(exchanged)))
                 reduced.setdefault(over, []).extend([(made, sign)] * count)
         for over, own in reduced.items():
-            sign = own[0][1]  # all are subtracted where the first is
+            sign = own[0][1]  # all terms are subtracted if the first is
             signed.append((self._reduced(self._total([(k, s * sign) for k, s in own]), over, width), sign))
         return self._total(sorted(signed, key=lambda term: -term[1]))
 
@@ -258,9 +260,7 @@ class _Packer:
         return total
 
     def _exchanged(self, leaf: int, width: int) -> tuple[int, ...]:
-        """Return the counterparts of a term that belong to the same lane of `width`: each `width`-th of
-        them.
-        """
+        """Return the counterparts of a term that belong to the same lane of `width`: every `width`-th."""
         orbit = self.orbit[leaf]
         if orbit is None or len(orbit) <= width:
             return (leaf,)

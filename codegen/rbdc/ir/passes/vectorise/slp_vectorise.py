@@ -1,7 +1,7 @@
 """Neighbours: equal sums of neighbouring inputs become the lanes of one vector.
 
-Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition each, as where
-joints with one coordinate are integrated, which takes as long as there are loads and stores.
+Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition. An example is
+    the integration of joints with one coordinate, whose time is that of its loads and stores.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rbdc.reduction.limbs import LANES
 
 
 def join_neighbours(program: Program) -> Program:
-    """See the module's docstring; an entry that is used elsewhere as well stays a scalar."""
+    """Apply the pass; see the module's docstring. An entry that is used elsewhere as well stays scalar."""
     run_of = {index: run for result in program.results for run in _runs(program, result) for index in run}
     if not run_of:
         return program
@@ -38,7 +38,7 @@ def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _are_alike(program: Program, run: Sequence[int]) -> bool:
-    """Return whether each is one sum of inputs, and that of the next entry is of the next ones."""
+    """Return whether each is a sum of inputs, and the next entry is the same sum of the next inputs."""
     values = [program.values[index] for index in run]
     if not values[0].operation.is_sum or any(value.operation is not values[0].operation for value in values):
         return False
