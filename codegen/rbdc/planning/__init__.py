@@ -1,3 +1,3 @@
-"""From a model and the names of functions to their programs: tracing, candidates, the choice among them, limb
-lanes, fusion.
+"""From a model and names of functions to programs: tracing, candidates, the choice among them, limb lanes,
+fusion.
 """

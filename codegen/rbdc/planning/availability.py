@@ -1,5 +1,5 @@
-"""The functions that are not defined for a model: forward dynamics where the joint-space inertia is singular
-in every configuration, the centre of mass of nothing.
+"""Functions that are undefined for a model: forward dynamics if the joint-space inertia is singular in every
+configuration, or the centre of mass of a model without mass.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rbdc.runtime._arrays import random_configuration
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
-"""Least that is regular of the smallest eigenvalue of M scaled to a unit diagonal: beyond what rounding
-leaves of a regular robot.
+"""Smallest eigenvalue of M, scaled to a unit diagonal, that counts as regular: above the rounding error of a
+regular robot.
 """
 
 
 def random_configurations(
     model: Problem, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
 ) -> NDArray[np.float64]:
-    """Return random configurations (count, nq), within the limits of the joints of the bodies `limited`, by
-    default of those that lead closed loops.
+    """Return random configurations (count, nq), within the limits of the joints of the bodies `limited`; by
+    default the leaders of closed loops.
     """
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     for index in [cluster.leader for cluster in model.clusters] if limited is None else limited:
@@ -39,8 +39,8 @@ def random_configurations(
 
 
 def singular_joints(model: Problem) -> list[str]:
-    """Return the joints along which the motion of zero inertia runs, empty where M is regular in some of a
-    few random configurations.
+    """Return the joints along which the motion with zero inertia runs; empty if M is regular in one of a few
+    random configurations.
     """
     involved = set[str]()
     for q in random_configurations(model, np.random.default_rng(0), _SAMPLES):
@@ -62,10 +62,10 @@ def singular_joints(model: Problem) -> list[str]:
 def buildable(
     model: Problem, names: Sequence[str], asked: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Return the functions that are defined for the model, and a message for each reason why others had to be
-    left out of a preset.
+    """Return the functions that are defined for the model, and a message for each reason why functions of a
+    preset were left out.
 
-    Raises SingularModelError where one of those was asked for by name.
+    Raises SingularModelError if one of them was requested by name.
     """
     left_out: dict[str, str] = {}
     for undefined, why, cure in _undefined(model, names):
@@ -77,7 +77,7 @@ def buildable(
 
 
 def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield functions that are not defined for the model, why, and what would mend it."""
+    """Yield functions that are undefined for the model, the reason, and the remedy."""
     forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
     joints = singular_joints(model) if set(names) & set(forward_dynamics) else []
     if joints:

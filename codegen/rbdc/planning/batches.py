@@ -27,21 +27,21 @@ from rbdc.planning.policy import (
 from rbdc.planning.tracing import frame_step_programs
 
 FOUR_LIMBS = frozenset({1, 4})
-"""Widths of the values of a single call in which four limbs run side by side, and nothing else does.
+"""Widths of the values of a single call in which only four limbs run side by side.
 
 Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed side by side:
-time of a sample one by one over that side by side, by clang 19 and gcc 12, on a Zen 3 core (AVX2) Solo12 0.61
-to 0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63; on a Zen 4 core (AVX-512) 0.56 to 1.0 and 0.87 to
-1.1; on a Xeon HyQ's single call takes 258 and 367 ns, blocks that need no transposition 475 and 395. Other
-functions of quadrupeds lose side by side on the Zen 3 core too (rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63
-to 0.78; aba_jvp 0.9 to 1.1), but gain elsewhere: on the Xeon by gcc HyQ's rnea_jvp takes 81 ns in place of
-134, its aba_jvp 158 in place of 315. They go side by side.
+time of a sample one by one over that side by side, by clang 19 and gcc 12. Zen 3 core (AVX2): Solo12 0.61 to
+0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63. Zen 4 core (AVX-512): 0.56 to 1.0 and 0.87 to 1.1.
+On a Xeon HyQ's single call takes 258 and 367 ns, blocks without transposition 475 and 395. Other functions of
+quadrupeds are slower side by side on the Zen 3 core too (rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63 to
+0.78; aba_jvp 0.9 to 1.1) but faster elsewhere: on the Xeon by gcc HyQ's rnea_jvp takes 81 ns instead of 134,
+its aba_jvp 158 instead of 315. They run side by side.
 """
 
 
 def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPlan:
-    """Return how several samples are computed beside the plan for one: as many side by side as the choice
-    says, or as measurements do.
+    """Return how several samples are computed: as many side by side as the choice says, or else by the
+    measurements.
 
     Raises OptionError for a choice that the function does not have.
     """
@@ -58,8 +58,8 @@ def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPl
 
 
 def widths(function: Function, samples: Sequence[Program], register: int = SHORTEST_BYTES) -> tuple[int, ...]:
-    """Return the numbers of samples that a batch of rows can take side by side on processors whose registers
-    have so many bytes, 1 for one by one.
+    """Return the numbers of samples that a batch of rows can compute side by side with registers of this size
+    (bytes); 1 stands for one by one.
     """
     scalar = function.declaration.scalar
     wide = (scalar.lanes,) if function.declaration.framed else scalar.widths(register)
@@ -69,8 +69,8 @@ def widths(function: Function, samples: Sequence[Program], register: int = SHORT
 def kernel_widths(
     function: Function, samples: Sequence[Program], chosen: int | None = None
 ) -> dict[int, int]:
-    """Return samples side by side in a function's kernels, by the bytes of the processor's registers: as many
-    as chosen, or those of a block, or beyond `ONE_REGISTER_BEYOND` those that a register holds.
+    """Return the number of samples side by side in a function's kernels by register size (bytes): the chosen
+    number, or that of a block, or beyond `ONE_REGISTER_BEYOND` that of a register.
     """
     if chosen is not None:
         return dict.fromkeys(REGISTERS, chosen)
@@ -83,7 +83,7 @@ def kernel_widths(
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
-    """Return the programs of a kernel for several samples; none where that is too large to pay."""
+    """Return the programs of a kernel for several samples; none if it would be too large to pay."""
     model, function = subject.model, subject.function
     if function.declaration.framed:
         small = plan.cost.operations <= WORTH_A_BATCH
@@ -97,16 +97,16 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
 
 
 def _most(subject: Subject) -> int:
-    """Return degrees of freedom up to which the programs are looked at."""
+    """Return the largest number of degrees of freedom for which the programs are considered."""
     if has_paths(subject.model, subject.function):
         return SECOND_ORDER_IN_LANES
     return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS
 
 
 def goes_one_by_one(function: Function, plan: Plan, samples: Sequence[Program]) -> bool:
-    """Whether samples of doubles take less time one by one, on processors of both makers and by both
-    compilers: those of functions that mostly copy, by the measurement at `MOSTLY_COPIED`, and where four
-    limbs run in lanes in a single call those of functions whose policy says so, by that at `FOUR_LIMBS`.
+    """Return whether samples of doubles are faster one by one, on processors of both makers and by both
+    compilers: for functions that mostly copy, by the measurement at `MOSTLY_COPIED`; and if four limbs run in
+    lanes in a single call, for functions whose policy says so, by that at `FOUR_LIMBS`.
     """
     declaration = function.declaration
     if not samples or not plan.kernels or declaration.scalar != DOUBLE:

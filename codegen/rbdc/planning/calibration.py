@@ -1,9 +1,8 @@
-"""Nanoseconds that a call takes by the form of its code: the one table by which forms are compared, with the
-measurements that it rests on.
+"""Times of a call (ns) by form: the table by which forms are compared, with its measurements.
 
-Generated text is the same on every machine, so the table is one compromise between processors of both makers
-of x86 and both compilers, and its nanoseconds are those of no machine in particular: only which of two forms
-takes less is used. Measured times of forms, by processor, are in `tests/emit/support_measurements.py`.
+Generated text is the same on every machine. So the table is a compromise between x86 processors of both
+makers and both compilers, and its times are those of no particular machine: only the comparison of two forms
+is used. Measured times of forms, by processor, are in `tests/emit/support_measurements.py`.
 """
 
 from __future__ import annotations
@@ -14,13 +13,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rate:
-    """Nanoseconds that an operation takes in one form.
+    """Times of an operation in one form (ns).
 
-    near: while the code is in caches close to the core. far: where it has more than `NEAR_CODE` bytes, and is
-    fetched anew at each call. bytes: of code for an operation; 0 for loops, whose code does not grow so.
-    call: nanoseconds of a call beside its operations. looped: of an operation of a loop that solves in
-    columns or multiplies matrices. moved: of a number among the columns, which is cleared first and copied to
-    the results at last.
+    near: while the code is in caches close to the core.
+    far: if it has more than `NEAR_CODE` bytes and is fetched again at each call.
+    bytes: code per operation (bytes); 0 for loops, whose code does not grow.
+    call: time of a call without operations.
+    looped: time of an operation in a loop that solves in columns or multiplies matrices.
+    moved: time of a number among the columns, which is cleared first and copied to the results at the end.
     """
 
     near: float
@@ -80,8 +80,8 @@ nothing.
 
 
 def nanoseconds(form: str, operations: float, looped: float = 0.0, moved: float = 0.0) -> float:
-    """Return the time of a call by the form of its code, its operations, beside these those of a loop, and
-    numbers among columns.
+    """Return the time of a call (ns) from its form, its operations, the operations of loops, and the numbers
+    among columns.
     """
     rate = RATES[form]
     is_near = rate.bytes * operations <= NEAR_CODE

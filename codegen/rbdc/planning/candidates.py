@@ -1,4 +1,4 @@
-"""The programs by which a function may be computed, and the choice among them by their work."""
+"""The programs that can compute a function, and the choice among them by work."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from rbdc.planning.tracing import traced
 
 
 def over(function: Function, scalar: ScalarType) -> Function:
-    """Return the function over another type of scalars."""
+    """Return the function with another scalar type."""
     return replace(function, declaration=replace(function.declaration, scalar=scalar))
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A function by one of its methods: its simplified programs, each made when it is asked for."""
+    """A function with one of its methods: its simplified programs, each created on first use."""
 
     model: Problem
     function: Function
@@ -47,12 +47,12 @@ class Candidate:
 
     @cached_property
     def whole(self) -> Program:
-        """For one sample, over all inputs."""
+        """The program for one sample with all inputs."""
         return traced(self.model, self.function, self.method)
 
     @cached_property
     def without(self) -> Program:
-        """Without the optional inputs."""
+        """The program without the optional inputs."""
         program, optional = self.whole, self.function.declaration.optional
         for p in optional:
             program = without_input(program, p.name, p.absent)
@@ -60,11 +60,12 @@ class Candidate:
 
     @cached_property
     def first(self) -> Program:
-        """For calls without the optional inputs: limbs in lanes where there are some, else without the inputs
-        where leaving them out saves enough.
+        """The program for calls without the optional inputs: with limbs in lanes if there are limbs;
+        otherwise without the inputs if that saves enough.
 
-        Lanes took 0.31 to 0.76 of the work on all robots tried; on an arm of seven joints with two fingers
-        of two, where they took 0.73 to 0.91 of it, 0.85 to 1.06 of the time (a Xeon, clang 19 and gcc 12).
+        Lanes took 0.31 to 0.76 of the work on all tested robots. On an arm of seven joints with two fingers
+        of two, where they took 0.73 to 0.91 of the work, they took 0.85 to 1.06 of the time (a Xeon, clang 19
+        and gcc 12).
         """
         limbs = laned(self.model, self.function, self.method)
         if limbs is not None:
@@ -73,22 +74,22 @@ class Candidate:
 
     @property
     def work(self) -> float:
-        """The work of a single call, in that of an operation of other methods."""
+        """Work of a single call, in operations of other methods."""
         return WORK_OF_METHODS.get(self.method, 1.0) * cost(self.first).weight
 
     @property
     def kernels(self) -> list[Program]:
-        """For one sample; of two the first goes without the optional inputs."""
+        """Programs for one sample; of two the first omits the optional inputs."""
         split = self.function.declaration.optional and self.first is not self.whole
         return [self.first, self.whole] if split else [self.first]
 
     @property
     def samples(self) -> list[Program]:
-        """For several samples, one in each lane, likewise."""
+        """Programs for several samples, one in each lane; of two the first omits the optional inputs."""
         return [self.without, self.whole] if self._saves(WORTH_A_FORM) else [self.whole]
 
     def _saves(self, part: float) -> bool:
-        """Return whether going without the optional inputs saves more than a part of the operations."""
+        """Return whether omitting the optional inputs saves more than a part of the operations."""
         return cost(self.whole).operations > (1.0 + part) * cost(self.without).operations
 
 
@@ -98,18 +99,18 @@ def candidates(model: Problem, function: Function) -> list[Candidate]:
 
 
 def least(found: Sequence[Candidate]) -> Candidate:
-    """That with the least work, the first of equals."""
+    """Return the candidate with the least work; ties go to the first."""
     return min(found, key=lambda candidate: candidate.work)
 
 
 def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
-    """Return the method that is generated for this model, which takes the least work, and its programs."""
+    """Return the method with the least work for this model, and its programs."""
     best = least(candidates(model, function))
     return best.method, finished(best.kernels)
 
 
 def of_samples(found: Sequence[Candidate]) -> list[Program]:
-    """Return the scalar programs for several samples, by the method that takes the least work there."""
+    """Return the scalar programs for several samples, by the method with the least work there."""
     return min((candidate.samples for candidate in found), key=lambda samples: cost(samples[0]).weight)
 
 
@@ -119,13 +120,13 @@ def programs(model: Problem, function: Function, method: str) -> list[Program]:
 
 
 def finished(kernels: Sequence[Program]) -> list[Program]:
-    """Return kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first."""
+    """Return kernels in their final form: sums as chains, neighbours in one vector, joint angles first."""
     ordered = (order_sections(join_neighbours(chain_sums(kernel))) for kernel in kernels)
     return [verify(gather_labels(gather_angles(kernel))) for kernel in ordered]
 
 
 def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
-    """Return the programs of what is left to solve for, where the function has such a form."""
+    """Return the programs of the system that is left to solve, for functions with that form."""
     if function.to_solve is None:
         return None
     left = Function(preparation(function.declaration), {"columns": function.to_solve})
@@ -135,7 +136,7 @@ def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
 def has_paths(model: Problem, function: Function) -> bool:
     """Return whether a function of second derivatives can have the form `paths` for this model.
 
-    Raises UnsupportedError where neither that nor straight-line code will do.
+    Raises UnsupportedError if neither this form nor straight-line code is possible.
     """
     if function.paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
         return False
@@ -155,9 +156,10 @@ def has_paths(model: Problem, function: Function) -> bool:
 
 
 def path_start(model: Problem, function: Function) -> list[Program] | None:
-    """Return the programs that the form `paths` starts from, where the function and the model have it.
+    """Return the straight-line programs before the loops of the form `paths`, if function and model have this
+    form.
 
-    Raises UnsupportedError where neither that nor straight-line code will do.
+    Raises UnsupportedError if neither this form nor straight-line code is possible.
     """
     if function.paths is None or not has_paths(model, function):
         return None

@@ -1,4 +1,4 @@
-"""Contacts of limbs that are alike, and what limbs in lanes exchange of them."""
+"""Contacts of identical limbs, and the inputs that limbs in lanes exchange."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def _on(model: Problem, index: int) -> list[tuple[Contact, Frame]]:
 
 
 def contacts_of(model: Problem, index: int) -> list[Placement]:
-    """Return the frames of contacts on a body, in its own."""
+    """Return the frames of contacts on a body, in the body's frame."""
     return [frame.placement for _, frame in _on(model, index)]
 
 
 def contact_moves(
     model: Problem, step: Mapping[int, int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
-    """Return a permutation of bodies as one of the entries of inputs over contacts and of what is solved for;
-    none where limbs are not alike in these.
+    """Map a permutation of bodies to entries of inputs over contacts and of the solution; return nothing if
+    the contacts of limbs differ.
     """
     contacts, every = _moved(model, step), range(total_rows(model))
 
@@ -45,7 +45,7 @@ def contact_moves(
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
-    """Return a permutation of bodies as one of the contacts; none where limbs are not alike in these."""
+    """Map a permutation of bodies to the contacts; return nothing if the contacts of limbs differ."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
     alike = all(here == there for here, there in kinds)
@@ -55,8 +55,8 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 
 
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Return forces of contacts and joint accelerations, and their weights, under a permutation of bodies and
-    that of their rows, which elimination one contact after the other does not show to be exchanged.
+    """Map a permutation of bodies to forces of contacts and joint accelerations, and their weights.
+    Elimination one contact after the other does not show that these are exchanged.
     """
     if not rows:
         return {}
@@ -68,6 +68,6 @@ def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, 
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
-    """Return kind, rows and bodies of a contact, exchanged by a step."""
+    """Return kind, rows and bodies of a contact after a step."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)

@@ -1,5 +1,5 @@
-"""Forms, ways of writing a function in C; plans, functions of a model in a form; and the choice among them by
-time.
+"""Forms, which are ways to write a function in C; plans, which are functions of a model in one form; and the
+choice among plans by time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ from rbdc.planning.windows.products import operations_by_inverse
 
 @dataclass(frozen=True)
 class Subject:
-    """A function of a model that forms are sought for; programs that several forms need are traced once."""
+    """A function of a model for which forms are compared; programs that several forms need are traced
+    once.
+    """
 
     model: Problem
     function: Function
@@ -61,9 +63,9 @@ class Subject:
 
 
 def straight_line(subject: Subject) -> Plan | None:
-    """Return straight-line code by the method that takes the least work, limbs in lanes where there are some.
+    """Return straight-line code by the method with the least work, with limbs in lanes if there are limbs.
 
-    None where another form takes less time for certain.
+    Return None if another form is certainly faster.
     """
     model, function = subject.model, subject.function
     if function.declaration.framed or is_left_to_others(model, function):
@@ -78,7 +80,7 @@ def straight_line_of(function: Function, method: str, kernels: tuple[Program, ..
 
 
 def is_left_to_others(model: Problem, function: Function) -> bool:
-    """Return whether straight-line code is not looked at, by the measurements at the thresholds."""
+    """Return whether straight-line code is not considered, by the measurements at the thresholds."""
     if model.nv > MAXIMUM_DOF:
         return True
     if has_paths(model, function):
@@ -89,8 +91,8 @@ def is_left_to_others(model: Problem, function: Function) -> bool:
 
 
 def columns(subject: Subject) -> Plan | None:
-    """Return straight-line code for the factors of M and the right-hand sides, blocks of columns side by side
-    in the lanes of vectors for the solve; None for functions that solve nothing with M.
+    """Return straight-line code for the factors of M and the right-hand sides, with blocks of columns side by
+    side for the solve. Return None for functions that do not solve with M.
     """
     model, function = subject.model, subject.function
     solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
@@ -101,8 +103,8 @@ def columns(subject: Subject) -> Plan | None:
 
 
 def windows(subject: Subject) -> Plan | None:
-    """Return first derivatives and M^-1 of trees with limbs, limbs and windows of columns side by side
-    (`rbdc.planning.windows`); None for functions and models that have no such kernel.
+    """Return first derivatives and M^-1 of trees with limbs, with limbs and windows of columns side by side
+    (`rbdc.planning.windows`). Return None for functions and models without such a kernel.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
@@ -114,8 +116,8 @@ def windows(subject: Subject) -> Plan | None:
 
 def paths(subject: Subject) -> Plan | None:
     """Return second derivatives as loops over the degrees of freedom on each path of the tree, after
-    straight-line code that they start from (`rbdc.planning.paths`); None for functions and models that have
-    none.
+    straight-line code that prepares them (`rbdc.planning.paths`). Return None for functions and models
+    without this form.
     """
     model, function = subject.model, subject.function
     start = path_start(model, function)
@@ -129,17 +131,15 @@ def paths(subject: Subject) -> Plan | None:
 
 
 def _called(subject: Subject, name: str) -> Plan:
-    """Return another function of the catalogue for this one to call, under a name that it has for all that
-    do.
-    """
+    """Return another function of the catalogue for this one to call; all callers share its name."""
     other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
     declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
     return chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
 
 
 def climb(subject: Subject) -> Plan | None:
-    """Return a function of a frame, by steps of straight-line code from it to the root, those above the frame
-    at run time; None for other functions.
+    """Return a function of a frame: straight-line steps from the frame to the root; the path is found at run
+    time. Return None for other functions.
     """
     model, function = subject.model, subject.function
     if not function.declaration.framed:
@@ -151,8 +151,8 @@ def climb(subject: Subject) -> Plan | None:
 
 
 def rolled(subject: Subject) -> Plan | None:
-    """Return loops over tables of the model's constants, by the method of fewest operations; None for
-    functions that have none, and with springs or dry friction.
+    """Return loops over tables of the model's constants, by the method with the fewest operations. Return
+    None for functions without loops, and with springs or dry friction.
     """
     if not subject.function.policy.rolled or not subject.model.only_damped:
         return None
@@ -161,9 +161,9 @@ def rolled(subject: Subject) -> Plan | None:
 
 
 def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool) -> None:
-    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
-    unusable library, where a function has no loops to fall back on. Rolled functions and windows keep some
-    hundred numbers for each body on the stack.
+    """Raise UnsupportedError for functions that would take minutes and produce an unusable library: unrolled
+    matrices grow at least with the square of nv. Functions with loops are accepted; rolled functions and
+    windows keep some hundred numbers for each body on the stack.
     """
     catalogue = functions_of(model)
     unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
@@ -186,7 +186,9 @@ def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool)
 
 
 def _check_rows(model: Problem, name: str) -> None:
-    """Refuse more rows of contacts than a function that solves for their forces unrolls."""
+    """Raise UnsupportedError for more rows of contacts than a function that solves for their forces
+    unrolls.
+    """
     rows = total_rows(model)
     if rows > MAXIMUM_ROWS:
         raise UnsupportedError(
@@ -203,31 +205,31 @@ FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {
     CLIMB: climb,
     ROLLED: rolled,
 }
-"""Every form by its name, in the order of reports; the first of equals is chosen. Each gives a function in
-this form, None where the form is not for it, or where making it would take minutes for no gain.
+"""All forms by name, in the order of reports; ties go to the first. Each function returns a function in this
+form, or None if the form does not apply or would take minutes for no gain.
 """
 
 
 def plans_of(subject: Subject) -> dict[str, Plan]:
-    """Return the function in each form that it has, by the form's name."""
+    """Return the function in all its forms, by the form's name."""
     plans = {name: form(subject) for name, form in FORMS.items()}
     return {name: plan for name, plan in plans.items() if plan is not None}
 
 
 def least_time(plans: Iterable[Plan]) -> Plan | None:
-    """Return the plan that takes least time by the table, the first of equals; None of none."""
+    """Return the plan with the least time by the table; ties go to the first; None if there is no plan."""
     return min(plans, key=lambda plan: plan.nanoseconds, default=None)
 
 
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTOLD) -> Plan:
-    """Return the plan in the form of the choice; of none, the plan of least time among those that the style
-    allows: loops over bodies for `rolled`, for `auto` in place of more than `WORTH_ROLLING` operations, and
-    where there is no other.
+    """Return the plan in the chosen form. Without a choice, return the fastest plan among those that the
+    style allows: loops over bodies for `rolled`; for `auto` instead of more than `WORTH_ROLLING` operations,
+    or if there is no other.
     """
     if choice.form is not None:
         return _in_form(subject, choice.form, choice.place)
     if style == "rolled" or (style == "auto" and subject.model.nv > MAXIMUM_DOF):
-        loops = rolled(subject)  # nothing else is looked at
+        loops = rolled(subject)  # no other form is considered
         if loops is not None:
             return loops
     plans = [form(subject) for name, form in FORMS.items() if name != ROLLED]
@@ -240,7 +242,7 @@ def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTO
 
 
 def _in_form(subject: Subject, form: str, place: str) -> Plan:
-    """Return the plan in a form that was asked for. Raises OptionError where the function has none."""
+    """Return the plan in the requested form. Raises OptionError if the function does not have it."""
     plan = FORMS[form](subject)
     if plan is None:
         problem = f"{place}: {subject.function.name} has no form {form!r} here"

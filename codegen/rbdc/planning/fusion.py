@@ -1,4 +1,4 @@
-"""Several functions behind one entry point: traced together, so that what they have in common is computed
+"""Several functions behind one entry point. They are traced together, so their common parts are computed
 once.
 """
 
@@ -22,8 +22,8 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """Return the outputs of several, from the inputs that each takes, by their names; in lanes where each
-    is.
+    """Return the outputs of several functions, from the inputs that each takes by name; in lanes if all of
+    them are.
     """
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
@@ -37,15 +37,15 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
 
 
 def fused(model: Problem, names: Sequence[str]) -> Function:
-    """Return one function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the
-    outputs of all.
+    """Return one function from several of the catalogue, `a_and_b`, with all their inputs, each once, and all
+    their outputs.
 
-    names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not
-    said. Its methods are those of the functions in every combination, on the joint-space model that all of
-    them have. Outputs that would share a name with something else get their function's name before theirs.
+    names: functions; a function of a frame as `function@frame` or `function@frame@reference` (default LOCAL).
+        Its methods are all combinations of those of the functions, on a joint-space model that all of them
+        support. Outputs whose name occurs twice are prefixed with their function's name.
 
-    Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are
-    missing or unknown.
+    Raises OptionError for fewer than two functions, unknown or repeated ones, and frames that are missing or
+    unknown.
     """
     parts = [_part(model, name) for name in names]
     plain = [part.declaration.name for part in parts]
@@ -62,15 +62,15 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
         " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [own for _, own in chosen])
         for chosen in itertools.product(*(part.methods.items() for part in parts))
     }
-    # Loops and kernels of a part give its own outputs alone, and a method that it follows is not fused.
+    # Loops and kernels of a part return only its own outputs, and its chain of methods is not fused.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
 
 
 def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
-    """Return the functions out of these groups of `fuse`, by their names.
+    """Return the functions for these groups of `fuse`, by name.
 
-    Raises OptionError for two of one name, and what `fused` raises.
+    Raises OptionError for two with one name, and the errors of `fused`.
     """
     made = [fused(model, group) for group in groups]
     by_name = {function.name: function for function in made}
@@ -80,7 +80,7 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """Return the solves that a function and its derivatives end in, in this order, where they have them."""
+    """Return the common solve of a function and its derivatives, in this order, if they have one."""
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values
@@ -88,9 +88,9 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
 
 
 def _asked(model: Problem, text: str) -> Part:
-    """Return the function that a part of `fuse` names; for one of frames the frame's index and the reference.
+    """Return the function that a part of `fuse` names, with frame and reference for a function of frames.
 
-    Raises OptionError for what is unknown, and for a frame that is missing or too many.
+    Raises OptionError for unknown names, and for a frame that is missing or not expected.
     """
     catalogue, (name, *at) = functions_of(model), text.split("@")
     if name not in catalogue:
@@ -108,8 +108,8 @@ def _asked(model: Problem, text: str) -> Part:
 
 
 def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
-    """By name of every entry point that a package can have, with these groups of `fuse`, the functions of the
-    catalogue that it is.
+    """Return for every entry point of a package with these groups of `fuse` the functions of the catalogue
+    that it consists of.
     """
     parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in functions_of(model)}
     for group in groups:
@@ -119,7 +119,7 @@ def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple
 
 
 def _part(model: Problem, text: str) -> Function:
-    """Return a function of the catalogue; one that takes a frame for that frame alone."""
+    """Return a function of the catalogue; a function of a frame for that frame only."""
     part = _asked(model, text)
     function = functions_of(model)[part.name]
     if part.frame is None or function.at_frame is None:

@@ -1,4 +1,4 @@
-"""Signs of the joints of limbs that are alike, which inputs and outputs over these joints take."""
+"""Signs of the joints of identical limbs, which apply to inputs and outputs over these joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdc.spatial import Scalar
 
 
 def signs_of(bodies: Sequence[Body], given: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
-    """By entry of q and of v the sign of its joint, where that is not +1; `given`: by body."""
+    """Return the signs of joints by entry of q and of v, where they are not +1. `given`: signs by body."""
     found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
         "q": {bodies[index].index_q: sign for index, sign in found.items()},
@@ -29,21 +29,21 @@ def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scala
 def signed_output(
     model: Problem, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
 ) -> list[Scalar]:
-    """Return an output over the joints' own directions: along axes that are such directions entries take the
-    signs, after those of contacts where these stand before them.
+    """Apply the signs to an output indexed by joint directions; along such axes they follow the entries of
+    contacts, if these come first.
     """
     starts = _joint_axes(model, output)
     result = []
     for x, entry in zip(entries, product(*map(range, output.shape)), strict=True):
         places = [k - start for k, start in zip(entry, starts, strict=True) if start is not None]
         odd = [signs[p] for p in dict.fromkeys(places) if p in signs and places.count(p) % 2]
-        result.append(prod(odd) * x if odd else x)  # of signs first: entries of a block share it
+        result.append(prod(odd) * x if odd else x)  # combine signs first: entries of a block share them
     return result
 
 
 def _joint_axes(model: Problem, output: Parameter) -> list[int | None]:
-    """For each axis of an output where the joints' directions begin along it; None where it has none, as axes
-    of directions in space and of matrices of placements.
+    """Return for each axis of an output where the joints' directions begin; None for an axis without them,
+    such as directions in space and matrices of placements.
     """
     last = len(output.shape) - 1
     apart = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()

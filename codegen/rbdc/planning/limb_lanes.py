@@ -1,5 +1,5 @@
-"""Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by
-`rbdc.ir.passes.vectorise.lanes`.
+"""Programs whose limbs run side by side: the limbs' constants are inputs, one trace is made, and
+`rbdc.ir.passes.vectorise.lanes` forms the lanes.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Scalar
 
 CONSTANTS = "limb_constants"
-"""The input array of the limbs' differing constants; packing makes numbers of it again."""
+"""Input array of the constants that differ between limbs; packing replaces it by numbers."""
 
 APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.PLACEMENTS, Kind.CONTACT_FORCES)
-"""Kinds of inputs that are not over the joints."""
+"""Kinds of inputs that are not indexed by joints."""
 
 
 @dataclass(frozen=True)
 class LaneBody(JointSpaceBody):
-    """A body of a limb with its constants given as scalars; `contacts`: the frames of contacts on it, as
-    described, and in the chosen one.
+    """A body of a limb whose constants are scalars. `contacts`: frames of contacts on it, as described and in
+    the chosen frame.
     """
 
     contacts: tuple[tuple[Placement, Placement], ...] = ()
@@ -53,8 +53,12 @@ class LaneBody(JointSpaceBody):
 
 @dataclass(frozen=True)
 class LaneModel:
-    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint; and
-    by body and number of a constant that limbs of the group do not share its place in `CONSTANTS`.
+    """The model with aligned limbs.
+
+    model: the model.
+    groups: groups of limbs.
+    numbers: for each body of a limb its constants and the sign of its joint.
+    slots: by body and index of a constant that differs between limbs, its place in `CONSTANTS`.
     """
 
     model: JointSpaceModel
@@ -65,8 +69,8 @@ class LaneModel:
 
 @lru_cache(maxsize=8)
 def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
-    """Return the limbs of a model and the groups within them, their frames alike; None where there are no
-    limbs, or where not all of them take the same inertial parameters at run time. `space` as of `reduced`.
+    """Return the limbs of a model and the groups within them, with aligned frames. Return None without limbs,
+    or if only some of them have run-time inertial parameters. `space` as in `reduced`.
 
     Groups within limbs take 0.57 to 1.0 of the work: TIAGo 0.69 to 0.95, and hands of two to four fingers.
     """
@@ -81,7 +85,7 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
     differing: list[tuple[int, int]] = []
     for bodies in (bodies for group in found for bodies in group.lanes()):
         own = [_numbers(alike, index, signs[index]) for index in bodies]
-        for k, column in enumerate(zip(*own, strict=False)):  # of contacts as many as all bodies have
+        for k, column in enumerate(zip(*own, strict=False)):  # pad contacts to the same number for all bodies
             if max(column) - min(column) > _SAME * max(map(abs, column)):
                 differing += [(index, k) for index in bodies]
             else:
@@ -92,7 +96,7 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
 
 
 def _take_the_same(model: Problem, found: Sequence[LimbGroup]) -> bool:
-    """Return whether of all counterparts none has inertial parameters at run time, or each its own alone."""
+    """Return whether none or all of corresponding bodies have run-time inertial parameters of their own."""
     for bodies in (bodies for group in found for bodies in group.lanes()):
         rows = [[row for row in model.parameters if row.body == index] for index in bodies]
         if any(rows) and any(len(own) != 1 or own[0].added for own in rows):
@@ -101,24 +105,25 @@ def _take_the_same(model: Problem, found: Sequence[LimbGroup]) -> bool:
 
 
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
-    """Return the constants of a body of the aligned model: the sign of its joint, its link's, its chosen
-    frame, the numbers of its joint's drive, and the frames of contacts in the chosen one.
+    """Return the constants of a body of the aligned model: the sign of its joint, its link's constants, its
+    chosen frame, the numbers of its joint's drive, and the frames of contacts in the chosen frame.
     """
     body = model.bodies[index]
     frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
-    *drive, rest = (getattr(body, name) for name in DRIVE_NUMBERS)  # at rest in the joint's own direction
+    # rest position along the joint's own direction
+    *drive, rest = (getattr(body, name) for name in DRIVE_NUMBERS)
     made = [sign, *constants(body), *body.chosen.scalars(), *drive, sign * rest]
     return [float(x) for x in (*made, *(x for frame in frames for x in frame.scalars()))]
 
 
 _SAME = 4e-15
-"""Constants that differ by no more than rounding are the same."""
+"""Constants that differ by no more than this rounding are equal."""
 
 
 def laned(model: Problem, function: Function, method: str) -> Program | None:
-    """Return the program of a function without its optional input, limbs in lanes, groups within them as
-    well; None where there are no limbs, or the function depends on frames. The same values as the scalar
-    program (tested on random trees with alike limbs).
+    """Return the program of a function without its optional input, with limbs and groups within them in
+    lanes. Return None without limbs, or if the function depends on frames. Values equal those of the scalar
+    program (tested on random trees with identical limbs).
     """
     evaluate = function.methods[method]
     if not isinstance(evaluate, InLanes):
@@ -139,7 +144,7 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     }
     recorder = Recorder()
     outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
-    differing = [(CONSTANTS, table)] if table else []  # limbs may be the same in everything
+    differing = [(CONSTANTS, table)] if table else []  # limbs may be equal in everything
     program = from_casadi(declaration.name, [*given.items(), *differing], outputs, recorder)
     # a + b and b + a are one value: a counterpart must be unique.
     program = remove_dead_code(rewrite(program, (order_operands,)))
@@ -156,10 +161,10 @@ def evaluated(
     given: Mapping[str, Sequence[Scalar]],
     trace: Trace,
 ) -> list[tuple[str, list[Scalar]]]:
-    """Return the outputs of a function by name, for the joints' own directions, with these scalars in place
-    of the limbs' constants.
+    """Return the outputs of a function by name, for the joints' own directions, with these scalars as the
+    limbs' constants.
 
-    Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
+    Test: with `limbs.numbers` they equal those of the references, on random descriptions with noise.
     """
     signs = signs_of(limbs.model.bodies, {index: sign for index, (sign, *_) in scalars.items()})
     inputs = {
@@ -205,7 +210,7 @@ def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Excha
 
 
 def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
-    """Return a permutation of bodies as one of their entries in the inputs."""
+    """Map a permutation of bodies to their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}
@@ -213,7 +218,7 @@ def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) 
         for p in (p for p in inputs if p.kind not in APART):
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
-        if here in rows:  # both bodies take their inertial parameters at run time
+        if here in rows:  # both bodies have run-time inertial parameters
             moves |= {(PARAMETERS, rows[here] + k): (PARAMETERS, rows[there] + k) for k in range(NUMBERS)}
     moves |= {
         (CONSTANTS, slot): (CONSTANTS, limbs.slots[step[index], which])

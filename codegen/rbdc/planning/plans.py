@@ -1,5 +1,5 @@
-"""Plans: functions of a model in one form each, as data. Forms make them (`rbdc.planning.forms`), the printer
-of C takes them (`rbdc.emit.printing`).
+"""Plans: functions of a model in one form each, as data. Forms create them (`rbdc.planning.forms`), and the
+printer of C takes them (`rbdc.emit.printing`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rbdc.planning.windows.layout import Layout
 
 @dataclass(frozen=True)
 class StraightLine:
-    """The method of a function and its programs; of two the first goes without the optional inputs."""
+    """The method of a function and its programs; of two the first omits the optional inputs."""
 
     method: str
     kernels: tuple[Program, ...]
@@ -28,8 +28,8 @@ class StraightLine:
 
 @dataclass(frozen=True)
 class Columns:
-    """Straight-line code and the loops of a solve in columns (`rbdc.planning.columns`); of a nest for each
-    width of registers the one for the longest first.
+    """Straight-line code and the loops of a solve in columns (`rbdc.planning.columns`): one nest for each
+    width of registers, longest first.
     """
 
     nests: tuple[LoopNest, ...]
@@ -48,7 +48,7 @@ class Windows:
 @dataclass(frozen=True)
 class Paths:
     """Second derivatives as straight-line code, then loops over the degrees of freedom on each path of the
-    tree. uses: functions that this one calls before.
+    tree. uses: functions that it calls first.
     """
 
     model: Problem
@@ -58,8 +58,12 @@ class Paths:
 
 @dataclass(frozen=True)
 class Climb:
-    """The steps of the climb from a frame to the root, one program a body, that which moves the frame by an
-    offset before, and the loops over the path that the climb has found.
+    """The climb from a frame to the root.
+
+    model: the problem.
+    steps: one program for each body.
+    moved: program that moves the frame by an offset first.
+    nest: loops over the path that the climb finds.
     """
 
     model: Problem
@@ -83,9 +87,12 @@ Content: TypeAlias = StraightLine | Columns | Windows | Paths | Climb | Rolled
 class Plan:
     """A function of a model in one form.
 
-    content: all that its C is printed from. cost: operations of a call for one sample without the optional
-    input, those of functions that it calls included. looped: operations of loops that solve in columns or
-    multiply matrices. moved: numbers among the columns.
+    function: the function.
+    form: name of the form.
+    content: data from which the C is printed.
+    cost: operations of a call for one sample without the optional input, including the called functions.
+    looped: operations of loops that solve in columns or multiply matrices.
+    moved: numbers among the columns.
     """
 
     function: Function
@@ -102,7 +109,7 @@ class Plan:
 
     @property
     def kernels(self) -> Sequence[Program]:
-        """The straight-line programs that the function mostly consists of, if it does."""
+        """The straight-line programs that dominate the function, if any."""
         match self.content:
             case StraightLine(_, kernels):
                 return kernels
@@ -112,7 +119,7 @@ class Plan:
 
     @property
     def lanes(self) -> int:
-        """The most numbers that a value of these programs has side by side."""
+        """Largest number of numbers that a value of these programs has side by side."""
         return max((value.width for program in self.kernels for value in program.values), default=1)
 
     @property
@@ -124,12 +131,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """How several samples are computed: by default in a plain loop, printed beside the function.
+    """The computation of several samples; by default a plain loop, printed beside the function.
 
     samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
-    input; of a function of a frame the steps of its climb. one_by_one: the batch is a loop all the same, and
-    the kernel is for blocks in lanes alone. widths: samples side by side in a kernel, by the bytes of the
-    processor's registers (`ScalarType.widths`); of a function of a frame those of a block.
+        input; for a function of a frame the steps of its climb.
+    one_by_one: whether the batch is a loop nevertheless, and the kernel is for blocks in lanes only.
+    widths: samples side by side in a kernel, by register size (bytes) (`ScalarType.widths`); for a function
+        of a frame those of a block.
     """
 
     samples: tuple[Program, ...] = ()
@@ -139,10 +147,12 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice in place of planning's own; None where that stands.
+    """A choice that replaces planning's own; None keeps planning's.
 
-    form: of a call for one sample. lanes: samples side by side in a batch of rows, 1 where they go one by
-    one. blocks: samples side by side in a batch of blocks. place: where it was asked for, in messages.
+    form: form of a call for one sample.
+    lanes: samples side by side in a batch of rows, 1 for one by one.
+    blocks: samples side by side in a batch of blocks.
+    place: where it was requested, for messages.
     """
 
     form: str | None = None
@@ -152,9 +162,9 @@ class Choice:
 
     @property
     def kernel(self) -> int | None:
-        """Samples side by side in the kernel, which both batches share."""
+        """Number of samples side by side in the kernel, which both batches share."""
         return self.blocks or (None if self.lanes == 1 else self.lanes)
 
 
 UNTOLD = Choice()
-"""Planning chooses."""
+"""No choice: planning decides."""

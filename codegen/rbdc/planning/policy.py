@@ -1,4 +1,4 @@
-"""Thresholds of planning, each with the measurements that it rests on."""
+"""Thresholds of planning, each with its measurements."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ WORTH_ROLLING = 16_000
 """`auto` rolls a function whose straight-line program has more operations than this.
 
 Measured on iiwa, HyQ and a humanoid (7 to 35 degrees of freedom), gcc 12 and clang 19, a core with 32 KiB of
-instruction cache and 1 MiB behind it: with warm caches straight-line code is faster throughout, 1.5 to 4
-times, but its code grows by 8 bytes an operation. The first call after the caches were emptied took with 7000
-operations 4.7 us (5.7 us rolled), with 16000 and 17500 (120 to 180 KB) 12.1 and 25.5 us (10.2 and 12.1 us
-rolled, in 20 KB), with 76000 66 us (31 us rolled).
+instruction cache and 1 MiB behind it. With warm caches straight-line code is always faster, by 1.5 to 4
+times, but its code grows by 8 bytes an operation. The first call after the caches were emptied took, with
+7000 operations, 4.7 us (5.7 us rolled); with 16000 and 17500 (120 to 180 KB) 12.1 and 25.5 us (10.2 and 12.1
+us rolled, in 20 KB); with 76000 66 us (31 us rolled).
 """
 
 MAXIMUM_DOF = 128
-"""The most degrees of freedom that are unrolled: beyond it straight-line matrices take minutes and end in an
-unusable library.
+"""Largest number of degrees of freedom that is unrolled. Beyond it straight-line matrices take minutes and
+produce an unusable library.
 """
 
 MAXIMUM_ROWS = 96
-"""The most rows of contacts of functions that solve for their forces. Operations grow with the square of the
-rows and more: `constrained_dynamics` of an arm has 24,000 at 30 rows, 121,000 (0.9 MB of code) at 60.
+"""Largest number of rows of contacts for functions that solve for their forces. Operations grow at least with
+the square of the rows: `constrained_dynamics` of an arm has 24,000 at 30 rows, 121,000 (0.9 MB of code) at
+60.
 """
 
 WORTH_A_KERNEL = 0.03
@@ -34,16 +35,17 @@ WORTH_A_FORM = 0.05
 """As `WORTH_A_KERNEL`, for batches, whose kernels take longest to compile."""
 
 STRAIGHT_SECOND_ORDER = 3
-"""Up to so many degrees of freedom second derivatives are straight-line code.
+"""Largest number of degrees of freedom for which second derivatives are always straight-line code.
 
 Measured on chains of 2, 3, 4 and 6 joints, clang 19, a Zen 4 core: straight-line code takes 0.23, 0.58, 1.09
-and 2.4 us, the form `paths` 0.42, 0.67, 0.86 and 1.6 us, in half of the time to build and less from 4 on.
+and 2.4 us, the form `paths` 0.42, 0.67, 0.86 and 1.6 us, with half of the build time and less from 4 on.
 """
 
 TRIED_SECOND_ORDER = 6
-"""From there up to so many straight-line code is tried, and taken where it takes less time by the table.
+"""Largest number of degrees of freedom for which straight-line code is tried, and chosen if it is faster by
+the table.
 
-Measured, clang 19, a Zen 4 core, its time in that of the loops (its operations in theirs). Tensors of inverse
+Measured, clang 19, a Zen 4 core, its time over that of the loops (ratio of operations). Tensors of inverse
 dynamics: UR5 0.86, by gcc 12 0.79 (0.78), on a Xeon of 2023 1.32 and 1.16 (0.75), chains of 4, 5 and 6 joints
 with skew axes 1.17, 1.26 and 1.45 (1.53, 1.55, 1.72), iiwa 1.28 (1.40); of forward dynamics: UR5 0.76 (0.88,
 but 17,500), the chains 1.03, 0.93 and 1.15 (1.34, 1.12, 1.47). Hessians of weighted sums, on a Xeon with
@@ -71,8 +73,8 @@ On smaller robots it saves 0.3 to 3.5 % of the operations of tensors (UR5, iiwa,
 """
 
 STRAIGHT_TENSORS = 16
-"""Up to so many with coupled joints, or external forces in the world's frame, whose tensors the form
-`paths` does not have: straight-line code of more would be megabytes.
+"""Largest number of degrees of freedom of models with coupled joints or world-frame forces, whose tensors the
+form `paths` does not support: larger straight-line code would be megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24
@@ -124,8 +126,8 @@ aba_jvp of TIAGo 0.77 and 0.79 (0.99), of HyQ 0.95 and 0.91 (1.04), of ANYmal 0.
 """
 
 MOSTLY_COPIED = 2.0
-"""Functions without sines of joint angles and with fewer operations than this for each number of a sample
-that comes in or goes out spend their time on moving numbers, which side by side are transposed twice:
+"""Functions without sines of joint angles, and with fewer operations than this per number of a sample that
+comes in or goes out, spend their time moving numbers. Side by side these are transposed twice. Examples are
 `integrate` and `difference` of most robots.
 
 Measured, time of a sample one by one over that side by side, by clang 19 and by gcc 12, batches of 64 and

@@ -29,8 +29,8 @@ def traced(model: Problem, function: Function, method: str) -> Program:
 
 @cache
 def frame_offset_program() -> Program:
-    """A frame moved by an offset in its axes: (offset, x) -> up, a position and a unit quaternion, and twelve
-    numbers each.
+    """Return the program that moves a frame by an offset in its axes: (offset, x) -> up; the offset is a
+    position and a unit quaternion, x and up are twelve numbers each.
     """
     offset, x = symbols("offset", 7), symbols("x", 12)
     up, recorder = Placement.of(x).compose(held_at(offset)).scalars(), Recorder()
@@ -42,9 +42,9 @@ def frame_offset_program() -> Program:
 
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Problem) -> list[Program]:
-    """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
-    twelve numbers. A joint that follows another along a curve has columns times slope, curvature and
-    jerk.
+    """Return for each body the program of one step from a frame towards the root: (q, x) -> columns J,
+    placement up; x and up are twelve numbers each. A joint that follows another along a curve has columns
+    times slope, curvature and jerk.
     """
     made = []
     for index, body in enumerate(model.bodies):

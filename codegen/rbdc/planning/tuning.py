@@ -1,5 +1,5 @@
-"""Tunings: the form of each function, its compiler and the samples of its batch side by side, chosen by
-measured times in place of the table of `rbdc.planning.calibration`; the file that keeps them.
+"""Tunings: the form of each function, its compiler and the number of samples of its batch side by side.
+Measured times replace the table of `rbdc.planning.calibration`. Also the file that keeps them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ FILE = "tuning.json"
 """The name of the file in a package."""
 SINGLE, BATCH, BLOCKS = "single", "batch", "blocks"
 KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
-"""Ways of calling a function, each with the word for what is chosen: the form of the C for one sample; the
-samples side by side of a batch of rows, 1 where they go one by one; those of a batch in blocks, where the
-memory holds samples side by side. Both batches have one kernel.
+"""Kinds of calls, each with the word for the choice: the form of the C for one sample; the samples side by
+side of a batch of rows, 1 for one by one; and those of a batch in blocks, which memory stores side by side.
+Both batches share one kernel.
 """
 
 
 class Way(NamedTuple):
-    """A way of computing a function: its form or lanes, and the name of the compiler."""
+    """A choice for a function.
+
+    what: its form, or the number of lanes.
+    compiler: name of the compiler.
+    """
 
     what: str | int
     compiler: str
@@ -42,9 +46,12 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Timing:
-    """A measured way: nanoseconds of a call, of batches of a sample, least of all passes on a processor.
+    """A measured choice.
 
-    spread: the median of the passes over the least.
+    processor: name of the processor.
+    way: the choice.
+    nanoseconds: time of a call (ns), for batches per sample; the minimum over all passes.
+    spread: median of the passes over the minimum.
     """
 
     processor: str
@@ -55,8 +62,11 @@ class Timing:
 
 @dataclass(frozen=True)
 class Decision:
-    """The way that a function takes, the one that it takes without a tuning, and the times of all.
+    """The choice for a function.
 
+    way: the choice.
+    default: choice without a tuning.
+    measured: times of all choices.
     place: file and line, for messages.
     """
 
@@ -66,7 +76,7 @@ class Decision:
     place: str = field(default="", compare=False)
 
     def nanoseconds(self, way: Way) -> float | None:
-        """Return the time of a way, on several processors the geometric mean; None where one did not measure
+        """Return the time of a choice (ns), the geometric mean over processors; None if one did not measure
         it.
         """
         times = [timing.nanoseconds for timing in self.measured if timing.way == way]
@@ -75,13 +85,13 @@ class Decision:
 
     @property
     def gain(self) -> float | None:
-        """The time of the default over that of the choice."""
+        """Time of the default over that of the choice."""
         before, after = self.nanoseconds(self.default), self.nanoseconds(self.way)
         return None if before is None or after is None else before / after
 
 
 class Used(NamedTuple):
-    """A compiler that times were measured with."""
+    """A compiler with which times were measured."""
 
     version: str
     flags: tuple[str, ...]
@@ -89,14 +99,18 @@ class Used(NamedTuple):
 
 @dataclass(frozen=True)
 class Tuning:
-    """The decisions for functions: by `SINGLE` and `BATCH`, then by name. compilers: by name."""
+    """The decisions for functions.
+
+    compilers: compilers by name.
+    decisions: decisions by `SINGLE`, `BATCH` or `BLOCKS`, then by name of the function.
+    """
 
     compilers: Mapping[str, Used]
     decisions: Mapping[str, Mapping[str, Decision]]
 
     @property
     def processors(self) -> tuple[str, ...]:
-        """The processors that times were measured on."""
+        """The processors on which times were measured."""
         return tuple(dict.fromkeys(timing.processor for d in self.all() for timing in d.measured))
 
     @property
@@ -114,12 +128,12 @@ class Tuning:
         return {name: _choice(*found) for name, found in own.items()}
 
     def compilers_of(self, function: str) -> dict[str, str]:
-        """Return the names of the compilers of a function, as its entry of a manifest has them."""
+        """Return the names of the compilers of a function, as the manifest stores them."""
         found = {"compiler": self.compiler(function), "batch_compiler": self.compiler(function, batch=True)}
         return {word: compiler for word, compiler in found.items() if compiler is not None}
 
     def compiler(self, function: str, *, batch: bool = False) -> str | None:
-        """Return the name of the compiler of a function, or of its kernel for batches; None where none is
+        """Return the name of the compiler of a function, or of its kernel for batches; None if none is
         named.
         """
         kinds = (BLOCKS, BATCH) if batch else (SINGLE,)
@@ -127,7 +141,7 @@ class Tuning:
         return next((decision.way.compiler for decision in named), None)
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
-        """Return remarks of a build of these functions on it; without a processor: for all."""
+        """Return remarks on a build of these functions for a processor; without a processor, for all."""
         found = []
         if processor and self.processors and processor not in self.processors:
             found.append(f"measured on {', '.join(self.processors)}; this is {processor}")
@@ -137,7 +151,7 @@ class Tuning:
 
     @property
     def text(self) -> str:
-        """The file: one content is one text, with a measurement on each line."""
+        """The text of the file. Equal contents have equal text, with a measurement on each line."""
         used = self.compilers.items()
         kinds = {name: [k for k in KINDS if name in self.decisions[k]] for name in self.functions}
         data = {
@@ -186,8 +200,8 @@ def geometric_mean(numbers: Sequence[float]) -> float:
 
 
 def read_tuning(given: Any) -> Tuning:
-    """Return the tuning of a file by its path. Raises ValueError for what is no path of a file that can be
-    read, DescriptionError with the line for a content that is no tuning.
+    """Return the tuning in a file. Raises ValueError for a path that cannot be read, DescriptionError with
+    the line for content that is not a tuning.
     """
     if isinstance(given, Tuning):
         return given
@@ -201,7 +215,7 @@ def read_tuning(given: Any) -> Tuning:
 
 
 class _Reader:
-    """The tuning of a file, whose errors name file and line."""
+    """Reader of the tuning in a file; its errors name file and line."""
 
     def __init__(self, source: Source) -> None:
         self.source = source

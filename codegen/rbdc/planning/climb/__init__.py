@@ -1,1 +1,1 @@
-"""Functions of a frame: loops over the path from the frame to the root, which the climb has found."""
+"""Functions of a frame: a climb finds the path from the frame to the root, and loops run over it."""

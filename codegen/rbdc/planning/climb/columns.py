@@ -9,14 +9,14 @@ from rbdc.model import WORLD, Problem
 
 
 def first_columns(model: Problem) -> list[int]:
-    """For each body its first column of a climb, and how many there are."""
+    """Return the first column of a climb of each body, and the number of columns."""
     table = frame_dofs(model)
     return [*(bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)), len(table)]
 
 
 def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
-    """For each column of a climb its entry in v, its factor, its body, and 1 or 2 where it has the curvature
-    or the jerk of a joint that follows another along a curve, whose columns have their factors already.
+    """Return for each column of a climb: its entry in v, its factor, its body, and 1 or 2 if it has the
+    curvature or the jerk of a joint that follows another along a curve (these columns include their factors).
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]
@@ -24,7 +24,7 @@ def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
 
 
 def enough(model: Problem) -> list[bool]:
-    """Return whether six degrees of freedom or more carry a frame, by frames."""
+    """Return for each frame whether six degrees of freedom or more carry it."""
     carrying = list[int]()
     for body in model.bodies:
         carrying.append(body.joint.nv + (0 if body.parent == WORLD else carrying[body.parent]))

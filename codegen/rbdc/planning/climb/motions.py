@@ -42,7 +42,7 @@ def jacobian_time_derivative(model: Problem) -> list[Statement]:
 
 
 def drift(model: Problem) -> list[Statement]:
-    """Return the acceleration without that of the joints."""
+    """Return the acceleration for zero joint accelerations."""
 
     def result(m: PathStep) -> None:
         moving, rate = m.motion("moving"), m.motion("total")
@@ -151,8 +151,8 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 def _rates(
     model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
 ) -> list[Statement]:
-    """Add the columns of a body times its entries of v or a to a motion; squared: those of curvature times
-    squares of v too. row: of an array of motions along the path, which row after that of the body.
+    """Add the columns of a body times its entries of v or a to a motion. squared: also those of curvature
+    times squares of v. row: row of an array of motions along the path, the body's or the one after it.
     """
     offset, strides = (0, {}) if row is None else (6 * row, {"i": 6})
 
@@ -180,7 +180,7 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity; along:
+    """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity. along: also
     relative to each body of the path, with the step s of each.
     """
     step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})

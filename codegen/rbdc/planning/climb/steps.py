@@ -1,5 +1,5 @@
 """Steps and loops over the path from a frame to the root: bodies `path[i]` from the frame on, the LOCAL
-`columns` of their degrees of freedom k (of a second one, j), the frame's placement `world`.
+`columns` of their degrees of freedom k (and a second one, j), and the frame's placement `world`.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class PathStep(StepRecorder):
         return self.read("factor_of", 1, **{dof: 1})[0] if self.coupled else 1.0
 
     def entry(self, rates: str) -> Scalar:
-        """Return the entry of v or a that the degree of freedom k has."""
+        """Return the entry of v or a that belongs to the degree of freedom k."""
         return self.read(rates, 1, column=1)[0]
 
     def seen(self, motion: Motion, reference: str = "", symbol: str = "s") -> Motion:
-        """Return a LOCAL motion as the reference has it."""
+        """Map a LOCAL motion to the reference."""
         reference = reference or self.reference
         made = expressed(motion, self.world, reference)
         if reference != "LOCAL":
@@ -68,7 +68,7 @@ class PathStep(StepRecorder):
     def put_pair(self, matrices: str, entries: Scalars) -> None:
         """Add entries, times both factors, to the places of the degrees of freedom k and j."""
         one, other = self.factor(), self.factor("j")
-        # one after the other: their product alone would be no vector in the files of batches
+        # one after the other: their product alone would not be a vector in the files of batches
         values = [0.0 if is_zero(x) else one * (other * x) for x in entries]
         self._put(matrices, values, self.model.nv**2, column=self.model.nv, j_column=1)
 
@@ -82,7 +82,7 @@ class PathStep(StepRecorder):
 
 
 Text: TypeAlias = Callable[[PathStep], None]
-"""Records what is done for a degree of freedom, a body or the frame."""
+"""Records the work for a degree of freedom, a body or the frame."""
 
 OWN = Entry("path", Variable("i"))
 LENGTH = Variable("length")
@@ -119,8 +119,8 @@ def of_joint(
     own: Index = OWN,
     dof: str = "k",
 ) -> Loop:
-    """Return a loop over the degrees of freedom of a body on the path; bend, jerk: what is done for the
-    curvature of a joint that follows another along a curve, and for its derivative.
+    """Return a loop over the degrees of freedom of a body on the path. bend, jerk: the work for the curvature
+    of a joint that follows another along a curve, and for its derivative.
     """
     bodies = [() if statement is None else (statement,) for statement in (plain, bend, jerk)]
     body: tuple[Statement, ...] = bodies[0]

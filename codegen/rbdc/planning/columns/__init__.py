@@ -1,1 +1,3 @@
-"""Functions whose results are solutions of one system, columns side by side in the lanes of vectors."""
+"""Functions whose results are solutions of one linear system, with columns side by side in the lanes of
+vectors.
+"""

@@ -1,10 +1,10 @@
-"""Loops of functions whose results are solutions of one system L^T D L X = B, columns side by side in the
-lanes of vectors.
+"""Loops of functions whose results are solutions of one system L^T D L X = B, with columns side by side in
+the lanes of vectors.
 
-Straight-line code gives right-hand sides B, known parts and the factors of A. What is left is the same
+Straight-line code computes right-hand sides B, known parts and the factors of A. The rest is the same
 arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
-(`rbdc.planning.columns.plan`). A is M, or M with the rows of contacts before it, whose solutions are the
-function's outputs over them.
+(`rbdc.planning.columns.plan`). A is M, or M preceded by the rows of contacts, whose solutions are the
+function's outputs over contacts.
 """
 
 from __future__ import annotations
@@ -45,24 +45,25 @@ from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import Scalar
 
 WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.2
-"""A solve of more operations is a loop where that has less than so many times these: what is written out
-leaves out blocks of zeros, and half of an inverse.
+"""A solve of more operations becomes a loop if the loop has less than this multiple of them. Code that is
+written out omits blocks of zeros, and half of an inverse.
 
-Measured on a Zen 4 core (AVX-512), the loop's time of a call by gcc 12 and clang 19 in that of rows written
-out one by one (operations of the solve, the loop's in these). Derivatives of forward dynamics: HyQ 1.01 and
-0.98 (3,217, 1.64), TIAGo 1.08 and 1.06 (8,441, 2.15), iiwa 1.06 and 1.14 (420, 1.71). M^-1: a humanoid 1.16
-and 1.13 (3,737, 2.48), TIAGo 1.22 and 1.23 (1,970, 2.87). Derivatives of constrained dynamics, their
-operations with the copies to results: HyQ on one point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98
-and 0.98 (1,583, 1.46). On a Zen 3 core (AVX2), by a loop over three rows of four blocks: derivatives of
-forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to 0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
+Measured on a Zen 4 core (AVX-512): the loop's time of a call by gcc 12 and clang 19 over that of rows written
+out (operations of the solve, ratio of the loop's). Derivatives of forward dynamics: HyQ 1.01 and 0.98 (3,217,
+1.64), TIAGo 1.08 and 1.06 (8,441, 2.15), iiwa 1.06 and 1.14 (420, 1.71). M^-1: a humanoid 1.16 and 1.13
+(3,737, 2.48), TIAGo 1.22 and 1.23 (1,970, 2.87). Derivatives of constrained dynamics, with copies to results
+among the operations: HyQ on one point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583,
+1.46). On a Zen 3 core (AVX2), with a loop over three rows of four blocks: derivatives of forward dynamics of
+a humanoid, TIAGo and quadrupeds 0.63 to 0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
 """
 
 PART = 600
-"""About so many products of a block in one C function."""
+"""Target number of products of a block in one C function."""
 
 TOGETHER = 4
-"""Other rows that are taken from all blocks of a row before the next ones: registers hold their entries of
-L beside the sums. All at once take 1.07 of the time for M^-1 of a humanoid by gcc 12 (Zen 4).
+"""Number of other rows whose products are subtracted from all blocks of a row before the next ones: registers
+hold their entries of L and the sums. All at once take 1.07 of the time for M^-1 of a humanoid by gcc 12 (Zen
+4).
 """
 
 K, T = Variable("k"), Variable("t")
@@ -71,9 +72,9 @@ K, T = Variable("k"), Variable("t")
 def column_loops(
     programs: Sequence[Program], declaration: FunctionDeclaration
 ) -> tuple[ColumnPlan, tuple[LoopNest, ...], int]:
-    """Return where everything lies of a function whose outputs are solutions of its `System`; its loops,
-    where these are some for registers of 64 bytes first; and the operations of the solve where it is a loop.
-    programs: of what `preparation` declares, the first of two without the optional inputs.
+    """Return the layout of a function whose outputs are solutions of its `System`; its loops, those for
+    registers of 64 bytes first; and the operations of the solve if it is a loop. programs: those of
+    `preparation`, of two the first without the optional inputs.
     """
     plan, early = worth_a_loop(plan_of(programs, declaration))
     start = Straight(tuple(kernel(program, plan) for program in programs))
@@ -84,7 +85,7 @@ def column_loops(
 
 
 def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: int) -> LoopNest:
-    """Return the function, its loops in vectors of so many lanes."""
+    """Return the function with loops in vectors of `lanes` lanes."""
     early = solves(plan, plan.early_blocks, lanes=lanes)
     late = solves(plan, plan.late_blocks, "late_", lanes)
     given = [WhereGiven(options, late.statements)] if late.statements else []
@@ -97,7 +98,7 @@ def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: in
 
 
 def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
-    """Return the plan, as a loop if the solve is better one, and the solve without optional inputs."""
+    """Return the plan, as a loop if that is better, and the solve without optional inputs."""
     written = solves(plan, plan.early_blocks)
     operations = written.cost().vectors
     if operations > WORTH_A_LOOP:
@@ -109,7 +110,7 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield zeros, the identity for M^-1, and what rows of a loop that are none are multiplied by."""
+    """Yield zeros, the identity for M^-1, and factors of the rows of a loop that do not exist."""
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:
         first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
@@ -128,7 +129,9 @@ def _numbers(values: Mapping[Place, float]) -> Step:
 
 
 def _results(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield columns to the outputs, the half of M^-1 that its symmetry gives, and what is known."""
+    """Yield copies of columns to the outputs, of the half of M^-1 that symmetry determines, and of known
+    entries.
+    """
     system, n = plan.system, plan.system.joints
     for rows, parameters, first in (
         (n, system.solutions, system.contacts),
@@ -147,7 +150,7 @@ def _results(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Statement]:
-    """Yield columns of an output whose first row is this row of the system, neighbours together."""
+    """Yield copies of columns of an output whose first row is this row of the system, neighbours together."""
     width = p.shape[1]
     position = [plan.position(side, column) for column in range(width)]
     starts = [c for c in range(width) if c == 0 or position[c] != position[c - 1] + 1]
@@ -157,7 +160,7 @@ def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Sta
 
 
 def _known(plan: ColumnPlan) -> Step:
-    """Add the entries that are known to the outputs that they are in."""
+    """Return the step that adds known entries to their outputs."""
     m, contacts, found = PlaceRecorder(), plan.system.contacts, dict[str, dict[int, Scalar]]()
     for value, (side, row, column) in zip(
         m.numbers(len(plan.known), Place("known")), plan.known, strict=True
@@ -171,8 +174,8 @@ def _known(plan: ColumnPlan) -> Step:
 
 
 def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) -> LoopNest:
-    """Return the solve for some blocks of columns: routines with rows written out, or a loop for strips of as
-    many blocks, of which some can be all zeros.
+    """Return the solve for some blocks of columns: routines with rows written out, or a loop over strips of
+    blocks, some of which may be zero.
     """
     tables, routines = list[Table](), list[Routine]()
     if plan.looped:
@@ -203,7 +206,7 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 
 
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
-    """Return rows that are written out."""
+    """Return rows in straight-line code."""
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
     about = f"Rows of the solve, {plan.lanes} columns in a block: block b of row k is y[{plan.blocks} k + b]."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
@@ -231,9 +234,9 @@ def _row(plan: ColumnPlan, row: SolveRow) -> Step:
 
 
 def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[Table]:
-    """Return tables of the pairs of rows: where these begin, in pairs of blocks, their pivots, the entry of L
-    between them, and their first term, after the last the end of all; and of the terms: the entries of L for
-    both rows, and where the other row begins.
+    """Return tables of the pairs of rows: the offset of each pair in blocks, their pivots, the entry of L
+    between them, and their first term (after the last one the end); and tables of the terms: the entries of L
+    for both rows, and the offset of the other row.
     """
     pairs, terms = list[tuple[int, ...]](), list[tuple[int, ...]]()
     for strip, own in cut:
@@ -247,7 +250,7 @@ def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair
 
 
 def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Routine:
-    """Return a loop over so many pairs of rows of strips of as many blocks, in vectors of so many lanes."""
+    """Return a loop over `count` pairs of rows, for strips of `width` blocks, in vectors of `lanes` lanes."""
     pairs, terms = (
         [Entry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
         for table, size, variable in (("pairs", 6, K), ("terms", 3, T))
@@ -287,7 +290,7 @@ _NUMBERS = ("factor", "pivots", "p", "q", "l", "m", "within")
 
 
 def _at(m: LaneRecorder, places: Mapping[str, Place]) -> Step:
-    """Return the step that a recorder has, with arguments in arrays of their names but for `places`."""
+    """Return the step of a recorder; arguments are arrays of their names, except those in `places`."""
     program = m.program()
     names = [array.name for array in (*program.inputs, *program.outputs)]
     return Step(program, {name: places.get(name, Place(name)) for name in names})

@@ -1,8 +1,8 @@
-"""Functions whose results are solutions of one system L^T D L X = B: what their straight-line code gives,
-where it lies in blocks of columns, and what each row of the solve takes from the others.
+"""Functions whose results are solutions of one system L^T D L X = B: the results of their straight-line code,
+the layout in blocks of columns, and the products that each row of the solve subtracts.
 
-Blocks of zeros are left out where rows are written out; in a loop, rows of zeros in a strip. Columns that are
-zeros unless optional inputs are given come last, and are solved for with these alone.
+Blocks of zeros are left out if rows are written out; a loop skips rows of zeros in a strip. Columns that are
+zero without optional inputs come last and are solved only with these.
 """
 
 from __future__ import annotations
@@ -18,20 +18,24 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.nodes import Array, Program
 
 STRIP = 6
-"""The most blocks of columns that a loop takes at once, of two rows together: 16 registers hold their sums, a
-block of another row and two entries of L. A block that is loaded serves both rows.
+"""Largest number of blocks of columns that a loop takes at once, for two rows together: 16 registers hold
+their sums, a block of another row and two entries of L. A loaded block serves both rows.
 
 Measured on a Zen 4 core, derivatives of constrained dynamics of HyQ (four points) and Unitree G1 (two
-surfaces), time in that of one row and 12 or 14 blocks at once, by gcc 12: 0.94 and 0.90; in that of three
-rows and 4 blocks, thrice with AVX-512, 0.98 and 1.02, by clang 19 0.98 and 1.03, for AVX2 0.96 to 1.03.
+surfaces). Time relative to one row and 12 or 14 blocks at once, by gcc 12: 0.94 and 0.90. Relative to three
+rows and 4 blocks, or three times that with AVX-512: 0.98 and 1.02, by clang 19 0.98 and 1.03, for AVX2 0.96
+to 1.03.
 """
 
 
 @dataclass(frozen=True)
 class System:
-    """The system of a function whose matrices over the joints are solutions. sides: those for right-hand
-    sides that are computed; inverse: that for unit forces, a block of A^-1, if there is one; of_contacts:
-    their rows of contacts, in this order, if A has such; beside: vectors, which are no solutions.
+    """The system of a function whose matrices over the joints are solutions.
+
+    sides: outputs for computed right-hand sides.
+    inverse: output for unit forces, a block of A^-1; None without one.
+    of_contacts: rows of contacts of these outputs, in order, if A has such rows.
+    beside: outputs that are vectors and no solutions.
     """
 
     sides: tuple[Parameter, ...]
@@ -53,7 +57,7 @@ class System:
 
     @property
     def solutions(self) -> tuple[Parameter, ...]:
-        """All of them, the inverse last."""
+        """All solutions, the inverse last."""
         return self.sides if self.inverse is None else (*self.sides, self.inverse)
 
     @property
@@ -72,17 +76,22 @@ class System:
         return self.contacts + self.joints
 
     def first(self, solution: int) -> int:
-        """Return the first column of a solution among those of all."""
+        """Return the first column of a solution among all columns."""
         return sum(p.shape[1] for p in self.solutions[:solution])
 
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """Where everything lies. `order`: the columns of all right-hand sides and of the identity as they lie in
-    a row; from the `early`-th on they are zeros unless optional inputs are given. `stored`: (right-hand side,
-    row, column) of the entries that can differ from zero; `known` likewise; `factor`: (row, column) of
-    those of L below its diagonal of ones. A block of columns fills a vector of `scalar`. looped: the solve is
-    a loop over strips of blocks; otherwise it is written out.
+    """The layout of a solve.
+
+    system: the system.
+    scalar: type of the numbers; a block of columns fills its vector.
+    order: columns of all right-hand sides and of the identity in the order in which they lie in a row.
+    early: columns from here on are zero without optional inputs.
+    stored: (right-hand side, row, column) of the entries that can differ from zero.
+    known: the same for known entries.
+    factor: (row, column) of the entries of L below its unit diagonal.
+    looped: whether the solve is a loop over strips of blocks instead of written out.
     """
 
     system: System
@@ -116,12 +125,14 @@ class ColumnPlan:
 
     @property
     def late_blocks(self) -> range:
-        """The others, of columns that are zeros unless optional inputs are given."""
+        """The other blocks, whose columns are zero without optional inputs."""
         first = self.early_blocks.stop
         return range(first, first + self._blocks_of(max(0, len(self.order) - first * self.lanes)))
 
     def _blocks_of(self, columns: int) -> int:
-        """Return blocks of so many columns; for a loop pairs of them, which fill long registers."""
+        """Return the number of blocks of columns; for a loop an even number, so that pairs fill long
+        registers.
+        """
         pair = 1 + self.looped
         return -(-columns // (pair * self.lanes)) * pair
 
@@ -135,26 +146,26 @@ class ColumnPlan:
         return {column: position for position, column in enumerate(self.order)}
 
     def position(self, side: int, column: int) -> int:
-        """Return the place of a right-hand side's column in a row."""
+        """Return the position of a right-hand side's column in a row."""
         return self._position[self.system.first(side) + column]
 
     def block(self, side: int, column: int) -> int:
-        """Return the block of a row in which a column is."""
+        """Return the block of a row that contains a column."""
         return self.position(side, column) // self.lanes
 
     def mirrored(self, row: int) -> range:
-        """Return the blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
+        """Return the blocks of a row that the symmetry of A^-1 determines: those left of its diagonal."""
         if self.system.inverse is None:
             return range(0)
         own = self.position(len(self.system.sides), 0)
         return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
 
     def place(self, side: int, row: int, column: int) -> int:
-        """Place of a right-hand side's entry among all columns."""
+        """Return the position of a right-hand side's entry among all columns."""
         return row * self.row + self.position(side, column)
 
     def filled(self, blocks: range) -> list[set[int]]:
-        """For each row those of the blocks in which a right-hand side or the identity is not zero."""
+        """Return for each row the blocks in which a right-hand side or the identity is not zero."""
         made = [set[int]() for _ in range(self.size)]
         for k in range(self.system.joints if self.system.inverse else 0):
             made[self.system.contacts + k].add(self.block(len(self.system.sides), k))
@@ -165,11 +176,14 @@ class ColumnPlan:
 
 @dataclass(frozen=True)
 class SolveRow:
-    """One row of the solve, by its number, in blocks that are not all zeros. scaled: by the inverse of its
-    pivot, before anything is taken from it; terms: numbers of entries of L, of other rows, and the blocks in
-    which the products of these are taken from this one. filled: the blocks that are not all zeros before:
-    without loads of the others kuka's derivatives of forward dynamics take 0.88 of the time by clang 19, 1.14
-    by gcc 12 (Zen 4).
+    """One row of the solve, in blocks that are not all zero.
+
+    number: index of the row.
+    scaled: whether it is multiplied by its inverse pivot before anything is subtracted.
+    blocks: its blocks.
+    terms: indices of an entry of L, of another row, and the blocks in which their product is subtracted.
+    filled: blocks that are not zero before. Without loads of the others kuka's derivatives of forward
+        dynamics take 0.88 of the time by clang 19, 1.14 by gcc 12 (Zen 4).
     """
 
     number: int
@@ -180,14 +194,14 @@ class SolveRow:
 
     @property
     def products(self) -> int:
-        """Blocks that are multiplied and added."""
+        """Number of blocks that are multiplied and added."""
         return sum(len(blocks) for *_, blocks in self.terms)
 
 
 def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
-    """Return L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place, in these
-    blocks; of X = A^-1, which is symmetric, blocks left of the diagonal are left out. The rows that were made
-    last are taken last.
+    """Return the rows of L^T Y = B from the last one up, then of L X = D^-1 Y from the first one down, in
+    place, in these blocks. For X = A^-1, which is symmetric, blocks left of the diagonal are omitted.
+    Recently computed rows are used last.
     """
     size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
     filled, rows = plan.filled(blocks), list[SolveRow]()
@@ -210,16 +224,22 @@ def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
 
 
 def strips(blocks: range) -> list[range]:
-    """Return the blocks that a loop takes at once: pairs of them, as many each time but for one pair."""
+    """Return the blocks that a loop takes at once: an even number, the same each time except for the last
+    pair.
+    """
     count = -(-len(blocks) // STRIP)
     ends = [len(blocks) // 2 * k // count * 2 for k in range(1, count + 1)]
     return [blocks[start:end] for start, end in pairwise([0, *ends])]
 
 
 class RowPair(NamedTuple):
-    """Two rows that a loop makes together, the second perhaps one beyond the last of the system. terms: the
-    entries of L by which another row is taken off the first and off the second, and its number; within: that
-    by which the first is taken off the second. An entry that is zero has the number after the last one.
+    """Two rows that a loop computes together; the second may lie beyond the system.
+
+    first, second: the rows.
+    terms: entries of L with which another row is subtracted from the first and from the second, and its
+        index.
+    within: entry with which the first is subtracted from the second. A zero entry has the index after the
+        last one.
     """
 
     first: SolveRow
@@ -243,7 +263,7 @@ def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
 
 
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """Return the outputs that the kernel computes for the system of a function."""
+    """Return the outputs of the straight-line kernel that prepares the system of a function."""
     system = System.of(declaration)
     size = system.size
     outputs = [
@@ -256,7 +276,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """Return the plan that serves all kernels."""
+    """Return the layout that serves all kernels."""
     system = System.of(declaration)
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 
@@ -285,7 +305,7 @@ def _nonzero(program: Program, which: int) -> list[int]:
 
 
 def kernel(program: Program, plan: ColumnPlan) -> Program:
-    """Return the program with its outputs where the plan has them."""
+    """Return the program with its outputs at the places of the layout."""
     sides = plan.system.sides
 
     def entries(first: int, of: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:

@@ -11,10 +11,11 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class Ancestors:
-    """For each of some numbers those above it, from the root, then itself: `entries` from `start` to `own`.
+    """For each degree of freedom, its ancestors from the root down, then itself: `entries` from `start` to
+    `own`.
 
-    One list per leaf is enough: what lies above a number is where the list of any leaf below it begins. What
-    lies below a number comes after it and before `end`.
+    One list for each leaf is enough: the ancestors of a number are the beginning of the list of any leaf
+    below it. Descendants of a number come after it and before `end`.
     """
 
     start: tuple[int, ...]
@@ -24,7 +25,9 @@ class Ancestors:
 
     @staticmethod
     def of_parents(parents: Sequence[int]) -> Ancestors:
-        """From the parent of each number, smaller than itself; -1 for a root."""
+        """Return the ancestors from the parent of each number, which is smaller than the number; -1 for a
+        root.
+        """
         start, own, entries = [-1] * len(parents), [-1] * len(parents), list[int]()
         for leaf in reversed(range(len(parents))):
             if own[leaf] >= 0:
@@ -43,13 +46,13 @@ class Ancestors:
         return Ancestors(tuple(start), tuple(own), tuple(end), tuple(entries))
 
     def above(self, number: int) -> tuple[int, ...]:
-        """Return the numbers above this one, from the root."""
+        """Return the ancestors of a number, from the root."""
         return self.entries[self.start[number] : self.own[number]]
 
 
 def elimination_parents(model: Model, paths: Ancestors, held: Sequence[int] = ()) -> list[int]:
-    """Return the elimination tree of M over v: eliminating a row fills among all that it couples; the tree
-    itself where nothing is coupled. held: rows before those of M, each with entries along the path of the
+    """Return the elimination tree of M over v. Eliminating a row fills all entries that it couples; without
+    couplings it is the tree itself. held: rows before those of M, each with entries along the path of the
     last degree of freedom that it names.
     """
     before = len(held)

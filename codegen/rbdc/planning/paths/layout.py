@@ -22,10 +22,13 @@ and processors that compute with the longest ones in two halves take no longer.
 
 @dataclass(frozen=True)
 class JointOnPath:
-    """A joint: its first degree of freedom, how many come before it on its path, and how many it has.
+    """A joint on a path.
 
-    above: the number of the joint above, of a root its own. end: the first degree of freedom after all
-    that it carries.
+    dof: its first degree of freedom.
+    position: number of degrees of freedom before it on its path.
+    size: number of its degrees of freedom.
+    above: number of the joint above; for a root its own.
+    end: first degree of freedom after its subtree.
     """
 
     dof: int
@@ -37,8 +40,12 @@ class JointOnPath:
 
 @dataclass(frozen=True)
 class Layout:
-    """Joints, degrees of freedom, and how many of these fill a vector. free: the tree hangs on one free body,
-    in whose frame all is.
+    """Joints and degrees of freedom.
+
+    joints: joints.
+    size: number of degrees of freedom.
+    lanes: degrees of freedom that fill a vector.
+    free: whether the tree is attached to one free body, in whose frame everything is expressed.
     """
 
     joints: tuple[JointOnPath, ...]

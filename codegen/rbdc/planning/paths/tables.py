@@ -26,8 +26,8 @@ OWN = ("own_at", "own_dof", "own_count", "own_above")
 
 
 class Joint:
-    """Indices of a joint by its number: its first degree of freedom, those after it and after all that it
-    carries, the joint above.
+    """Index expressions of a joint: its first degree of freedom, those after it and after its subtree, the
+    joint above.
     """
 
     def __init__(self, number: Index) -> None:

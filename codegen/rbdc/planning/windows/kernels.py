@@ -11,10 +11,12 @@ from rbdc.reduction.schedules import moving_bodies, suits_windows
 
 @dataclass(frozen=True)
 class WindowsKernel:
-    """A kernel, and how the manifest names its method.
+    """A kernel.
 
-    inputs: by array over rows the argument that it comes from. moving: there are velocities, and derivatives
-    by windows of columns. factors: there are those of M, and its inverse, without joints that follow others.
+    method: name of its method in the manifest.
+    inputs: for each array over rows, the argument from which it comes.
+    moving: whether there are velocities, and derivatives by windows of columns.
+    factors: whether it has the factors of M and its inverse; then joints must not follow others.
     """
 
     method: str
@@ -24,14 +26,16 @@ class WindowsKernel:
 
     @property
     def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. These have viscous damping alone: armature of a free
-        root would spoil that what M makes of its own accelerations is known.
+        """Whether derivatives are products with M^-1. They support viscous damping only: with armature of a
+        free root, the product of M with its own accelerations would not be known.
         """
         return self.factors and self.moving
 
 
 MOST, SOLVED = 1000, 360
-"""The most degrees of freedom of a kernel, and of one that has M^-1: four matrices on the stack, 4 MiB."""
+"""Largest number of degrees of freedom of a kernel, and of one with M^-1: four matrices on the stack, 4
+MiB.
+"""
 
 KERNELS = {
     "inverse_dynamics_derivatives": WindowsKernel("idsva", (("rates", "v"), ("seconds", "a")), factors=False),

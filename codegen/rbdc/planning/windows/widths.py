@@ -1,11 +1,11 @@
-"""Widths of registers: for each the windows of columns and the supernodes of L of kernels of windows.
+"""Widths of registers, each with the windows of columns and the supernodes of L of kernels of windows.
 
-Supernodes of L: columns that follow each other, all that hang on the same column or on each other.
+A supernode of L consists of consecutive columns that are all attached to the same column or to each other.
 
-With T the inverse of L within a supernode B, K the forces of its joints and a how what carries it accelerates
-in each column of M^-1: (M^-1)_BC = -T K a_C for every C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B.
-That is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A for A above and
-a = S_A (M^-1)_A.
+Let T be the inverse of L within a supernode B, K the forces of its joints, and a the acceleration of the body
+that carries it, in each column of M^-1. Then (M^-1)_BC = -T K a_C for every C before B, and (M^-1)_BB = T
+D_B^-1 T^T - T K a_B. This is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A
+for A above and a = S_A (M^-1)_A.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.reduction.schedules import Schedule, Window, windows
 
 LARGEST = 8
-"""Columns of a supernode: so many rows of sums stay in registers."""
+"""Largest number of columns of a supernode: the sums of that many rows stay in registers."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A column of a supernode: its number there, its lane, how many of the supernode are above it, these, and
-    those below it, the last first.
+    """A column of a supernode.
+
+    number: its index there.
+    lane: its lane.
+    above: its ancestors in the supernode.
+    below: its descendants in the supernode, the last one first.
     """
 
     number: int
@@ -35,9 +39,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape that supernodes with the same code share: which of its columns hang on which, -1 for none;
-    whether they are a free root's; whether the matrix begins with them; in which lane of a register the
-    first is, where a register that began with it would end beyond the matrix.
+    """Shape that supernodes with the same code share.
+
+    parents: for each column the one to which it is attached, -1 for none.
+    rooted: whether they are a free root's.
+    top: whether the matrix begins with them.
+    lane: lane of the first column in a register; a register that began with it would end beyond the matrix.
     """
 
     parents: tuple[int, ...]
@@ -69,7 +76,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Supernode:
-    """Its first column, the column of the joint that carries it, -1 for none but a free root, its shape."""
+    """A supernode.
+
+    start: index of its first column.
+    carrier: column of the joint that carries it, -1 at a free root or the world.
+    shape: its shape.
+    """
 
     start: int
     carrier: int
@@ -77,11 +89,11 @@ class Supernode:
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
-    """Return all columns in supernodes no longer than a register, from the last column on the longest there
-    is.
+    """Return all columns in supernodes no longer than a register, the longest possible from the last column
+    on.
 
-    The split whose inverse costs least takes 0.98 to 1.0 of the products (six robots with a kernel along
-    paths, registers of 2, 4 and 8 columns).
+    The split whose inverse costs least takes 0.98 to 1.0 of the products (six robots with a windows kernel,
+    registers of 2, 4 and 8 columns).
     """
     carriers, first = schedule.column_parents, schedule.first
     parents = [*range(-1, first - 1), *carriers[first:]]  # a free root's columns one above the other
@@ -97,19 +109,19 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
 
 
 def _hang_together(parents: Sequence[int], start: int, end: int) -> bool:
-    """Return whether columns hang on each other, or all on the same."""
+    """Return whether columns are attached to each other or all to the same one."""
     return all(parent in (parents[start], *range(start, end)) for parent in parents[start:end])
 
 
 PRODUCT_ROWS = 6
-"""Rows of M^-1 that are multiplied by right-hand sides at once, with two sums each.
+"""Number of rows of M^-1 that are multiplied by right-hand sides at once, with two sums each.
 
 Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 registers take 0.99 and 0.97
-of the time of 6, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes in their place took 1.00 and 1.03.
+of the time of 6; with AVX2 4 and 5 rows take 1.0 to 1.03. Solves by supernodes instead took 1.00 and 1.03.
 """
 
 REGISTERS = (64, 32, 16)
-"""Bytes of registers, the longest first."""
+"""Sizes of registers (bytes), longest first."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +138,8 @@ class Width:
 
     @cached_property
     def apart(self) -> list[list[bool]]:
-        """For each window, by rows of a product that are made at once, whether all of these hang on what has
-        entries there by a free root alone, or not at all.
+        """For each window, by groups of rows of a product, whether all of these are attached only through a
+        free root, or not at all, to the columns with entries there.
 
         Unitree G1 and the simple humanoid take 0.94 to 0.96 of the time with it.
         """
