@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from rbdc.algorithms.body_motion import BodyMotion, body_motions
-from rbdc.algorithms.tools.joint_coordinates import full_size, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import full_size, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.tools.numbers import NumberBody, Numbers
 from rbdc.algorithms.trace import Trace, silent
@@ -74,6 +74,20 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
     formula = "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter"
     return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
+
+
+def weighted_regressor(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace = silent
+) -> list[Scalar]:
+    """Return w^T Y (10 nbodies): the products of the velocity of each body, where joints move by w, with its
+    ten wrenches. Test: w^T Y parameters = w . rnea(q, v, a).
+    """
+    m, rates = Numbers(model, q, v, a, trace=trace), joint_velocities(model, w)
+    moving, found = m.array("W", Motion, Motion.zero()), list[Scalar]()
+    for b, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity)):
+        moving[b] = b.from_parent(moving[b.parent]) + b.motion(rates[b.at])
+        found += [moving[b].dot(force) for force in body_regressor(motion)]
+    return found
 
 
 def _is_parallel(model: Problem, index: int) -> bool:

@@ -12,6 +12,7 @@ from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivat
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
+from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.tools.linear import Matrix, Vector, dot, flat, transposed
 from rbdc.model import Problem
 from rbdc.spatial import Forces, Scalars
@@ -40,6 +41,11 @@ def aba_vjp(
     a = aba(model, q, v, tau, fext)
     by_q, by_v, _ = rnea_vjp(model, q, v, a, [-x for x in solved], fext)
     return by_q, by_v, solved
+
+
+def rnea_parameter_gradient(model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Vector:
+    """Return w^T Y (10 nbodies) with the regressor Y. Test: w^T Y parameters = w . rnea(q, v, a)."""
+    return [dot(w, column) for column in transposed(torque_regressor(model, q, v, a))]
 
 
 def rnea_hessian_vector(
