@@ -77,7 +77,7 @@ def robot_page(
 
 
 def audit(model: Problem, words: Words = str) -> Part:
-    """Return what the description leaves in doubt, each with its place and the functions that it bears on."""
+    """Return the warnings of the description, each with its place and the functions that it changes."""
     if not model.notes:
         return Part("Warnings", ["None."])
     rows = [

@@ -62,7 +62,7 @@ def _matrices(model: Problem) -> Iterator[tuple[str, Entries]]:
         numbers = [
             (number, output.name)
             for number, output in enumerate(catalogue[name].declaration.outputs)
-            if output.shape == (model.nv, model.nv) and model.nv > 0
+            if output.shape == (model.nv, model.nv)
         ]
         if numbers:
             results = _at_random(model, catalogue[name])

@@ -49,7 +49,6 @@ def scene(model: Problem) -> dict[str, Any]:
             {"name": shown(f.name), "body": f.body, "placement": f.placement.scalars()} for f in model.frames
         ],
         "coordinates": [c for body in model.bodies if body.coupling is None for c in _coordinates(body)],
-        "gravity": model.gravity.scalars(),
     }
 
 
@@ -94,7 +93,7 @@ def _centre(inertia: RigidInertia) -> list[float]:
     return inertia.first_moment.scaled(1.0 / inertia.mass).scalars() if inertia.mass else [0.0] * 3
 
 
-def _ellipsoid(inertia: Inertia | RigidInertia) -> list[float] | None:
+def _ellipsoid(inertia: RigidInertia) -> list[float] | None:
     """E = 5 K / m, with K the second moments about the centre of mass; None without mass. Negative principal
     moments, which no real body has, count as zero.
     """
@@ -115,12 +114,15 @@ def _segments(model: Problem) -> list[dict[str, Any]]:
     for index in range(WORLD, model.njoints):
         ends = [model.bodies[child].placement.translation.scalars() for child in model.children(index)]
         if not ends:
-            ends = [f.placement.translation.scalars() for f in model.frames if f.body == index]
-            ends.append(_centre(model.bodies[index].inertia))
-            ends = [max(ends[:-1], key=lambda end: math.hypot(*end), default=ends[-1]), ends[-1]]
-            ends = [next((end for end in ends if math.hypot(*end) > _SHORTEST), ends[0])]
-        found += [{"body": index, "to": end} for end in ends if math.hypot(*end) > _SHORTEST]
+            frames = [f.placement.translation.scalars() for f in model.frames if f.body == index]
+            farthest = max(frames, key=_length, default=[0.0] * 3)
+            ends = [farthest if _length(farthest) > _SHORTEST else _centre(model.bodies[index].inertia)]
+        found += [{"body": index, "to": end} for end in ends if _length(end) > _SHORTEST]
     return found
+
+
+def _length(vector: Sequence[float]) -> float:
+    return math.hypot(*vector)
 
 
 def _coordinates(body: Body) -> list[dict[str, Any]]:
