@@ -1,4 +1,4 @@
-"""Fields in docstrings of classes, `name: meaning` one a line, as lists of reStructuredText."""
+"""Docstrings as reStructuredText: fields of classes are lists, functions with their frame are code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 _FIELD = re.compile(r"(\w+(?:, \w+)*): (.+)")
+_PLACE = re.compile(r"(?<![`\w@])\w+@\w+(@\w+)?(?![`\w])")
+"""The name of a function with its frame, which docutils takes for an address."""
 
 
 def listed(lines: list[str]) -> list[str]:
@@ -23,9 +25,9 @@ def listed(lines: list[str]) -> list[str]:
 
 
 def process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Turn the fields of a class."""
-    if what == "class":
-        lines[:] = listed(lines)
+    """Turn the fields of a class, and mark functions with their frame as code."""
+    made = listed(lines) if what == "class" else lines
+    lines[:] = [_PLACE.sub(r"``\g<0>``", line) for line in made]
 
 
 def setup(app: Any) -> dict[str, bool]:

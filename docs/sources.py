@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,20 +48,20 @@ def _parts() -> Iterator[str]:
 
 
 def _markdown(text: str) -> Iterator[str]:
-    """Paragraphs as text, indented formulas as blocks."""
-    for paragraph in text.split("\n\n"):
+    """Paragraphs and lists as text, indented formulas as blocks."""
+    for paragraph in text.replace("``", "`").split("\n\n"):
         if paragraph.startswith("    "):
             yield from ["```text", *(line.removeprefix("    ") for line in paragraph.splitlines()), "```", ""]
         else:
-            parts = paragraph.split("`")
-            yield "`".join(part if k % 2 else _escaped(part) for k, part in enumerate(parts))
-            yield ""
+            yield from [*map(_escaped, paragraph.splitlines()), ""]
 
 
-def _escaped(text: str) -> str:
-    for sign in "\\*_<[#|":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+def _escaped(line: str) -> str:
+    """A line without emphasis by the signs of formulas; the mark of an item and code stay."""
+    mark = re.match(r" *[*-] |", line)
+    begin = mark[0] if mark else ""
+    parts = line[len(begin) :].split("`")
+    return begin + "`".join(p if k % 2 else re.sub(r"([\\*_<\[#|])", r"\\\1", p) for k, p in enumerate(parts))
 
 
 def read(app: Any, document: str, source: list[str]) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import rbdc
+from docs.functions_page import page
 from rbdc.emit.backend import Package
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.library import render_manifest
@@ -32,6 +33,7 @@ from tests.support_trees import random_inertia, random_tree
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ("double_pendulum", "cartpole")
+PAGE = ROOT / "docs" / "functions.md"
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 BATCH = GenerationOptions(targets=("c", "batch"))
@@ -66,6 +68,14 @@ def test_committed_output(robot: str) -> None:
     assert made["files"].items() <= committed["files"].items()
     for name, entry in made["functions"].items():
         assert entry.items() <= committed["functions"][name].items(), name
+
+
+def test_committed_page_of_functions() -> None:
+    """The page of all functions is as the records and the docstrings of references have it."""
+    text = page()
+    if os.environ.get("RBDC_UPDATE"):
+        PAGE.write_text(text, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == text, "python docs/functions_page.py writes it"
 
 
 def test_text_does_not_depend_on_hash_seed_or_folder(tmp_path: Path) -> None:
