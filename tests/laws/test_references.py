@@ -36,7 +36,7 @@ SPREAD = 1e-2
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 TREES = (*range(8), "coupled")
 NAMES = [(name, method) for name, methods in METHODS.items() for method in methods]
-SLOWEST = ("fdsva-so-aza", "fdsva-so-idfoza")
+SLOWEST = ("fdsva-so-aza", "fdsva-so-idfoza", "chain-rule", "bicomplex-step")
 """Methods of which a tree takes half a minute: the default tier has them on the coupled tree alone, as other
 second derivatives, which take seconds.
 """

@@ -161,7 +161,11 @@ def _forward(declared: Declared) -> Function:
         ),
         chain=ChainRule("aba", BY["aba"]),
         along_curves=True,
-        references={"carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives"},
+        references={
+            "fdsva-aza": ".derivatives.fdsva_so:aba_derivatives_by_dynamics",
+            "carpentier-mansard": ".derivatives.carpentier_mansard:aba_derivatives",
+        },
+        oracle="carpentier-mansard",
         comparison=Comparison(
             derivative_of="aba",
             peers={"pinocchio": ("aba_derivatives",), "cppadcodegen": ("CodeGenABADerivatives",)},
@@ -241,6 +245,8 @@ def _tensors(declared: Declared) -> list[Function]:
             paths=OnJointSpace(path_quantities),
             preset=SECOND,
             references={
+                "chain-rule": ".derivatives.hyper_dual:rnea_by_chain_rule",
+                "bicomplex-step": ".derivatives.hyper_dual:rnea_by_bicomplex_step",
                 "idsva-so-double-loop": ".derivatives.idsva_so:by_subtrees",
                 "idsva-so": ".derivatives.idsva_so:rnea_second_derivatives",
             },
@@ -255,6 +261,8 @@ def _tensors(declared: Declared) -> list[Function]:
             uses=("aba", "minverse"),
             preset=SECOND,
             references={
+                "chain-rule": ".derivatives.hyper_dual:aba_by_chain_rule",
+                "bicomplex-step": ".derivatives.hyper_dual:aba_by_bicomplex_step",
                 "fdsva-so-aza": ".derivatives.fdsva_so:by_dynamics",
                 "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
                 "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",

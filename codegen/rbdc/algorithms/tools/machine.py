@@ -165,6 +165,10 @@ class Body(Index, ABC):
     def armature(self) -> list[Scalar]:
         """Return the inertia of the joint's motors, along each of its directions."""
 
+    def damping(self) -> list[Scalar]:
+        """Return the viscous damping of the joint, along each of its directions."""
+        raise UnsupportedError(f"{type(self).__name__} has no damping")
+
     @abstractmethod
     def external_force(self) -> Force:
         """Return the external force on it."""

@@ -20,7 +20,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, flat, zeros
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Problem
+from rbdc.model import WORLD, DriveTerm, Problem
 from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars
 
 NOTHING: Mapping[Any, Any] = {}
@@ -176,6 +176,10 @@ class NumberBody(Body):
 
     def armature(self) -> list[Scalar]:
         return [self.own.armature] * self.joint.nv
+
+    def damping(self) -> list[Scalar]:
+        counts = DriveTerm.DAMPING in self.m.model.drive_terms
+        return [self.own.damping if counts else 0.0] * self.joint.nv
 
     def external_force(self) -> Force:
         return self.m.fext[self.at]

@@ -14,6 +14,7 @@ from rbdc.planning.loops.recording import COLUMNS, Scope
 from rbdc.planning.loops.tree import Tree
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 Place = TypeVar("Place", bound=Index)
 
@@ -68,11 +69,19 @@ def wheres(at: At) -> list[Any]:
     return [index.at for index in (at if isinstance(at, tuple) else (at,))]
 
 
+class Stepped(NamedTuple):
+    """A step of an input: its name, that of the array of the step, and the kind of numbers that take it."""
+
+    name: str
+    unit: str
+    kind: type[Tangent]
+
+
 class Arrays:
     """The arrays of a machine of loops, and the loops around the place of a text; `Loops` has its options."""
 
     def __init__(self, tree: Tree) -> None:
-        self.tree, self.gravity = tree, tree.model.gravity
+        self.tree = tree
         self.known: dict[str, Known] = {}
         self.needed: set[str] = set()
         self.dry = True
@@ -84,7 +93,10 @@ class Arrays:
         self.scopes: list[Scope] = []
         self.placed = self.growing = False
         self.one_frame, self.v, self.a, self.external = True, "", "", False
-        self.before, self.names = 0, dict[str, str]()
+        self.before, self.names, self.prefix, self.repeating = 0, dict[str, str](), "", 0
+        self.gravity = self.tree.model.gravity
+        self.steps: tuple[Stepped, ...] = ()
+        self.first = ""
 
     @property
     def size(self) -> int:
@@ -100,6 +112,33 @@ class Arrays:
         """Return entries of an input, an array or a table."""
         return self.scope.read(array, size, **strides)
 
+    def moved(
+        self,
+        name: str,
+        values: list[Any],
+        units: Callable[[str], list[Scalar]],
+        rate: Callable[[list[Any], list[Scalar]], Sequence[Scalar]] = lambda _, unit: unit,
+    ) -> list[Any]:
+        """Return entries of an input with the steps that it takes; `units` reads the array of a step."""
+        for step in self.steps:
+            if step.name == name:
+                values = [*tangents(values, rate(values, units(step.unit)), step.kind)]
+        return values
+
+    def packed(self, x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
+        """Return the numbers of a quantity and what makes its like, parts of numbers apart."""
+        numbers, of = packed(x)
+        if not self.steps:
+            return numbers, of
+        (_, _, inner), (_, _, outer) = self.steps
+        parts = [read(top(y, outer), inner) for y in numbers for top in _READ for read in _READ]
+
+        def joined(parts: Sequence[Scalar]) -> Any:
+            halves = [_tangent(inner, *parts[k : k + 2]) for k in range(0, len(parts), 2)]
+            return of([_tangent(outer, *halves[k : k + 2]) for k in range(0, len(halves), 2)])
+
+        return parts, joined
+
     def constants(self, table: str, variable: str, row: int) -> list[Scalar]:
         """Return the row of a table that a variable says: numbers where all of its group, as this row, have
         the same.
@@ -112,6 +151,12 @@ class Arrays:
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> LoopArray[Quantity]:
+        return self.found(self.prefix + name, kind, world)
+
+    def found(
+        self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
+    ) -> LoopArray[Quantity]:
+        """An array by the name that it has in the C."""
         known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind)))
         if known.cleared:
             self.statements.append(Clear(name, known.cleared))
@@ -124,10 +169,11 @@ class Arrays:
 
     def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
         """Return a quantity that the first loop finds, and stores from now on."""
+        name = self.first + name
         if name not in self.needed:
             self.needed.add(name)
             self.growing = True
-        return self.array(name, kind)[at]
+        return self.found(name, kind)[at]
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
         """Yield a loop over columns or rows within the loop at hand, which hands it a quantity."""
@@ -141,6 +187,13 @@ class Arrays:
         yield at, of(given)
         inside = self.scopes.pop()
         self.scope.enclose(replace(loop, body=inside.statements(dry=self.dry)), inside)
+
+
+_READ = (value_of, rate_of)
+
+
+def _tangent(kind: type[Tangent], value: Scalar, rate: Scalar) -> Scalar:
+    return value if is_zero(rate) else kind(value, rate)
 
 
 class LoopArray(Array[Quantity]):
@@ -176,7 +229,7 @@ class LoopArray(Array[Quantity]):
     def _store(self, at: At, value: Quantity, *, adds: bool) -> None:
         if WORLD in wheres(at):
             return
-        numbers, self.known.of = packed(value)
+        numbers, self.known.of = self.m.packed(value)
         self.known.size = len(numbers)
         before = len(self.known.kept), self.known.cleared
         self.known.kept |= {k for k, x in enumerate(numbers) if not is_zero(x)}
@@ -208,7 +261,11 @@ class LoopResult(Array[Scalar]):
 
     def __getitem__(self, at: At) -> Scalar:
         strides, offset = self._place(at)
-        return self.m.scope.read(self.name, 1, offset, **strides)[0]
+
+        def read(name: str) -> list[Scalar]:
+            return self.m.scope.read(name, 1, offset, **strides)
+
+        return self.m.moved(self.name, read(self.name), read)[0]
 
     def __setitem__(self, at: At, value: Scalar) -> None:
         self._store(at, value, adds=self.adds)

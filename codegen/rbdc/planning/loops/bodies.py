@@ -53,16 +53,19 @@ class LoopBody(Body):
     def keep(self) -> None:
         """Store what later loops need of the placement, the columns and the inertia."""
         if self.placing:
-            for name in ("I", "O", "S", "X") if self.m.dry else sorted(self.m.needed):
+            first = self.m.first
+            for name in ("I", "O", "S", "X"):
+                if not self.m.dry and first + name not in self.m.needed:
+                    continue
                 if name == "S":
                     for k in self.columns():
-                        self.m.array(name, Motion)[k] = k.s
+                        self.m.found(first + name, Motion)[k] = k.s
                 elif name == "O":
                     if self.rooted:
-                        self.m.array(name, Vector3)[self] = self._in_parent().translation
+                        self.m.found(first + name, Vector3)[self] = self._in_parent().translation
                 else:
                     value: Any = self.placement() if name == "X" else self.inertia()
-                    self.m.array(name, type(value))[self] = value
+                    self.m.found(first + name, type(value))[self] = value
 
     def placement(self) -> Placement:
         return self._first_placement if self.placing else self.m.found_first("X", Placement, self)
@@ -78,7 +81,12 @@ class LoopBody(Body):
 
     def _in_parent(self) -> Placement:
         """Return its frame in the parent's at q."""
-        return Placement.of(self.constants("placement")).compose(self.joint.placement(self._position()))
+        q = self.m.moved("q", self._position(), self.entries, self._rate)
+        return Placement.of(self.constants("placement")).compose(self.joint.placement(q))
+
+    def _rate(self, q: list[Any], unit: list[Scalar]) -> Sequence[Scalar]:
+        """The rate of the entries of q along a direction of the tangent space."""
+        return unit if self.joint.rotation == "angle" else self.joint.rate(q, unit)
 
     def _position(self) -> list[Any]:
         """Return the joint's entries of q."""
@@ -130,13 +138,16 @@ class LoopBody(Body):
         yield from (k for k, _ in self.m.inner(loop, column, 0.0))
 
     def rates(self) -> list[Scalar]:
-        return self.entries(self.m.v)
+        return self.m.moved(self.m.v, self.entries(self.m.v), self.entries)
 
     def seconds(self) -> list[Scalar]:
-        return self.entries(self.m.a)
+        return self.m.moved(self.m.a, self.entries(self.m.a), self.entries)
 
     def armature(self) -> list[Scalar]:
         return self.entries("armature" if any(self.m.tree.model.armature) else "")
+
+    def damping(self) -> list[Scalar]:
+        return self.entries("damping" if any(self.m.tree.model.damping) else "")
 
     def entries(self, name: str) -> list[Scalar]:
         """Return the joint's entries of an input, an array or a table over v; zeros without a name."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Self, TypeVar, cast
 
-from rbdc.algorithms.tools.machine import Array, Machine
-from rbdc.ir.indices import Entry
+from rbdc.algorithms.tools.composed import ComposedMachine, Factor, Scheme, Step
+from rbdc.algorithms.tools.machine import Array, At, Index
+from rbdc.ir import indices
+from rbdc.ir.indices import Entry, Variable
 from rbdc.ir.loops import Clear, Loop, Statement, Switch, WhereGiven
-from rbdc.planning.loops.arrays import Arrays, LoopResult, Place, Where
+from rbdc.planning.loops.arrays import Arrays, LoopResult, Place, Stepped, Where
 from rbdc.planning.loops.bodies import LoopBody, LoopColumn
-from rbdc.planning.loops.recording import BODY, Scope
-from rbdc.spatial import Scalar
+from rbdc.planning.loops.recording import BODY, DOF, Scope
+from rbdc.spatial import Scalar, Vector3
 
 Kind = TypeVar("Kind")
 
 
-class Loops(Arrays, Machine):
+class Loops(Arrays, ComposedMachine):
     """Loops over bodies and over columns, all quantities in one frame, the axes of the world about the origin
     of the root body, or those of a body in its own.
 
@@ -88,8 +90,12 @@ class Loops(Arrays, Machine):
         body = self.scopes.pop().statements(dry=self.dry)
         self.statements.append(Loop(at.at.row, 0, count, body, about, backward))
 
-    def vector(self, name: str) -> LoopResult:
-        name = self.names.get(name, name)
+    def vector(self, name: str) -> Array[Scalar]:
+        if self.steps:
+            return self.array(name, float)
+        return self._vector(self._named(name))
+
+    def _vector(self, name: str) -> LoopResult:
         self.sizes[name] = self.size
         if self.tree.coupled:
             self.statements.append(Clear(name, self.size))
@@ -105,8 +111,12 @@ class Loops(Arrays, Machine):
     def tensor(self, name: str) -> LoopResult:
         return self._cleared(name, self.size**3)
 
+    def _named(self, name: str) -> str:
+        name = self.prefix + name
+        return self.names.get(name, name)
+
     def _cleared(self, name: str, size: int) -> LoopResult:
-        name = self.names.get(name, name)
+        name = self._named(name)
         if name:
             self.sizes[name] = size
             self.statements.append(Clear(name, size))
@@ -114,3 +124,120 @@ class Loops(Arrays, Machine):
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
         """Nothing: loops have their own comments."""
+
+    def repeated(self, about: str = "") -> Iterator[Index]:
+        return self._repeated(0, self.tree.nv, about)
+
+    def _repeated(self, start: indices.Index, stop: indices.Index, about: str = "") -> Iterator[Index]:
+        row, before = REPEATED[self.repeating], len(self.statements)
+        self.repeating += 1
+        yield Index(Where(row, 0, row))
+        self.repeating -= 1
+        inside = tuple(self.statements[before:])
+        self.statements[before:] = [Loop(row, start, stop, inside, about)]
+
+    def earlier_joints(self, j: Index) -> Iterator[Index]:
+        return self._repeated(0, self._joint("dof_of", j))
+
+    def same_joint(self, j: Index) -> Iterator[Index]:
+        return self._repeated(self._joint("dof_of", j), self._joint("dof_end", j))
+
+    def _joint(self, table: str, j: Index) -> Entry:
+        return Entry(table, Entry("body_of", Variable(j.at.row)))
+
+    def mixed(
+        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *given: str
+    ) -> Array[Scalar]:
+        steps = []
+        for name, (moved, direction), kind in (("then", then, scheme.then), ("first", first, scheme.first)):
+            self.sizes[name] = self.tree.nv
+            self.statements.append(Clear(name, self.tree.nv))
+            scope = Scope()
+            scope.write(name, [scheme.length], **{direction.at.row: 1})
+            self.statements += scope.statements(dry=self.dry)
+            steps.append(Stepped(moved, name, kind))
+        found = self._vector("mixed")
+        prefix = f"{first[0]}_{then[0]}_"
+        with self._as(steps=tuple(steps), first=prefix, prefix=prefix, placed=False, one_frame=False):
+            parts = text(self, *map(self.result, given))
+            for k in self.columns("the last part"):
+                found[k] = scheme.last(parts[k])
+        return found
+
+    @contextmanager
+    def accelerated(self, a: Array[Scalar]) -> Iterator[Self]:
+        with self._as(a=cast(LoopResult, a).name):
+            yield self
+
+    @contextmanager
+    def at_rest(self, a: Array[Scalar] | None = None) -> Iterator[Self]:
+        name = "" if a is None else cast(LoopResult, a).name
+        with self._as(v="", a=name, gravity=Vector3.zero(), external=False, prefix="rest_"):
+            yield self
+
+    @contextmanager
+    def _as(self, **changed: object) -> Iterator[None]:
+        """Options that are others for what stands within."""
+        before = {name: getattr(self, name) for name in changed}
+        vars(self).update(changed)
+        yield
+        vars(self).update(before)
+
+    def add_products(
+        self, into: Array[Scalar], at: str, *factors: Factor, negative: bool = False, **fixed: Index
+    ) -> None:
+        for places, value in self._products(at, factors, fixed):
+            into.add(places, -value if negative else value)
+
+    def put(
+        self, into: Array[Scalar], at: str, factor: Factor, *, negative: bool = False, **fixed: Index
+    ) -> None:
+        for places, value in self._products(at, (factor,), fixed):
+            into[places] = -value if negative else value
+
+    def _products(
+        self, at: str, factors: Sequence[Factor], fixed: dict[str, Index]
+    ) -> Iterator[tuple[At, Scalar]]:
+        """The products by loops over the first letter, those that are summed over, then the others. Each is
+        computed as soon as its factors are known.
+        """
+        first, *others = [letter for letter in at if letter not in fixed]
+        letters = dict.fromkeys("".join(own for _, own in factors))
+        order = [first, *(x for x in letters if x not in at and x not in fixed), *others]
+        bound = fixed | {letter: Index(Where(letter, 0, letter)) for letter in order}
+
+        def known(depth: int, value: Scalar) -> Scalar:
+            """The value times the factors of which the last letter is at this depth."""
+            for array, own in factors:
+                if max(order.index(letter) if letter in order else 0 for letter in own) == depth:
+                    entry = array[_at(bound[letter] for letter in own)]
+                    value = entry if value is None else value * entry
+            return value
+
+        def loops(depth: int, value: Scalar) -> Iterator[tuple[At, Scalar]]:
+            value = known(depth, value)
+            if depth + 1 == len(order):
+                yield _at(bound[letter] for letter in at), value
+                return
+            letter = order[depth + 1]
+            loop, carried = Loop(letter, 0, self.tree.nv, ()), 0.0 if value is None else value
+            for _, handed in self.inner(loop, bound[letter], carried):
+                yield from loops(depth + 1, None if value is None else handed)
+
+        for _ in self.over(self.tree.nv, bound[first], ""):
+            yield from loops(0, None)
+
+    def symmetric(self, upper: Array[Scalar]) -> Array[Scalar]:
+        for k in self.over(self.tree.nv, Index(Where("k", 0, "k")), "the lower triangle"):
+            for j, _ in self.inner(Loop("j", 0, DOF, ()), Index(Where("j", 0, "j")), 0.0):
+                upper[k, j] = upper[j, k]
+        return upper
+
+
+def _at(places: Iterable[Index]) -> At:
+    found = tuple(places)
+    return found if len(found) > 1 else found[0]
+
+
+REPEATED = ("y", "z")
+"""Variables of loops around recursions."""

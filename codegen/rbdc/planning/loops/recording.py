@@ -186,11 +186,10 @@ class StepRecorder:
         return Step(replace(program, outputs=arrays), places)
 
     def _inputs(self, results: Sequence[Scalar]) -> dict[str, _Argument]:
-        """Return the arguments that results need beside those that were read in this step."""
-        used, inputs = names_in(results), dict(self._read)
-        for name, own in self._earlier.items():
-            if names_in(own.values) & used:
-                inputs.setdefault(name, own)
+        """Return the arguments that results need."""
+        used = names_in(results)
+        read = {**self._read, **{name: x for name, x in self._earlier.items() if name not in self._read}}
+        inputs = {name: own for name, own in read.items() if names_in(own.values) & used}
         if lost := used - {x for own in inputs.values() for x in names_in(own.values)}:
             raise UnsupportedError(
                 f"a step of a loop uses {min(lost)}, which it has not read: hand it to the inner loop, "

@@ -60,8 +60,10 @@ def refuse_large(model: Problem, function: Function) -> None:
         raise NotTried(f"{model.nv} degrees of freedom; {limit}")
 
 
-MOST_JOINTS = {"zhakatayev": 12}
-"""Joints of a model up to which a reference is straight-line code: beyond, that takes minutes to compile."""
+MOST_JOINTS = {"zhakatayev": 12, "chain-rule": 0, "bicomplex-step": 0}
+"""Joints of a model up to which a reference is straight-line code: beyond, that takes minutes to compile. The
+chain rule and the bicomplex step have methods of these names, which loop over the directions.
+"""
 
 
 def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:

@@ -10,18 +10,25 @@ from typing import Any, NamedTuple, cast
 from rbdc.algorithms.reference import lagrangian
 from rbdc.algorithms.reference.aba import forward_dynamics, inverse_inertia
 from rbdc.algorithms.reference.crba import inertia_matrix
-from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva, idsva_so
+from rbdc.algorithms.reference.derivatives import carpentier_mansard, fdsva_so, idsva, idsva_so
+from rbdc.algorithms.reference.derivatives.hyper_dual import (
+    BICOMPLEX,
+    CHAIN_RULE,
+    of_forward_dynamics,
+    of_inverse_dynamics,
+)
 from rbdc.algorithms.reference.rnea import inverse_dynamics
+from rbdc.algorithms.tools.composed import Scheme
 from rbdc.algorithms.tools.elimination import factorise
 from rbdc.algorithms.tools.machine import Array
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import EXTERNAL_FORCES, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.record import Function
-from rbdc.ir.loops import Loop, LoopNest
+from rbdc.ir.loops import LoopNest
 from rbdc.model import Problem
 from rbdc.planning.loops import drives
 from rbdc.planning.loops.arrays import LoopResult
-from rbdc.planning.loops.factors import LoopRow, LoopRows, invert
+from rbdc.planning.loops.factors import LoopRows, invert
 from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.rolled import nest
 from rbdc.planning.loops.tree import Tree
@@ -174,26 +181,18 @@ def _carpentier_mansard(m: Loops) -> Results:
     return *carpentier_mansard.derivatives(m), inertia_matrix(m)
 
 
-def _forward_derivatives(m: Loops, tau: LoopResult) -> Results:
-    """Equation (24): -M^-1 times the derivatives of inverse dynamics."""
-    m.sizes["ddq"] = m.tree.nv
-    forward_dynamics(m, tau)
-    inverse, m.a = _inverse_inertia(m), "ddq"
-    m.names["dtau_da"] = ""
-    by_q, by_v, _ = idsva.derivatives(m)
-    drives.diagonal(m, "dtau_dv", "damping")
-    product_q, product_v = m.matrix("ddq_dq"), m.matrix("ddq_dv")
-    for product, right in ((product_q, by_q), (product_v, by_v)):
-        _minus_product(m, product, inverse, right)
-    return product_q, product_v, inverse
+def _forward(text: Callable[..., Results], **ways: bool) -> Text:
+    """Derivatives of forward dynamics from those of inverse dynamics; M by the latter is not wanted."""
+
+    def alone(m: Loops, tau: LoopResult) -> Results:
+        m.names |= dict.fromkeys(("dtau_da", "rest_dtau_dv", "rest_dtau_da"), "")
+        return text(m, tau, **ways)
+
+    return Text(alone, before=_damped, following=False)
 
 
-def _minus_product(m: Loops, product: Array[Scalar], left: Array[Scalar], right: Array[Scalar]) -> None:
-    size = m.tree.nv
-    for k in m.over(size, LoopRow(m, "k"), "minus a product"):
-        for i, _ in m.inner(Loop("i", 0, size, ()), LoopRow(m, "i"), 0.0):
-            for j, entry in m.inner(Loop("j", 0, size, ()), LoopRow(m, "j"), left[k, i]):
-                product.add((k, j), -(entry * right[i, j]))
+def _by_pairs(text: Callable[..., Results], scheme: Scheme) -> Text:
+    return Text(partial(text, scheme=scheme), following=False)
 
 
 TEXTS: Mapping[str, Text] = {
@@ -206,14 +205,20 @@ TEXTS: Mapping[str, Text] = {
     "aba:aba": Text(forward_dynamics, before=_damped, following=False),
     ".derivatives.idsva:rnea_derivatives": Text(idsva.derivatives, after=_on_derivatives),
     ".derivatives.carpentier_mansard:rnea_derivatives": Text(_carpentier_mansard, after=_on_derivatives),
-    ".derivatives.carpentier_mansard:aba_derivatives": Text(
-        _forward_derivatives, before=_damped, following=False
-    ),
+    ".derivatives.carpentier_mansard:aba_derivatives": _forward(fdsva_so.first_order),
+    ".derivatives.fdsva_so:aba_derivatives_by_dynamics": _forward(fdsva_so.first_order, by_dynamics=True),
     ".derivatives.idsva_so:rnea_second_derivatives": Text(idsva_so.tensors),
     ".derivatives.idsva_so:by_subtrees": Text(idsva_so.tensors_by_subtrees),
     "lagrangian:inverse_dynamics": Text(lagrangian.torques, after=_on_torques, one_frame=False, loaded=False),
     "lagrangian:sensitivities": Text(
         lagrangian.torque_sensitivity, after=_on_derivatives, one_frame=False, loaded=False
     ),
+    ".derivatives.fdsva_so:aba_second_derivatives": _forward(fdsva_so.second_order),
+    ".derivatives.fdsva_so:by_dynamics": _forward(fdsva_so.second_order, outer_by_dynamics=True),
+    ".derivatives.fdsva_so:by_derivatives": _forward(fdsva_so.second_order, inner_by_derivatives=True),
+    ".derivatives.hyper_dual:rnea_by_chain_rule": _by_pairs(of_inverse_dynamics, CHAIN_RULE),
+    ".derivatives.hyper_dual:rnea_by_bicomplex_step": _by_pairs(of_inverse_dynamics, BICOMPLEX),
+    ".derivatives.hyper_dual:aba_by_chain_rule": _by_pairs(of_forward_dynamics, CHAIN_RULE),
+    ".derivatives.hyper_dual:aba_by_bicomplex_step": _by_pairs(of_forward_dynamics, BICOMPLEX),
 }
 """By the places that records name. Regressors depend on frames, which loops choose."""

@@ -12,11 +12,13 @@ compares: as they stand (DTM), the outer ones by forward dynamics at rest withou
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.aba import aba, forward_dynamics, inverse_inertia, minverse
+from rbdc.algorithms.reference.derivatives import idsva
 from rbdc.algorithms.reference.derivatives.carpentier_mansard import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
+from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives, tensors
 from rbdc.algorithms.reference.derivatives.tensors import (
     Tensor,
     matrix_times,
@@ -24,9 +26,12 @@ from rbdc.algorithms.reference.derivatives.tensors import (
     sum_of,
     times_columns,
 )
+from rbdc.algorithms.tools.composed import ComposedMachine
 from rbdc.algorithms.tools.linear import Matrix, flat, transposed
+from rbdc.algorithms.tools.machine import Array
 from rbdc.model import Problem
-from rbdc.spatial import Forces, Scalars
+from rbdc.spatial import Forces, Scalar, Scalars
+from rbdc.spatial.scalars import is_zero
 
 
 def _with_products(
@@ -74,3 +79,116 @@ aba_second_derivatives = _with_products()
 by_dynamics = _with_products(outer_by_dynamics=True)
 by_derivatives = _with_products(inner_by_derivatives=True)
 """FDSVA-SO as it stands, with outer products by forward dynamics, with inner ones by first derivatives."""
+
+
+def aba_derivatives_by_dynamics(
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return ddq_dq, ddq_dv and M^-1 (nv, nv each), the products of equation (45) by forward dynamics at rest
+    without gravity, a column at a time (AZA). Test: `carpentier_mansard.aba_derivatives`.
+    """
+    weightless, rest = model.of_inertia(), [0.0] * model.nv
+    first = rnea_derivatives(model, q, v, aba(model, q, v, tau, fext), fext)[:2]
+    columns = [[[-x for x in column] for column in transposed(matrix)] for matrix in first]
+    by_q, by_v = (transposed([aba(weightless, q, rest, x) for x in matrix]) for matrix in columns)
+    return by_q, by_v, minverse(model, q)
+
+
+def first_order(
+    m: ComposedMachine, tau: Array[Scalar], *, by_dynamics: bool = False
+) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
+    """Return FD_q, FD_v and M^-1 by equation (45), all degrees of freedom, under torques less damping.
+
+    The product with -M^-1 is as it stands (DMM), or by forward dynamics at rest, a column at a time (AZA,
+    equation (50)).
+    """
+    ddq = forward_dynamics(m, tau)
+    inverse = m.symmetric(inverse_inertia(m))
+    with m.accelerated(ddq) as moving:
+        by_q, by_v, _ = idsva.derivatives(moving)
+    damped(m, by_v)
+    found = m.matrix("ddq_dq"), m.matrix("ddq_dv")
+    for into, matrix in zip(found, (by_q, by_v), strict=True):
+        if not by_dynamics:
+            m.add_products(into, "ij", (inverse, "ip"), (matrix, "pj"), negative=True)
+            continue
+        with m.at_rest() as still:
+            for j in m.repeated("ABA at rest"):
+                column = m.vector("column")
+                m.put(column, "i", (matrix, "ij"), negative=True, j=j)
+                m.put(into, "ij", (forward_dynamics(still, column), "i"), j=j)
+    return *found, inverse
+
+
+def damped(m: ComposedMachine, by_v: Array[Scalar]) -> None:
+    """Add the damping of the joints to dID/dv."""
+    for b in m.down():
+        for k, x in zip(b.columns(), b.damping(), strict=True):
+            if not is_zero(x):
+                by_v.add((k, k), x)
+
+
+def second_order(
+    m: ComposedMachine,
+    tau: Array[Scalar],
+    *,
+    outer_by_dynamics: bool = False,
+    inner_by_derivatives: bool = False,
+) -> tuple[Array[Scalar], ...]:
+    """Return the tensors of FDSVA-SO, all degrees of freedom, under torques less damping, with the products
+    of equation (46) in one of the ways.
+    """
+    ddq = forward_dynamics(m, tau)
+    inverse = m.symmetric(inverse_inertia(m))
+    with m.accelerated(ddq) as moving:
+        by_q, by_v, _ = idsva.derivatives(moving)
+        qq, vv, qv, mq = tensors(moving)
+    damped(m, by_v)
+    found = []
+    first = m.matrix("ddq_dq"), m.matrix("ddq_dv")
+    for into, matrix in zip(first, (by_q, by_v), strict=True):
+        m.add_products(into, "ij", (inverse, "ip"), (matrix, "pj"), negative=True)
+    inner = partial(_inner, m, mq, by_derivatives=inner_by_derivatives)
+    for letters in ("ijk", "ikj"):
+        m.add_products(qq, letters, (inner(first[0]), "ijk"))
+    m.add_products(qv, "ijk", (inner(first[1]), "ijk"))
+    qtau = inner(inverse)
+    for name, tensor in zip(("dqdq", "dvdv", "dqdv", "dqdtau"), (qq, vv, qv, qtau), strict=True):
+        found.append(_outer(m, inverse, tensor, f"d2ddq_{name}", by_dynamics=outer_by_dynamics))
+    return tuple(found)
+
+
+def _inner(
+    m: ComposedMachine, mq: Array[Scalar], matrix: Array[Scalar], *, by_derivatives: bool
+) -> Array[Scalar]:
+    """W_ijk = sum_p dM_ip/dq_j A_pk: equation (18), or by first derivatives of inverse dynamics at rest with
+    the columns of A as accelerations (52).
+    """
+    inner = m.tensor("inner")
+    if not by_derivatives:
+        m.add_products(inner, "ijk", (mq, "ipj"), (matrix, "pk"))
+        return inner
+    for k in m.repeated("IDSVA at rest"):
+        column = m.vector("column")
+        m.put(column, "i", (matrix, "ik"), k=k)
+        with m.at_rest(column) as still:
+            by_q, *_ = idsva.derivatives(still)
+        m.put(inner, "ijk", (by_q, "ij"), k=k)
+    return inner
+
+
+def _outer(
+    m: ComposedMachine, inverse: Array[Scalar], tensor: Array[Scalar], name: str, *, by_dynamics: bool
+) -> Array[Scalar]:
+    """-M^-1 A: equation (20), or by forward dynamics at rest (50)."""
+    found = m.tensor(name)
+    if not by_dynamics:
+        m.add_products(found, "ijk", (inverse, "ip"), (tensor, "pjk"), negative=True)
+        return found
+    with m.at_rest() as still:
+        for j in m.repeated("ABA at rest"):
+            for k in m.repeated():
+                column = m.vector("column")
+                m.put(column, "i", (tensor, "ijk"), negative=True, j=j, k=k)
+                m.put(found, "ijk", (forward_dynamics(still, column), "i"), j=j, k=k)
+    return found
