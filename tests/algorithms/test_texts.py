@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference import lagrangian
-from rbdc.algorithms.reference.composed import ComposedNumbers
 from rbdc.algorithms.reference.derivatives import fdsva_so, hyper_dual
+from rbdc.algorithms.reference.derivatives.composed import ComposedNumbers
 from rbdc.algorithms.reference.derivatives.hyper_dual import BICOMPLEX, CHAIN_RULE
 from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.lagrangian import Loads

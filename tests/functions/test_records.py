@@ -51,6 +51,8 @@ the function that a refusal of derivatives by parameters advises to build.
 """
 
 KEYING: dict[str, set[str]] = {
+    "algorithms/reference/derivatives/composed.py": {"q", "v", "a"},
+    "algorithms/reference/derivatives/hyper_dual.py": {"a"},
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
     "model/formats/urdf.py": {"offset"},
@@ -68,7 +70,7 @@ KEYING: dict[str, set[str]] = {
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
 components of motions, signs of joints by entry of q and of v, arguments of steps by their places, right-hand
 sides by q and by v, the errors of differences by the configuration, where the contacts' matrix is
-conditioned, and an attribute of URDF.
+conditioned, inputs of a text that are stepped, and an attribute of URDF.
 """
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import NamedTuple
+from typing import Any, Protocol
 
 from rbdc.algorithms.tools.machine import Array, Index, Machine
 from rbdc.spatial import Scalar
-from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of
 
 Factor = tuple[Array[Scalar], str]
 """A result and a letter for each of its indices: (M, "il") is M_il."""
@@ -19,20 +18,23 @@ Step = tuple[str, Index]
 """An input, q in the tangent space, and one of its directions."""
 
 
-class Scheme(NamedTuple):
-    """Numbers of four parts, value and rate of what is value and rate itself.
+class Scheme(Protocol):
+    """Numbers of four parts, value and rate of what is value and rate itself."""
 
-    first, then: the kinds for the first and the second direction. length: of the steps.
-    """
+    @property
+    def first(self) -> type[Any]:
+        """The kind of numbers for the first direction."""
 
-    first: type[OuterTangent]
-    then: type[Tangent]
-    length: float = 1.0
+    @property
+    def then(self) -> type[Any]:
+        """The kind of numbers for the second direction."""
+
+    @property
+    def length(self) -> float:
+        """The length of the steps."""
 
     def last(self, x: Scalar) -> Scalar:
         """Return the last part, divided by the lengths of both steps."""
-        part = rate_of(rate_of(x, self.first), self.then)
-        return part if self.length == 1.0 else part * (1.0 / self.length) * (1.0 / self.length)
 
 
 class ComposedMachine(Machine):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from rbdc.algorithms.reference.aba import aba, forward_dynamics
 from rbdc.algorithms.reference.dual_numbers import stepped
@@ -21,7 +21,7 @@ from rbdc.algorithms.tools.machine import Array, Index, Machine
 from rbdc.model import Problem
 from rbdc.spatial import Forces, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
-from rbdc.spatial.tangent import OuterTangent, Tangent
+from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of
 
 
 class Complex(Tangent):
@@ -44,8 +44,21 @@ class Bicomplex(Complex, OuterTangent):
     __slots__ = ()
 
 
-CHAIN_RULE = Scheme(OuterTangent, Tangent)
-BICOMPLEX = Scheme(Bicomplex, Complex, 1e-20)
+class FourParts(NamedTuple):
+    """A `Scheme` by dual numbers of dual numbers. length: of the steps."""
+
+    first: type[OuterTangent]
+    then: type[Tangent]
+    length: float = 1.0
+
+    def last(self, x: Scalar) -> Scalar:
+        """Return the last part, divided by the lengths of both steps."""
+        part = rate_of(rate_of(x, self.first), self.then)
+        return part if self.length == 1.0 else part * (1.0 / self.length) * (1.0 / self.length)
+
+
+CHAIN_RULE = FourParts(OuterTangent, Tangent)
+BICOMPLEX = FourParts(Bicomplex, Complex, 1e-20)
 """Im12 / h^2 with steps h."""
 
 
