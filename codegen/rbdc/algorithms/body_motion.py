@@ -1,5 +1,5 @@
-"""How a body moves as its joints do, and the force that takes: with the classical acceleration of each body's
-origin in its own frame, or with spatial vectors in one frame.
+"""The motion of bodies under their joints, and the forces that it requires: with the classical acceleration
+of each body's origin in its own frame, or with spatial vectors in one frame.
 
 Derivation. A body turns with w (rad/s) and alpha (rad/s^2), and its origin accelerates by a (m/s^2). With U =
 [alpha] + [w][w] its point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
@@ -40,7 +40,11 @@ from rbdc.spatial.scalars import is_zero
 
 @dataclass(frozen=True)
 class Spin:
-    """U = [alpha] + [w][w] by its entries, and the differences of its diagonal that n needs."""
+    """U = [alpha] + [w][w].
+
+    rows: its entries by row.
+    differences: differences of its diagonal, which n needs.
+    """
 
     rows: tuple[Vector3, Vector3, Vector3]
     differences: Vector3
@@ -63,34 +67,36 @@ class Spin:
 
 
 class AnyMotion(ABC):
-    """How a body moves, in the frame of a machine's bodies or in its one frame. law: of its wrench."""
+    """The motion of a body, in the frame of a machine's bodies or in its one frame. law: formula of its
+    wrench.
+    """
 
     law: ClassVar[str]
 
     @abstractmethod
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
-        """Return formulas, symbols and their values, for readers of the C."""
+        """Return formulas, symbols and their values, for comments in the C."""
 
     @abstractmethod
     def seen_from(self, placement: Placement) -> Self:
-        """Return the motion that a body below has from this one, before its joint moves, in its own frame."""
+        """Return the motion that the parent gives to a body before its joint moves, in the body's frame."""
 
     @abstractmethod
     def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Self:
-        """With the motion of the body's joint, which accelerates so."""
+        """Return the motion with that of the body's joint added; `seconds` are the joint's accelerations."""
 
     @abstractmethod
     def wrench(self, inertia: RigidInertia) -> Force:
-        """Return the force that moves a body so."""
+        """Return the wrench that the motion of a body requires."""
 
     def without_own(self, joint: JointType) -> tuple[Self, list[Scalar]]:
-        """Without its acceleration along those directions of the joint that are axes, and the joint's
-        acceleration that does it.
+        """Return the motion without its acceleration along those directions of the joint that are axes, and
+        the joint accelerations that cancel it.
         """
         raise UnsupportedError(f"{type(self).__name__} does not choose accelerations of joints")
 
     def at_rest(self) -> Self:
-        """With a linear velocity of zero."""
+        """Return the motion with zero linear velocity."""
         return self
 
 
@@ -99,8 +105,11 @@ MotionKind = TypeVar("MotionKind", bound=AnyMotion)
 
 @dataclass(frozen=True)
 class BodyMotion(AnyMotion):
-    """Angular velocity w, angular acceleration alpha, and the classical acceleration a of the origin, in the
-    body's frame; U.
+    """The motion of a body in its own frame.
+
+    w, alpha: angular velocity and acceleration (rad/s, rad/s^2).
+    a: classical acceleration of the origin (m/s^2).
+    spin: U.
     """
 
     law = "F = m a + U h, N = h x a + n(U, K)"
@@ -111,12 +120,12 @@ class BodyMotion(AnyMotion):
 
     @staticmethod
     def turning(w: Vector3, alpha: Vector3, a: Vector3) -> BodyMotion:
-        """From w, alpha and a."""
+        """Return the motion with these w, alpha and a."""
         return BodyMotion(w, alpha, a, Spin.of(w, alpha))
 
     @staticmethod
     def of_world(gravity: Vector3) -> BodyMotion:
-        """Return the world's, which accelerates by -g."""
+        """Return the motion of the world, which accelerates by -g."""
         return BodyMotion.turning(Vector3.zero(), Vector3.zero(), -gravity)
 
     @staticmethod
@@ -187,7 +196,7 @@ class SpatialMotion(AnyMotion):
 
     @classmethod
     def of_world(cls, gravity: Vector3) -> Self:
-        """Return the world's."""
+        """Return the motion of the world, which accelerates by -g."""
         return cls(Motion.zero(), Motion(-gravity, Vector3.zero()))
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -217,9 +226,9 @@ class SpatialMotion(AnyMotion):
 def body_motions(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
-    """Body by body from the root: its motion before its joint moves, its motion, and the accelerations of its
-    joint: those that are given, or where a body is `chosen` those without which it does not accelerate along
-    its joint.
+    """Yield, body by body from the root: its motion before its joint moves, its motion, and the accelerations
+    of its joint. These are the arguments, or for a `chosen` body those with which it does not accelerate
+    along its joint.
     """
     motion = m.array("motion", type(world), world)
     for b in m.down("motions and forces, from the root to the leaves"):
@@ -245,7 +254,7 @@ def body_velocities(m: Machine) -> Array[Motion]:
 
 
 def subtree_sums(m: Machine, own: Array[Quantity]) -> Array[Quantity]:
-    """Return quantities of the bodies, which become the sums over their subtrees, in their frames."""
+    """Sum quantities of the bodies over their subtrees, in their frames."""
     for b in m.up():
         b.add_to_parent(own, own[b])
     return own
@@ -255,8 +264,8 @@ def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
     """Return first above - second below, with above = product + alpha and below = product - alpha two entries
-    of U. Where neither moment is zero by their sum and difference, which are constants: hardly ever are both
-    entries needed for anything else.
+    of U. If both moments are nonzero, use their sum and difference, which are constants: rarely are both
+    entries needed elsewhere.
     """
     if is_zero(first) or is_zero(second):
         return first * above - second * below

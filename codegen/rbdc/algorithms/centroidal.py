@@ -1,10 +1,9 @@
 """The rate of the centroidal momentum, the acceleration of the centre of mass, and the derivatives of both
 momenta and rates.
 
-The wrench that moves all bodies is what a free root without mass above the robot would have to give, at rest
-where the world is: inverse dynamics and its derivatives of a robot that hangs from such a root have it in
-their first six rows. With F and N that wrench about the world's origin, P and L the momenta and c the centre
-of mass
+Attach the robot to a free root without mass that rests in the world. The wrench that moves all bodies is the
+one that this root must exert: the first six rows of inverse dynamics and of its derivatives. With F and N
+that wrench about the world's origin, P and L the momenta and c the centre of mass
 
     hdot = [F; N - c x F],     d hdot = [dF; dN - dc x F - c x dF],     dh = [dP; dL - dc x P - c x dP]
 
@@ -54,8 +53,8 @@ ROOT = FreeFlyer()
 
 
 def on_free_root(model: Problem) -> Problem:
-    """Return the robot hung from a free root without mass, without gravity; its own entries of q and v come
-    after the root's.
+    """Return the robot attached to a free root without mass, without gravity. Its own entries of q and v
+    follow those of the root.
     """
     zero: RigidInertia = Inertia.zero() if type(model.bodies[0]) is Body else MomentInertia.zero()
     bodies = [Body("root", "root", ROOT, WORLD, Placement.identity(), zero, Limits(), 0, 0)]
@@ -114,8 +113,8 @@ def centroidal_momenta(
 def derivatives_about_centre(
     matrix: Matrix, centre: Vector3, shifts: Sequence[Vector3], total: Vector3
 ) -> Matrix:
-    """dF and dN (6, nv) about the centre of mass, from those about the world's origin. shifts: dc/dq_k;
-    total: F, zero where the derivative is not one by q.
+    """Return dF and dN (6, nv) about the centre of mass from those about the world's origin. shifts: dc/dq_k;
+    total: F, zero unless the derivative is by q.
     """
     columns = []
     for column, shift in zip(transposed(matrix), shifts, strict=True):

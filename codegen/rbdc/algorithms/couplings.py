@@ -1,4 +1,4 @@
-"""Joints that follow others along curves: polynomials, and what closed loops leave.
+"""Joints that follow others along curves: polynomials, and clusters of closed loops.
 
 A cluster has a coordinate y and others z, which loops bind to it by e(y, z) = 0. From a polynomial z_0(y) a
 fixed number of steps z <- z - J_z^-1 e closes them, J the Jacobian of the relative velocity of the loops'
@@ -23,14 +23,14 @@ from rbdc.spatial.scalars import polynomial
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 GIVEN = 4
-"""Place, slope, curvature and jerk: what derivatives are taken by."""
+"""Number of quantities by which derivatives are taken: place, slope, curvature and jerk."""
 
 
 def at_configuration(
     model: Problem, q: Scalars, given: Scalars | None = None, trace: Trace = silent
 ) -> Problem:
-    """Return the model with couplings by their tangents at q (nq). given: place, slope, curvature and jerk of
-    each follower along a curve, if they are known.
+    """Return the model with couplings replaced by their tangents at q (nq). given: place, slope, curvature
+    and jerk of each follower along a curve, if known.
     """
     if not model.curves:
         return model
@@ -67,7 +67,7 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
 
 
 def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) -> dict[int, Curve]:
-    """Return the curves of a cluster's followers, from where their polynomials have them."""
+    """Return the curves of a cluster's followers, starting from their polynomials."""
     linkage = Linkage(model, cluster)
     name = model.bodies[cluster.leader].name
     for count in range(cluster.steps):

@@ -1,4 +1,4 @@
-"""How far a frame is from a target placement, with derivatives; exponential and logarithm of SE(3).
+"""The error of a frame relative to a target placement, with derivatives; exponential and logarithm of SE(3).
 
 The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad), in the frame's
 coordinates as well as in the target's, for e moves neither. A step s of the frame in its coordinates changes
@@ -44,13 +44,13 @@ class Error:
 
     @staticmethod
     def of(target: Placement, placement: Placement) -> Error:
-        """Return the error of a placement; at half a turn one of the two that there are."""
+        """Return the error of a placement; at half a turn, one of the two solutions."""
         apart = target.inverse().compose(placement)
         turn = logarithm(quaternion_of(apart.rotation.rows()))
         return Error(Motion(differentiate_translation(turn, apart.translation), turn.w), turn)
 
     def rates(self) -> Rates:
-        """Return how the error changes with steps of the placement."""
+        """Return the change of the error with steps of the placement."""
         v, w, g, t2 = (
             self.motion.linear,
             self.motion.angular,
@@ -87,20 +87,20 @@ class Rates:
         return [x for block in (self.turning, self.mixed) for row in block.rows() for x in row]
 
     def along(self, step: Motion) -> Motion:
-        """Return how the error changes with a step of the placement in its own coordinates."""
+        """Return the change of the error with a step of the placement in its own coordinates."""
         linear = self.turning.apply(step.linear) + self.mixed.apply(step.angular)
         return Motion(linear, self.turning.apply(step.angular))
 
     def along_target(self, step: Motion) -> Motion:
-        """Return how the error changes with a step of the target in its own coordinates, -J(-e)^-1 s: the
-        other sign of e transposes A and B.
+        """Return the change of the error with a step of the target in its own coordinates, -J(-e)^-1 s; the
+        sign of e transposes A and B.
         """
         linear = self.turning.apply_transposed(step.linear) + self.mixed.apply_transposed(step.angular)
         return -Motion(linear, self.turning.apply_transposed(step.angular))
 
     def by_target(self, target: Scalars) -> Matrix:
-        """Return the derivatives of the error (6, 7) by the entries of a position and a unit quaternion, as
-        divided by its length.
+        """Return the derivatives of the error (6, 7) by the entries of a position and a normalised
+        quaternion.
         """
         turned, (x, y, z, w) = held_at(target).rotation, target[3:]
         steps = [Motion(turned.apply_transposed(unit), Vector3.zero()) for unit in AXES]
@@ -155,7 +155,7 @@ def _diagonal(x: Scalar) -> Matrix3:
 
 
 def _skew(w: Vector3) -> Matrix3:
-    """[w]: [w] x = w x x."""
+    """Return the matrix of w x."""
     return Matrix3(Vector3(0.0, w.z, -w.y), Vector3(-w.z, 0.0, w.x), Vector3(w.y, -w.x, 0.0))
 
 

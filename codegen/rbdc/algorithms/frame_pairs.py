@@ -22,13 +22,13 @@ from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
-"""A pivot of A below this part of its diagonal entry is 0 but for rounding."""
+"""A pivot of A below this part of its diagonal entry is zero up to rounding."""
 
 
 def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
     """Return J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of
-    the frame's reference. Joints that carry both move neither. Test: the difference of both Jacobians in
-    WORLD.
+    the frame's reference. Joints that carry both frames have zero columns. Test: the difference of both
+    Jacobians in WORLD.
     """
     one, two = (Climb.of(model, q, k, reference) for k in (frame, other))
     between = one.world.inverse().compose(two.world)
@@ -40,8 +40,8 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
 def manipulability_gradient(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows, as where
-    fewer than six degrees of freedom carry the frame.
+    """Return w, and dw/dq (nv) in the tangent space. Both are zero if J does not have six independent rows,
+    for example if fewer than six degrees of freedom carry the frame.
     """
     climb = replace(Climb.of(model, q, frame, reference), reference="LOCAL")
     columns = climb.columns
@@ -70,8 +70,8 @@ def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
 
 
 def factorised(a: Matrix, determinant: Scalar, singular: float = SINGULAR) -> tuple[Scalar, Factorisation]:
-    """Return `determinant` det(A), and the factors of A; 0 and anything where A is singular. Angular rows are
-    eliminated first: theirs do not grow with the lengths of a robot.
+    """Return `determinant` det(A), and the factors of A. If A is singular, return 0 and arbitrary factors.
+    Angular rows are eliminated first: they do not grow with the lengths of a robot.
     """
 
     def guarded(k: int, pivot: Scalar) -> Scalar:

@@ -80,8 +80,8 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
 
 
 def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
-    """Return the way from the frame, with results at its origin along the world's axes, for positions and
-    placements are the same in every reference.
+    """Return the climb from the frame, with results at its origin along the world's axes, because positions
+    and placements are the same in every reference.
     """
     return replace(Climb.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
 
@@ -97,8 +97,8 @@ def _jacobian_derivatives(climb: Climb) -> Matrix:
 
 
 def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motion:
-    """Return the derivative of a column s along another one t, both in the reference; above: the joint of t
-    is that of s or nearer to the root.
+    """Return the derivative of a column s along another one t, both in the reference. above: whether the
+    joint of t is that of s or nearer to the root.
     """
     if reference == "LOCAL":
         return Motion.zero() if above else s.cross(t)
@@ -110,16 +110,14 @@ def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motio
 
 
 def placement_change(world: Placement, s: Motion) -> list[Scalar]:
-    """Return the change of the sixteen entries where the frame moves by s, at its origin along the world's
+    """Return the change of the sixteen entries when the frame moves by s, at its origin along the world's
     axes.
     """
     return _moved(world, s.linear, s.angular.cross)
 
 
 def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
-    """Return the change of the sixteen entries by two steps, the outer of which carries the inner one
-    along.
-    """
+    """Return the change of the sixteen entries by two steps; the outer one carries the inner one along."""
 
     def turned(x: Vector3) -> Vector3:
         return outer.angular.cross(inner.angular.cross(x))
@@ -128,17 +126,16 @@ def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> li
 
 
 def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]) -> list[Scalar]:
-    """Return the change of the sixteen entries where the origin moves by a step and each axis as `turned`
-    says.
-    """
+    """Return the change of the sixteen entries when the origin moves by a step and each axis by `turned`."""
     axes = [turned(Vector3.of(axis)).scalars() for axis in transposed(world.rotation.rows())]
     rows = transposed([*axes, step.scalars()])
     return [entry for row in rows for entry in row] + [0.0] * 4
 
 
 def _pairs(climb: Climb) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
-    """For each pair of degrees of freedom that carry the frame: their entries in v, the product of their
-    factors, their columns, and whether the joint of the second is that of the first or nearer to the root.
+    """Yield, for each pair of degrees of freedom that carry the frame: their entries in v, the product of
+    their factors, their columns, and whether the joint of the second is that of the first or nearer to the
+    root.
     """
     table, first = dof_table(climb.model), first_dofs(climb.model)
     found = [

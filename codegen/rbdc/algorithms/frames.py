@@ -27,10 +27,10 @@ from rbdc.spatial import Motion, Placement, Scalars, Vector3
 from rbdc.spatial.vectors import motion_sum
 
 Columns: TypeAlias = Mapping[int, Sequence[Motion]]
-"""Motions of a frame, one for each degree of freedom of bodies, by these."""
+"""Motions of a frame by body, one for each of its degrees of freedom."""
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-"""Values of the `reference` argument; their position is the integer that the C function takes."""
+"""Values of the `reference` argument; their index is the integer of the C function."""
 
 
 def frame_step(
@@ -47,7 +47,7 @@ def frame_step(
 
 
 def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
-    """Return a LOCAL motion of a frame, placed so in the world, in the axes and at the point of a
+    """Return a LOCAL motion of a frame with the placement `world`, in the axes and at the point of a
     reference.
     """
     if reference == "LOCAL":
@@ -59,8 +59,11 @@ def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
 
 @dataclass(frozen=True)
 class Moving:
-    """A frame in motion, LOCAL: for each body that carries it what its joint adds to the velocity, and the
-    frame's velocity relative to the body; and the velocity.
+    """A frame in motion, LOCAL.
+
+    steps: for each body that carries it, the velocity that its joint adds.
+    relative: the frame's velocity relative to the body.
+    velocity: the frame's velocity.
     """
 
     steps: dict[int, Motion]
@@ -70,8 +73,12 @@ class Moving:
 
 @dataclass(frozen=True)
 class Climb:
-    """The way from a frame to the root: its LOCAL Jacobian columns for each body that carries it, nearest
-    first, its placement in the world, and the reference that results are in.
+    """The path from a frame to the root.
+
+    model: the model.
+    columns: LOCAL Jacobian columns of each body that carries the frame, nearest first.
+    world: placement of the frame in the world.
+    reference: reference of the results.
     """
 
     model: Model
@@ -81,7 +88,7 @@ class Climb:
 
     @staticmethod
     def of(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
-        """Return the way at q (nq). Raises OptionError for a reference that there is not."""
+        """Return the path at q (nq). Raises OptionError for an unknown reference."""
         if reference not in REFERENCES:
             raise OptionError(f"reference {reference!r} is none of {', '.join(REFERENCES)}")
         index, x = model.frames[frame].body, model.frames[frame].placement
@@ -92,12 +99,12 @@ class Climb:
         return Climb(model, columns, x, reference)
 
     def expressed(self, motion: Motion) -> Motion:
-        """Return a LOCAL motion in the axes and at the point that the reference names."""
+        """Return a LOCAL motion in the axes and at the point of the reference."""
         return expressed(motion, self.world, self.reference)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
-        """(6, nv) from LOCAL columns, in the reference; zero for other bodies, summed over coupled joints;
-        bends: motions in the reference that are added to columns of the matrix.
+        """Return the matrix (6, nv) of LOCAL columns, in the reference; zero for other bodies, summed over
+        coupled joints. bends: motions in the reference that are added to columns.
         """
         seen = {index: [self.expressed(s) for s in own] for index, own in columns.items()}
         bodies = enumerate(self.model.bodies)
@@ -109,20 +116,20 @@ class Climb:
         return matrix
 
     def curves(self) -> dict[int, CouplingAt]:
-        """By their bodies the joints that carry the frame and follow others along curves."""
+        """Return, by body, the joints that carry the frame and follow others along curves."""
         couplings = {index: self.model.bodies[index].coupling for index in self.columns}
         return {index: own for index, own in couplings.items() if isinstance(own, CouplingAt)}
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
-        """Return J dG/dq, in the reference: by entries of v where joints follow others along curves; J dG/dt
-        at given `rates`.
+        """Yield J dG/dq, in the reference, by entries of v with joints that follow others along curves; J
+        dG/dt for `rates`.
         """
         for index, curve in self.curves().items():
             k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)
             yield k, self.expressed(bend if rates is None else bend.scaled(rates[k]))
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
-        """Return X^-1 S x of each body that carries the frame, from x of all joints."""
+        """Return X^-1 S x of each body that carries the frame, for x of all joints."""
         return {index: motion_sum(own, rates[index]) for index, own in self.columns.items()}
 
     def moving(self, v: Scalars) -> Moving:
@@ -156,9 +163,9 @@ def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: 
 def frame_jacobian_time_derivative(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return dJ/dt (6, nv): with V_i the velocity of the body that a joint carries, its columns s change by
-    V_i x s as the world sees them, and less by U x s in coordinates that move by U: the frame's velocity for
-    LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
+    """Return dJ/dt (6, nv). With V_i the velocity of the body that a joint carries, its columns s change by
+    V_i x s as seen from the world; in coordinates that move by U, U x s is subtracted. U is the frame's
+    velocity for LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
     """
     climb = Climb.of(model, q, frame, reference)
     moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -170,8 +177,8 @@ def frame_jacobian_time_derivative(
 
 
 def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
-    """Return a body's velocity in coordinates that move with what they are named after, LOCAL; `relative` is
-    the frame's velocity relative to the body.
+    """Return a body's velocity in coordinates that move with the reference, LOCAL. `relative` is the frame's
+    velocity relative to the body.
     """
     if reference == "WORLD":
         return velocity
@@ -208,8 +215,8 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
 def frame_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
-    """Return the frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the
-    sum of s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
+    """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i, with s_i
+    = X^-1 S qdot of joint i and d_i the sum of s over the joints between i and the frame.
     """
     climb = Climb.of(model, q, frame, reference)
     pushes = climb.sums(joint_accelerations(model, v, a))

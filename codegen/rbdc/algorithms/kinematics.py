@@ -16,8 +16,8 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 
 def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the placement of every frame (link) in the world, as a row of the sixteen entries of a 4x4
-    matrix; inverse kinematics tests it against finite differences of velocity.
+    """Return the placement of every frame (link) in the world, as rows of the sixteen entries of 4x4
+    matrices. Test: finite differences of velocity.
     """
     world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
     return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]
@@ -45,8 +45,12 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """By bodies their placements, the columns of their joints, velocities and accelerations; the frame in
-    whose coordinates they are, in the world.
+    """The motion of all bodies.
+
+    placements: placements by body.
+    columns: columns of their joints.
+    velocities, accelerations: velocities and accelerations.
+    frame: in the world, the frame of these coordinates.
     """
 
     model: Problem
@@ -68,7 +72,7 @@ class TreeMotion:
 def tree_motion(
     model: Problem, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
 ) -> TreeMotion:
-    """Return the motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
+    """Return the motion of the bodies at q (nq), v and a (nv), which default to zero."""
     m, world = RootFrame(model, q, v, a, trace=trace), SpatialMotion.of_world(Vector3.zero())
     columns = [[k.s for k in b.columns()] for b in m.bodies]
     for b, own in zip(m.bodies, columns, strict=True):

@@ -23,11 +23,11 @@ def logarithm_of(placement: Placement) -> Motion:
 
 
 def rate_of_exponential(e: Motion, step: Motion) -> Motion:
-    """Return the motion in its own coordinates by which the exponential of e moves where e changes by a step:
+    """Return the motion of the exponential of e, in its own coordinates, when e changes by a step:
 
         step - a ad(e) step + b ad(e)^2 step - c ad(e)^3 step + d ad(e)^4 step
 
-    the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
+    This is the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
     """
     a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
     once = e.cross(step)
@@ -38,11 +38,11 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 
 
 def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
-    """Return how the logarithm e changes where the placement moves by a step in its own coordinates:
+    """Return the change of the logarithm e when the placement moves by a step in its own coordinates:
 
         step + ad(e) step / 2 + alpha ad(e)^2 step + beta ad(e)^4 step
 
-    the inverse of the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
+    This is the inverse of the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
     """
     alpha, beta = _ratios(e.angular.dot(e.angular))
     once = e.cross(step)
@@ -52,8 +52,8 @@ def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
 
 
 def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
-    """Return the transpose of `rate_of_logarithm`: the force whose product with any step is that of `force`
-    with the rate, for ad(e)^T = -(e x*).
+    """Return the transpose of `rate_of_logarithm`: the force whose product with any step equals that of
+    `force` with the rate, because ad(e)^T = -(e x*).
     """
     alpha, beta = _ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)

@@ -23,7 +23,7 @@ from rbdc.spatial import Force, Motion, Scalar, Scalars
 
 def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> list[Scalar]:
     """Return q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions
-    come out normalised.
+    are normalised.
     """
     made = _joint_by_joint(model, lambda joint, own, rates: joint.integrate(q[own], dv[rates]))
     _announce(model, made, ("q exp(dv)", "moved"), "q + dv", trace)
@@ -37,7 +37,7 @@ def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar]:
-    """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of
+    """Map the gradient by the entries of q (nq) to that by steps in the tangent space (nv): the transpose of
     `configuration_rate`.
     """
 
@@ -48,7 +48,7 @@ def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return the dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
+    """Return dv (nv) with q0 (+) dv = q1; zero, not NaN, if q0 = q1."""
     made = _joint_by_joint(model, lambda joint, own, _: joint.difference(q0[own], q1[own]))
     _announce(model, made, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
     return flat([*made.values()])
@@ -57,7 +57,9 @@ def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) ->
 def _joint_by_joint(
     model: Model, entries: Callable[[JointType, slice, slice], list[Scalar]]
 ) -> dict[int, list[Scalar]]:
-    """By body the entries of each joint that follows no other, from where its own are in q and in v."""
+    """Return, by body, the entries of each joint that follows no other, from the starts of its entries in q
+    and in v.
+    """
     return {
         index: entries(body.joint, model.q_slice(index), model.v_slice(index))
         for index, body in enumerate(model.bodies)
@@ -68,8 +70,8 @@ def _joint_by_joint(
 def _announce(
     model: Model, made: dict[int, list[Scalar]], turning: tuple[str, str], added: str, trace: Trace
 ) -> None:
-    """Announce the entries joint by joint, by formula and symbol; those of joints whose coordinates are
-    simply added, which lie side by side, together.
+    """Trace the entries joint by joint, by formula and symbol; those of joints whose coordinates are simply
+    added lie side by side and are traced together.
     """
     formula, symbol = turning
     sums: list[Scalar] = []
@@ -120,8 +122,8 @@ def _blocks(
     formulas: tuple[str, str],
     trace: Trace,
 ) -> tuple[Matrix, Matrix]:
-    """Return two block-diagonal matrices from the rates along each motion of a joint, and on the diagonal
-    what they are for joints whose coordinates are simply added.
+    """Return two block-diagonal matrices from the rates along each motion of a joint, and diagonal entries
+    for joints whose coordinates are simply added.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     found: tuple[Matrix, Matrix] = (first, second)

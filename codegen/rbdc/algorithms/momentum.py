@@ -1,11 +1,11 @@
-"""Centre of mass, momentum and energies by what subtrees carry: the forms that are generated, from the
+"""Centre of mass, momentum and energies from sums over subtrees, in the form that is generated from the
 joint-space model.
 
 None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the
 subtree of body i about the origin of its frame, gathered from the leaves to the root, the linear momentum of
 the subtree at a rate S of the joint is m v + w x h: placements in the world, which the recursions by the book
-begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. What regrouping has taken from the
-moving links, for it stays where it is, counts again here.
+begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. The inertia that regrouping has
+removed from the moving links, because it does not move, is added here.
 
 The first moment and the energies are linear in the inertial parameters. A body whose frame is at R and p in
 the world has the first moment m p + R h there, and moving by u (the origin's velocity) and w the kinetic
@@ -41,8 +41,8 @@ from rbdc.spatial.scalars import is_zero
 
 
 def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
-    """Return the inertia of each subtree in the frame of its root times a factor, of which masses and first
-    moments are wanted.
+    """Return the inertia of each subtree in the frame of its root times a factor; only masses and first
+    moments are used.
     """
     subtree = m.array("h", RigidInertia)
     for b in m.down():
@@ -57,16 +57,16 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 def _in_world(
     model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
-    """Return the first moment of all that moves in the world (kg m) times a factor, from subtrees times
-    it.
+    """Return the first moment of all moving links in the world (kg m) times a factor, from subtrees that
+    include it.
     """
     own = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(own, model.resting.scaled(factor)).first_moment
 
 
 def parent_poses(m: Numbers) -> list[Placement]:
-    """Return where the frame of each body's parent is in the world: momenta are given there, which leaves the
-    last frames out.
+    """Return the placement in the world of the frame of each body's parent. Momenta are expressed there, so
+    the last frames are not needed.
     """
     pose = m.array("W", Placement, Placement.identity())
     for b in (b for b in m.down() if not b.leaf):
@@ -78,20 +78,20 @@ def parent_poses(m: Numbers) -> list[Placement]:
 
 
 def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
-    """Return kg; `with_base` counts the links fixed to the world too."""
+    """Return the mass (kg); `with_base` includes the links fixed to the world."""
     moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
     return moving + model.base_inertia.mass if with_base else moving
 
 
 def moving_moment(model: JointSpaceModel, q: Scalars, factor: Scalar, trace: Trace = silent) -> Vector3:
-    """Return the first moment of all that moves in the world (kg m), times a factor."""
+    """Return the first moment of all moving links in the world (kg m), times a factor."""
     m = Numbers(model, q, trace=trace)
     return _in_world(model, m, subtree_moments(m, factor), factor)
 
 
 def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return the centre of mass of all links, the fixed base's too, in the world (m). Test: as
-    `rbdc.algorithms.reference.centroidal` has it.
+    """Return the centre of mass of all links, including the fixed base, in the world (m). Test:
+    `rbdc.algorithms.reference.centroidal`.
     """
     share = 1.0 / total_mass(model)
     fixed = model.base_inertia.first_moment.scaled(share)
@@ -99,7 +99,7 @@ def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scala
 
 
 def centre_of_moving_links(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Vector3:
-    """Return their centre of mass in the world (m)."""
+    """Return the centre of mass of the moving links in the world (m)."""
     return moving_moment(model, q, 1.0 / total_mass(model, with_base=False), trace)
 
 
@@ -114,7 +114,7 @@ def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) 
 def joint_columns(
     model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
-    """Return the matrix (rows, nv) of the columns of each joint, which are announced body by body."""
+    """Return the matrix (rows, nv) of the columns of each joint, which are traced body by body."""
     found: Matrix = []
     for index, (body, own) in enumerate(zip(model.bodies, columns, strict=True)):
         trace(body.name, formula, f"{symbol}{index}", flat(own))
@@ -135,7 +135,7 @@ def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> M
 
 
 def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return a (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
+    """Return A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
     mass, world axes. Test: the sum of the momenta of all bodies.
     """
     m, columns = Numbers(model, q, trace=trace), []
@@ -174,8 +174,8 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Return kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is
-    symmetric.
+    """Return the kinetic energy of one body (J). Constants are halved beforehand, and none is used twice,
+    because J is symmetric.
     """
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (
@@ -198,8 +198,8 @@ def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matri
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), their motors left out.
-    Test: Pinocchio.
+    """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), without their
+    motors. Test: Pinocchio.
     """
     m, result = Numbers(model, q, v, trace=trace), list[Scalar]()
     velocity = body_velocities(m)

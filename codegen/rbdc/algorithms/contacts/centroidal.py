@@ -5,8 +5,8 @@ mass of what moves
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
-A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. What a loop does to
-both bodies cancels but for the distance of points that are held together, N = (p1 - p2) x f.
+A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. The forces of a loop
+on its two bodies cancel, except for the moment of points at a distance, N = (p1 - p2) x f.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def centroidal_contact_dynamics(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> Vector:
     """Return hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first,
-    where contacts and gravity alone act on them, as on robots with a free root. Test:
+    if only contacts and gravity act on them, as on robots with a free root. Test:
     `centroidal_momentum_matrix`, `contact_forward_dynamics`.
     """
     total = _wrench(contacts_at(model, q, trace=trace), forces)
@@ -36,7 +36,9 @@ def centroidal_contact_dynamics(
 
 
 def _acting(contacts: Contacts) -> list[ContactMotion]:
-    """Return contacts with the world, and loops of points: what other loops do to both bodies cancels."""
+    """Return contacts with the world, and loops of points; the forces of other loops on their two bodies
+    cancel.
+    """
     return [contact for contact in contacts.each if contact.bodies[1] == WORLD or contact.of_points]
 
 

@@ -6,7 +6,7 @@ constant in the axes of the contacts' frames while they are differentiated (Carp
     f_dx = -Delta^-1 (r_dx - J M^-1 T_dx),     qddot_dx = -M^-1 (T_dx - J^T f_dx)
     f_dtau = -Delta^-1 J M^-1,                 qddot_dtau = M^-1 + M^-1 J^T f_dtau
 
-Where there are several steps each has T_dx and r_dx at its own qddot and f.
+With several proximal steps, each step has T_dx and r_dx at its own qddot and f.
 
 T_dx is that of inverse dynamics under external forces that are constant in their bodies. On body 2 of a loop
 the force is not: it follows body 1. A step of k turns it against body 2 by J_k where k carries body 1 and not
@@ -61,8 +61,12 @@ Side = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True)
 class System:
-    """Equations for derivatives: accelerations and forces of each step, and the factors; for each variable
-    the sides of each step, and the part of the derivatives of accelerations that needs no solve.
+    """Equations for derivatives.
+
+    steps: accelerations and forces of each step.
+    constraints: the factors.
+    sides: for each variable, the right-hand sides of each step.
+    known: for each variable, the part of the derivatives of accelerations that needs no solve.
     """
 
     steps: list[Step]
@@ -86,8 +90,8 @@ class System:
         return [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
 
     def to_solve(self, trace: Trace) -> tuple[Any, ...]:
-        """Return B and K of each variable, L, D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then the
-        accelerations (nv), and forces (nc) where there are some.
+        """Return B and K of each variable, L and D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then
+        the accelerations (nv), and the forces (nc) if there are contacts.
         """
         accelerations, forces = self.steps[-1]
         known = [[*zeros(len(forces), len(own[0])), *own] for own in self.known]
@@ -125,8 +129,8 @@ def constrained_system(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> System:
-    """By q and by v the change of inverse dynamics at accelerations and forces, and of the residual there
-    under the known parts of qddot_dx; rows of contacts along the axes of their own frames.
+    """Return, by q and by v, the change of inverse dynamics and of the residual at accelerations and forces,
+    with the known parts of qddot_dx; rows of contacts are along the axes of their own frames.
     """
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     known, roots, sides = known_root_columns(model, q, v), not root_columns_are_known(model), []
@@ -147,8 +151,8 @@ def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
 
 
 def following(contacts: Contacts, forces: Scalars) -> Matrix:
-    """Return terms that T_q has more, for forces of loops follow body 1 and those along the world's axes do
-    not; see the module's docstring.
+    """Return the additional terms of T_q: forces of loops follow body 1, and forces along the world's axes do
+    not. See the module's docstring.
     """
     tree, model = contacts.tree, contacts.tree.model
     starts, size = first_dofs(model), full_size(model)
@@ -174,7 +178,7 @@ def following(contacts: Contacts, forces: Scalars) -> Matrix:
 
 
 def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
-    """Return change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
+    """Return the change, on body 2, of a force on body 1 about the origin when body 1 moves by s."""
     if not contact.of_points:
         return s.cross_force(force)
     return about_origin(contact.points[1], Force(s.angular.cross(force.linear), Vector3.zero()))
@@ -201,8 +205,8 @@ def impact_system(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> System:
-    """By q and by v the change of inverse dynamics at v_after and impulses, and of J_k (v_after + e_k v) of
-    each contact k; rows along the axes of the contacts' own frames.
+    """Return, by q and by v, the change of inverse dynamics at v_after and impulses, and of J_k (v_after +
+    e_k v) for each contact k; rows are along the axes of the contacts' own frames.
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
     still, factors = [0.0] * model.nv, each_row(model, [1.0 + e for e in restitution])
@@ -212,7 +216,7 @@ def impact_system(
         change = [x - y for x, y in zip(after, v, strict=True)]
         sliding = ([x + e * y for x, y in zip(after, v, strict=True)] for e in restitution)
         moving = [contacts_at(model, q, rates, trace=trace) for rates in sliding]
-        # Each contact on a tree that moves by its own restitution.
+        # Each contact is on a tree that moves with that contact's restitution.
         contacts = Contacts(moving[0].tree, [at.each[k] for k, at in enumerate(moving)])
         external = contacts.on_bodies(impulses)
         by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
@@ -272,7 +276,7 @@ def forward_system(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> System:
-    """By q, v and forces, of M alone: no contact is held."""
+    """Return the system by q, v and forces, with M alone: no contact is held."""
     factors, contacts = Factorisation(crba(model, q, trace)), contacts_at(model, q)
     external = contacts.on_bodies(forces, fext)
     a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)

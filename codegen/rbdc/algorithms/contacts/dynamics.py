@@ -4,12 +4,12 @@
     [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
 
 Factors L^T D L of the whole keep the zeros of M between branches, and rows of J have entries only along the
-bodies that carry their contact; what is left for the contacts is -(J M^-1 J^T + E). Contacts that are not
-active have zeros for their rows of J and gamma, s = 0, and forces of zero. Where rows depend on others there
-is a second, proximal step, with gamma - mu f on the right, which leaves an error of the square of mu. Each
-step is a solution of its own equations of motion, and derivatives are those of what the steps compute.
+bodies that carry their contact; the block that remains for the contacts is -(J M^-1 J^T + E). Contacts that
+are not active have zeros for their rows of J and gamma, s = 0, and forces of zero. For redundant rows there
+is a second, proximal step with gamma - mu f on the right; its error is of second order in mu. Each step is a
+solution of its own equations of motion, and derivatives are those of the computed steps.
 
-Bias and gamma are those of reference accelerations of our choosing, as in forward dynamics.
+Bias and gamma belong to chosen reference accelerations, as in forward dynamics.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Step = tuple[Vector, Vector]
 """Accelerations (nv) and forces (nc) of one step, or changes and weights of them."""
 
 SOLUTION = "solution"
-"""Symbol of the forces of all contacts and what the joints' velocities change by, in one row."""
+"""Symbol of the forces of all contacts and the changes of the joints' velocities, in one row."""
 
 WEIGHTS = "z"
 """Symbol of the weights of the residuals of all contacts and of the joints' equations, in one row."""
@@ -63,7 +63,7 @@ Column: TypeAlias = tuple[Index, Scalar, Sequence[Scalar]]
 def hold(
     h: Array[Scalar], rows: Sequence[Index], switch: Scalar, mu: Scalar, columns: Iterable[Column]
 ) -> None:
-    """The rows of a contact in the matrix: -E, and -J under them."""
+    """Write the rows of a contact into the matrix: -E, and -J below."""
     for r in rows:
         h[r, r] = -compliance(switch, mu)
     for k, active, entries in columns:
@@ -73,8 +73,11 @@ def hold(
 
 @dataclass(frozen=True)
 class Constraints:
-    """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows, and
-    mu of the proximal step, 0 where there is none.
+    """The factors of the matrix in the module's docstring, rows of contacts first.
+
+    factors: the factors.
+    switches: switches of the rows.
+    mu: mu of the proximal step, 0 without one.
     """
 
     factors: Factorisation
@@ -102,21 +105,21 @@ class Constraints:
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
-        """Return right-hand sides of derivatives by what inverse dynamics and the residual change by, the
-        rows of contacts first, zero where they are switched off.
+        """Return right-hand sides of derivatives from the changes of inverse dynamics and of the residual,
+        rows of contacts first; they are zero for inactive contacts.
         """
         held = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
         return [*held, *([-x for x in row] for row in by)]
 
     def steps(self, forces: Vector, residual: Vector) -> list[Step]:
-        """Return the solution of each step for generalised forces (nv), and the residual that contacts would
-        have without accelerations (nc).
+        """Return the solution of each step for generalised forces (nv) and the residual of the contacts
+        without accelerations (nc).
         """
         return self.in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
 
     def in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
-        """Return the solutions of steps that have a side each, generalised forces (nv) and residual (nc); or
-        what they change by where the sides change so at the steps' own accelerations and forces.
+        """Return the solutions of steps that have their own sides, generalised forces (nv) and residual (nc);
+        or the changes of the solutions for changes of the sides.
         """
         found: list[Step] = []
         for forces, residual in sides:
@@ -128,8 +131,8 @@ class Constraints:
         return found
 
     def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
-        """Return z of each step for weights of the last step's solution (nv, nc): that is weighted as the
-        step's generalised forces and residual are by z.
+        """Return z of each step for weights of the last step's solution (nv, nc): the weighted solution
+        equals the sum over steps of z times their generalised forces and residual.
         """
         (found,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
@@ -150,8 +153,8 @@ def solution(
     *,
     local: bool = False,
 ) -> tuple[list[Step], Constraints]:
-    """Return accelerations and forces of each step, and the factors. local: rows of contacts are along the
-    axes of their own frames.
+    """Return accelerations and forces of each step, and the factors. local: whether rows of contacts are
+    along the axes of their own frames.
     """
     moving, reference = from_reference(model, q, v, tau, fext, trace)
     contacts = contacts_at(model, q, v, reference, options, trace, local=local)
@@ -186,7 +189,7 @@ def constrained_dynamics(
 
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
-    """Return rows along the axes of the one frame, along those that users have."""
+    """Map rows from the axes of the one frame to those that users see."""
     found: Vector = []
     for own, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         found += along_axes(users, own, rows)
@@ -194,7 +197,7 @@ def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
 
 
 def along_axes(users: ContactMotion, own: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
-    """Return the rows of a contact along axes that users have, of those along its own."""
+    """Map the rows of a contact from its own axes to those that users see."""
     return users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
 
 
@@ -249,7 +252,7 @@ def contact_forward_dynamics(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """Return ddq (nv) under forces of the contacts (nc), which hold nothing by themselves."""
+    """Return ddq (nv) under forces of the contacts (nc); no contact is held."""
     external = contacts_at(model, q).on_bodies(forces, fext)
     return accelerations(model, q, v, tau, external, trace, Factorisation(crba(model, q, trace)).solve)
 
@@ -292,8 +295,8 @@ def contact_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = sile
 def contact_drift(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
-    """Return the residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's
-    terms.
+    """Return the residual (nc) without joint accelerations: the accelerations of the contacts, and
+    Baumgarte's terms.
     """
     return contacts_at(model, q, v, None, options, trace).rows(ContactMotion.residual)
 
@@ -301,9 +304,7 @@ def contact_drift(
 def contact_error(
     model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
-    """Return how far the contacts are from where they are held (nc; m, rad), along the axes of their
-    frames.
-    """
+    """Return the position error of the contacts (nc; m, rad), along the axes of their frames."""
     return contacts_at(model, q, options=options, trace=trace).rows(ContactMotion.error)
 
 

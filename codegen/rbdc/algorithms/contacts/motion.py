@@ -1,8 +1,8 @@
 """Motion of the bodies and of the contacts, all in the coordinates of one frame.
 
-That frame is a free root's, where the tree hangs on one, or the world's (`in_one_frame`): at this instant it
-is at rest, so that placements, velocities and accelerations are those in the world, written along its axes.
-With the columns J_k = X_i S of each degree of freedom, at the frame's origin,
+That frame is a free root's if the tree has one, otherwise the world's (`in_one_frame`). At this instant it is
+at rest, so that placements, velocities and accelerations are those in the world, written along its axes. With
+the columns J_k = X_i S of each degree of freedom, at the frame's origin,
 
     V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 
@@ -10,15 +10,17 @@ and V_i, A_i moved by a degree of freedom k below a body with V, A (Carpentier a
 
     psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
 
-A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual is wanted zero: of a point, the
-difference of the classical accelerations of both, of a body that of the spatial ones, with e_v = V_1 - V_2,
+A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual must be zero. For a point it is the
+difference of the classical accelerations of the two bodies, for a body that of the spatial ones, with e_v =
+V_1 - V_2,
 
     r = alpha_1(p1) - alpha_2(p2) + Kd (nu_1 - nu_2) + Kp (p1 - p2)
     r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
 
-the last two at p1. Rows are along the axes of the one frame; `local` says those that users have: of the
-contact's first frame, or the world's where the model is `world_aligned`. Loops that hold less than vectors
-keep the axes of their frames. Forces on both bodies are those of the rows, where these take the motions.
+the last two at p1. Rows are along the axes of the one frame; `local` selects the axes that users see: those
+of the contact's first frame, or the world's if the model is `world_aligned`. Loops that hold less than
+vectors keep the axes of their frames. Forces on both bodies are those of the rows, where these take the
+motions.
 """
 
 from __future__ import annotations
@@ -50,9 +52,17 @@ def about_origin(point: Vector3, force: Force) -> Force:
 
 @dataclass(frozen=True)
 class ContactMotion:
-    """A contact on bodies that move: its first frame, and the second one or that which it is held at in the
-    world; Kp and Kd. axes: those of its rows, in the one frame, which are the world's if `along_the_world`.
-    places: of its rows among those of all contacts. known: its logarithm, if that is known.
+    """A contact on moving bodies.
+
+    tree: motion of the bodies.
+    contact: the contact.
+    first: its first frame.
+    second: its second frame, or the placement in the world at which it is held.
+    kp, kd: Baumgarte's gains.
+    axes: axes of its rows in the one frame.
+    along_the_world: whether these are the world's axes.
+    places: its rows among those of all contacts.
+    known: its logarithm, if it is known.
     """
 
     tree: TreeMotion
@@ -76,7 +86,7 @@ class ContactMotion:
         *,
         local: bool,
     ) -> ContactMotion:
-        """Return a contact by its first and its second frame; rows along the axes that users have, or those
+        """Return a contact with its first and second frame; rows are along the axes that users see, or those
         of the one frame.
         """
         along_the_world = local and contact.whole and tree.model.world_aligned
@@ -97,22 +107,24 @@ class ContactMotion:
 
     @property
     def points(self) -> tuple[Vector3, Vector3]:
-        """The points of body 1 and of body 2 at which it holds them."""
+        """The points of body 1 and of body 2 that it holds together."""
         return self.first.translation, (self.second if self.of_points else self.first).translation
 
     @property
     def has_logarithm(self) -> bool:
-        """Whether its residual has one, whose derivative is known: dual numbers do not go through it."""
+        """Whether its residual contains a logarithm, whose derivative is known: dual numbers do not support
+        it.
+        """
         return not self.of_points and not is_zero(self.kp)
 
     def rows(self, m: SpatialVector) -> Vector:
-        """Return the rows of a motion or a force that is given at the contact."""
+        """Return the rows of a motion or a force at the contact."""
         entries = m.turned(self.axes.apply_transposed).scalars()
         return [entries[k] for k in self.contact.held]
 
     def force(self, rows: Scalars) -> Force:
-        """Return the force of its rows among those of all contacts (nc), at the contact along the axes of the
-        one frame.
+        """Return the force with these rows among those of all contacts (nc), at the contact, along the axes
+        of the one frame.
         """
         entries: list[Scalar] = [0.0] * 6
         for k, row in zip(self.contact.held, rows[self.places], strict=True):
@@ -125,22 +137,20 @@ class ContactMotion:
         return about_origin(one, force), -about_origin(two, force)
 
     def relative(self, one: Motion, other: Motion) -> Motion:
-        """Return the difference, at the contact, of motions of body 1 and of body 2 that are given at the
-        origin.
-        """
+        """Return the difference, at the contact, of motions of body 1 and of body 2 about the origin."""
         here, there = self.points
         return at(here, one) - at(there, other)
 
     def supports(self) -> dict[int, tuple[bool, bool]]:
-        """For each body that carries one of the two, which ones; those that carry both only where this moves
-        the contact: points that lie apart.
+        """Return for each body that carries one of the two bodies, which ones. Bodies that carry both are
+        included only if this moves the contact, that is for points at a distance.
         """
         one, two = (set(self.tree.model.support(body)) for body in self.bodies)
         carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
         return {index: (index in one, index in two) for index in carriers}
 
     def matrix(self, columns: Mapping[int, Sequence[SpatialVector]]) -> Matrix:
-        """Return (rows, nv) from what degrees of freedom do at the contact, by bodies."""
+        """Return (rows, nv) from the motions that degrees of freedom cause at the contact, by bodies."""
         full = [
             self.rows(change)
             for index, body in enumerate(self.tree.model.bodies)
@@ -154,16 +164,16 @@ class ContactMotion:
         return self.matrix({k: [self.moved_by(s, *which) for s in columns[k]] for k, which in carried})
 
     def moved_by(self, s: Motion, one: bool, two: bool) -> Motion:
-        """Return velocity at the contact that a degree of freedom gives which carries these of both
+        """Return the velocity at the contact due to a degree of freedom that carries `one` or `two` of the
         bodies.
         """
         zero = Motion.zero()
         return self.relative(s if one else zero, s if two else zero)
 
     def turning(self, m: SpatialVector) -> Matrix:
-        """Return w_k x m (rows, nv), w_k the angular velocity that degree of freedom k gives to body 1: what
-        rows of a motion or a force along the world's axes change by that goes along with the body; zeros
-        along its own axes.
+        """Return w_k x m (rows, nv), with w_k the angular velocity that degree of freedom k gives to body 1:
+        the change of rows along the world's axes of a motion or a force that moves with the body; zeros along
+        its own axes.
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
         return self.matrix(
@@ -191,7 +201,7 @@ class ContactMotion:
         return at(self.first.translation, spatial)
 
     def stabilised(self, acceleration: Motion) -> Motion:
-        """With Baumgarte's terms."""
+        """Return the residual with Baumgarte's terms."""
         found = acceleration + self.velocity().scaled(self.kd)
         return found if is_zero(self.kp) else found + self.error().scaled(self.kp)
 
@@ -203,8 +213,8 @@ class ContactMotion:
         return spatial.linear + velocity.angular.cross(velocity.linear)
 
     def error(self) -> Motion:
-        """Return how far the first frame is from the second: p1 - p2, or log6 of its placement there, along
-        the axes of the one frame.
+        """Return the placement error of the first frame relative to the second: p1 - p2, or log6 of its
+        placement there, along the axes of the one frame.
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
@@ -227,7 +237,7 @@ class Contacts:
         return [x for contact in self.each for x in contact.rows(quantity(contact))]
 
     def turning(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Matrix:
-        """Change by q (nc, nv) of the rows of a motion or a force that goes along with body 1; see
+        """Return the change by q (nc, nv) of the rows of a motion or a force that moves with body 1; see
         `ContactMotion.turning`.
         """
         return [row for contact in self.each for row in contact.turning(quantity(contact))]
@@ -259,8 +269,8 @@ def contacts_at(
     *,
     local: bool = True,
 ) -> Contacts:
-    """Return the contacts at q (nq), v and a (nv), zeros where they are not given; rows along the axes that
-    users have, or those of the one frame.
+    """Return the contacts at q (nq), v and a (nv), which default to zero; rows are along the axes that users
+    see, or those of the one frame.
     """
     tree, found = tree_motion(model, q, v, a, trace), []
     world, places = tree.frame.inverse(), row_slices(model)

@@ -31,8 +31,11 @@ from rbdc.spatial.vectors import motion_sum
 
 
 class Step(NamedTuple):
-    """A degree of freedom k at the origin of the one frame: J_k; by q_k the change of the velocity and of the
-    acceleration of a body, by qdot_k of the acceleration. A body that it does not carry does not change.
+    """A degree of freedom k at the origin of the one frame; a body that it does not carry does not change.
+
+    s: J_k.
+    velocity, acceleration: change of a body's velocity and acceleration by q_k.
+    by_rate: change of its acceleration by qdot_k.
     """
 
     s: Motion = Motion.zero()
@@ -44,8 +47,8 @@ class Step(NamedTuple):
 def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """Return the derivatives by q and by v (nc, nv) of the rows of a quantity, along which accelerations
-    change by `pushes` (nv, nv each), of which a joint's columns have entries in its own rows alone.
+    """Return the derivatives by q and by v (nc, nv) of the rows of a quantity. `pushes` are the changes of
+    accelerations (nv, nv each); a joint's columns have entries in its own rows only.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]
@@ -60,7 +63,7 @@ def _rows(
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
-    """Return the change of a quantity by every degree of freedom; moved: the contact as dual numbers."""
+    """Return the change of a quantity by every degree of freedom. moved: the contact as dual numbers."""
     columns: dict[int, list[Motion]] = {}
     for index, carried in contact.supports().items():
         pairs = zip(contact.bodies, carried, strict=True)
@@ -71,7 +74,7 @@ def _rows(
 
 
 def _steps(tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]) -> list[Step]:
-    """Return the degrees of freedom of the joint `index`, as they change the motion of `body`."""
+    """Return the degrees of freedom of the joint `index` by their effect on the motion of `body`."""
     columns, joint = tree.columns[index], tree.model.bodies[index]
     if not carried:
         return [Step()] * len(columns)
@@ -87,7 +90,7 @@ def _steps(tree: TreeMotion, index: int, body: int, carried: bool, pushes: Seque
 
 
 def _by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
-    """By q, the contact as seen from body 1."""
+    """Return the contact as seen from body 1, with changes by q."""
     turn, second, frame = one.s - two.s, contact.bodies[1], contact.second
     w, b = contact.tree.velocity(second), contact.tree.acceleration(second)
     velocities = one.velocity, two.velocity + w.cross(turn)
@@ -103,8 +106,8 @@ def _by_v(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
 
 
 def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
-    """Return the logarithm of a contact of bodies as dual numbers, where body 1 moves so at the contact
-    against body 2.
+    """Return the logarithm of a contact of bodies as dual numbers, with the step of body 1 relative to body
+    2.
     """
     logarithm, own = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
     return _dual(logarithm, rate_of_logarithm(logarithm, own))

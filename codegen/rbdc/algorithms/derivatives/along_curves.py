@@ -6,7 +6,7 @@ F_k the force of its drive by its own coordinate, tau = G^T tau_tree and
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
     dtau/dydot += 2 G^T M_k f'' ydot
 
-to what the tangents to the curves give; M and dtau_tree/dv have the derivatives of F_k too.
+are added to the terms of the tangents to the curves; M and dtau_tree/dv have the derivatives of F_k too.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 section III-D.
 
 In the frame's own coordinates a step of degree of freedom k moves all that is above its joint by -s_k x, s_k
-= X^-1 S_k, and leaves what is from the joint on to the frame alone. With v_l, a_l the velocity and
+= X^-1 S_k, and does not move anything between the joint and the frame. With v_l, a_l the velocity and
 acceleration of the body above the joint, d the velocity of the frame relative to that body, and b relative to
 the body that the joint carries (d = S_k qdot + b):
 
@@ -98,8 +98,8 @@ def classical_change(acceleration: Motion, velocity: Motion, at: Motion) -> Moti
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:
-    """Return the term of the derivative of a LOCAL motion due to axes of `reference` not going along with
-    s.
+    """Return the term of the derivative of a LOCAL motion that arises because the axes of `reference` do not
+    move with s.
     """
     if reference == "LOCAL":
         return Motion.zero()

@@ -1,9 +1,9 @@
 """Products of the derivatives of inverse and forward dynamics with vectors, by the cheapest recursions.
 
 In one direction `newton_euler` runs over dual numbers, which carry rates along. Weighted sums of the rows of
-derivatives come from `newton_euler` over scalars that remember what they were made of, forwards, then back
-over all of its steps. Hessians of such sums times a direction, at the cost of a few evaluations, are the
-rates of these in that direction (Pearlmutter, 1994): adjoints over dual numbers.
+derivatives come from `newton_euler` over scalars that record their operations: forwards, then back over all
+steps. Hessians of such sums times a direction, at the cost of a few evaluations, are the rates of these in
+that direction (Pearlmutter, 1994): adjoints over dual numbers.
 
 Forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves:
 the rows of -M^-1 dID weighted with w are those of -dID weighted with s = M^-1 w, and the products -dID^T s
@@ -48,7 +48,7 @@ def rnea_tangent(
 
 
 def values_and_rates(trace: Trace) -> Trace:
-    """Return the trace of dual numbers that announces their values, then their rates."""
+    """Return the trace of dual numbers that records their values, then their rates."""
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])
@@ -99,8 +99,8 @@ def rnea_adjoint(
 def external_torque_adjoint(
     model: Problem, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
 ) -> tuple[Vector, Vector]:
-    """w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints), the bodies' velocities J w, of tau = sum of J^T fext.
-    Test: the same products of the derivatives of `external_torque`.
+    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints), the bodies' velocities J w, for tau = sum of
+    J^T fext. Test: the same products of the derivatives of `external_torque`.
     """
     tape = Tape()
     given_q, given_forces = tape.variables(q), [tape.variables(force.scalars()) for force in fext]
@@ -153,8 +153,8 @@ def rnea_hessian_product(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """Return the rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da, of
-    weights that may have rates themselves. Test: `rnea_hessian_vector` times it.
+    """Return the rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da; the
+    weights may have rates too. Test: `rnea_hessian_vector` times the direction.
     """
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -175,7 +175,7 @@ def aba_hessian_product(
     trace: Trace = silent,
 ) -> Vectors:
     """Return the rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau,
-    with the solves of `dynamics`. Test: `aba_hessian_vector` times it.
+    with the solves of `dynamics`. Test: `aba_hessian_vector` times the direction.
     """
     (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
     a, solve = dynamics(model, q, v, tau, fext, trace)

@@ -7,10 +7,10 @@ direction s_j of joint j, whose parent p moves by v_p and a_p, has
 
     psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
 
-By q_j: a step along s_j moves the subtree of j and leaves p behind. If p went along with its motion, all
-would be as before, only turned. What remains is seen from the subtree as p moving by psidot_j and a_p x s_j
-more. For any k below, v_k takes over the first, and a_k, which has v x S qdot of every joint on the way, both
-and psidot_j x (v_k - v_p):
+By q_j: a step along s_j moves the subtree of j and not p. If p moved along with it, everything would only be
+rotated. Seen from the subtree, the difference is that p moves by psidot_j and a_p x s_j more. For any k
+below, v_k takes over the first, and a_k, which has v x S qdot of every joint on the way, both and psidot_j x
+(v_k - v_p):
 
     v_k changes by psidot_j,     a_k by psiddot_j - v_k x psidot_j
 
@@ -18,7 +18,7 @@ By qdot_j, v_k changes by s_j and a_k by s_j x (v_k - v_p) + v_j x s_j:
 
     v_k changes by s_j,          a_k by psidot_j + sdot_j - v_k x s_j
 
-A change u of v_k with y - v_k x u of a_k is one of f_k by I y + 2 B u, with the Coriolis factor B of
+A change of v_k by u and of a_k by y - v_k x u changes f_k by I y + 2 B u, with the Coriolis factor B of
 `rbdc.algorithms.dynamics.coriolis`:
 
     2 B u = v x* (I u) + u x* (I v) - I (v x u)
@@ -81,7 +81,7 @@ MATRICES = "dtau_dq", "dtau_dv", "dtau_da"
 
 @dataclass(frozen=True)
 class Travelling(BodyMotion):
-    """A motion with the velocity v of the origin."""
+    """A motion with the linear velocity v of the origin."""
 
     v: Vector3
 
@@ -111,7 +111,7 @@ class Travelling(BodyMotion):
         return replace(self, v=Vector3.zero())
 
     def force_and_factor(self, inertia: RigidInertia) -> tuple[Force, CoriolisFactor]:
-        """Return the wrench of a body that moves so, and 2 B."""
+        """Return the wrench of a body with this motion, and 2 B."""
         return self.wrench(inertia), CoriolisFactor.of_body(doubled(inertia), Motion(self.v, self.w))
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
@@ -126,8 +126,8 @@ class Travelling(BodyMotion):
 
 
 class Sweeping(SpatialMotion):
-    """A spatial motion for bodies whose inertias are no constants: psidot of each direction gives v x S qdot,
-    and the force is I a + B v.
+    """A spatial motion for bodies whose inertias are not constants: psidot of each direction yields v x S
+    qdot, and the force is I a + B v.
     """
 
     law = "f = I a + B v"
@@ -136,12 +136,12 @@ class Sweeping(SpatialMotion):
         return motion_sum((self.v.cross(k.s) for k in b.columns()), b.rates())
 
     def turning(self) -> Sweeping:
-        """As seen from a frame that goes along: its origin accelerates by a + w x v."""
+        """Return the motion as seen from a frame that moves along: its origin accelerates by a + w x v."""
         v, w = self.v.linear, self.v.angular
         return Sweeping(Motion(Vector3.zero(), w), Motion(self.a.linear + w.cross(v), self.a.angular))
 
     def force_and_factor(self, inertia: RigidInertia) -> tuple[Force, CoriolisFactor]:
-        """Return the force of a body that moves so, and 2 B."""
+        """Return the force of a body with this motion, and 2 B."""
         factor = Twice.of_body(inertia, self.v)
         return inertia @ self.a + factor.apply(self.v.scaled(0.5)), factor
 
@@ -187,15 +187,15 @@ def rnea_derivatives(
 
 
 def nle_derivatives(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv (nv, nv each) of C(q, v) v + g(q), and of what drives resist: those of inverse
-    dynamics at zero acceleration. Test: dual numbers through `rbdc.algorithms.reference.rnea`.
+    """Return dtau_dq and dtau_dv (nv, nv each) of C(q, v) v + g(q) plus the resistance of drives: those of
+    inverse dynamics at zero acceleration. Test: dual numbers through `rbdc.algorithms.reference.rnea`.
     """
     by_q, by_v, _ = rnea_derivatives(model, q, v, [0.0] * model.nv, trace=trace)
     return by_q, by_v
 
 
 def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """dtau_dq (nv, nv) of g(q), the Hessian of the potential energy: inverse dynamics at rest, without
+    """Return dtau_dq (nv, nv) of g(q), the Hessian of the potential energy: inverse dynamics at rest, without
     springs. Test: the complex step of `rbdc.algorithms.reference.rnea`; Pinocchio.
     """
     model, rest = replace(model, drive_terms=()), [0.0] * model.nv
@@ -205,8 +205,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces of subtrees, and the matrices of these names without drives: rows and columns of each
-    degree of freedom and those above it.
+    """Return the forces of subtrees, and the matrices with these names without drives: rows and columns of
+    each degree of freedom and its ancestors.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -216,8 +216,11 @@ def inverse_dynamics_derivatives(
 
 @dataclass(frozen=True)
 class MovingBodies:
-    """Forces, inertias and 2 B of bodies, which become those of subtrees, directions of joints, and free
-    roots at rest.
+    """Quantities of bodies, which are then summed over subtrees.
+
+    force, composite, factor: forces, inertias and 2 B.
+    direction: directions of joints.
+    roots: free roots at rest.
     """
 
     force: Array[Force]
@@ -244,7 +247,7 @@ def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
 
 
 def accelerate(m: Machine, bodies: MovingBodies) -> None:
-    """Adds what accelerations of joints do to bodies that move without: a machine that has no v."""
+    """Add the effect of joint accelerations to bodies that move without them, for a machine that has no v."""
     for b, carried, motion, _ in body_motions(m, Sweeping.of_world(Vector3.zero())):
         for k in b.columns():
             known, (_, second) = bodies.direction[k], carried.rates_of(k.s)
@@ -290,7 +293,7 @@ def columns_of(
 
 
 def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:
-    """Return the degrees of freedom of a joint, of a body that its parent's motion would carry so."""
+    """Return the degrees of freedom of a joint whose body has the motion `carried` from its parent."""
     moving, found = b.motion(b.rates()), []
     for k in b.columns():
         rate, second = carried.rates_of(k.s)
@@ -300,7 +303,7 @@ def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:
 
 
 def doubled(inertia: RigidInertia) -> MomentInertia:
-    """Twice the inertia."""
+    """Return twice the inertia."""
     return MomentInertia(
         2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0)
     )

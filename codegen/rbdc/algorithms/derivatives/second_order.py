@@ -55,7 +55,12 @@ Tensor = list[Matrix]
 
 @dataclass(frozen=True)
 class Subtree:
-    """Sums over a body's subtree: its inertia, B (doubled) by its momentum p and N, and force."""
+    """Sums over a body's subtree.
+
+    inertia: inertia.
+    p, n: momentum p and N of B (doubled).
+    force: force.
+    """
 
     inertia: RigidInertia
     p: Vector3
@@ -84,9 +89,14 @@ class Subtree:
 
 @dataclass(frozen=True)
 class Tree:
-    """The directions of all joints and the subtrees of all bodies, in one frame; of each degree of freedom
-    its joint, the first one of that, and all at or above it, from the root; of each body the forces fixed in
-    the world on its subtree, if any.
+    """The directions of all joints and the subtrees of all bodies, in one frame.
+
+    directions: directions.
+    subtrees: sums over subtrees by body.
+    joints: joint of each degree of freedom.
+    first: its first degree of freedom.
+    paths: for each degree of freedom, it and its ancestors, from the root.
+    fixed: for each body, forces fixed in the world on its subtree, if any.
     """
 
     directions: list[Direction]
@@ -100,8 +110,8 @@ class Tree:
 def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return quantities from which loops start, a column for each degree of freedom: s, psidot, psiddot,
-    sigma (6 each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
+    """Return quantities from which loops start, with a column for each degree of freedom: s, psidot, psiddot,
+    sigma (6 each); then of its subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
     """
     tree = _tree(model, q, v, a, fext, trace)
     columns = []
@@ -159,7 +169,7 @@ class Operators:
 
     @staticmethod
     def of(d: Direction, own: Subtree) -> Operators:
-        """From the direction and its subtree."""
+        """Return the terms of a direction and its subtree."""
         u, w, moved, row = d.s.linear, d.s.angular, own.inertia @ d.psi_rate, own.row(d)
         symmetric = symmetric_part(own.inertia, d.psi_rate)
         columns = (
@@ -209,7 +219,7 @@ class Operators:
         return d.s.angular.cross(self.b) - self.u11(d.psi_rate)
 
     def above(self, m: Direction) -> Above:
-        """For a direction at or above."""
+        """Return the forces for a direction at or above."""
         second, crossed = self.a3(m.psi_rate) + self.a1(m.psi_second), self.b_s(m.psi_rate)
         return Above(
             second,
@@ -236,9 +246,9 @@ def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
 
 
 class Above(NamedTuple):
-    """Forces that torques above a degree of freedom have with a direction at or above it: A3 psidot + A1
-    psiddot, with s x* fq of what is above the direction; A3 s + A1 sigma; B(I, s) psidot, with s x* fv
-    likewise; A1 s; A0 s.
+    """Forces of torques above a degree of freedom, with a direction at or above it: A3 psidot + A1 psiddot,
+    also with s x* fq of the part above the direction; A3 s + A1 sigma; B(I, s) psidot, also with s x* fv; A1
+    s; A0 s.
     """
 
     qq: Force

@@ -38,8 +38,8 @@ def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
 def add_second_terms(
     slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], own: int, total: Force
 ) -> None:
-    """Add d2tau_dqdq of the forces to the row of direction `own`, on which and above which `path` is; of each
-    direction the first one of its joint and S, `total` is the force on what `own` carries.
+    """Add d2tau_dqdq of the forces to the row of direction `own`. `path`: it and its ancestors. `motions`:
+    for each direction the first one of its joint, and S. `total`: force on the subtree of `own`.
     """
     for j in path:
         first, s = motions[j]

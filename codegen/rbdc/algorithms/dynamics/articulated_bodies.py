@@ -10,7 +10,7 @@ from rbdc.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 
 class Released(NamedTuple):
-    """An axis that gives way: U = IA s, 1 / D, U D^-1, and IA - U D^-1 U^T, the inertia that is left."""
+    """A released axis: U = IA s, 1 / D, U D^-1, and the remaining inertia IA - U D^-1 U^T."""
 
     u: Force
     inverse: Scalar
@@ -19,7 +19,7 @@ class Released(NamedTuple):
 
 
 def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Released:
-    """Return one axis s gives way: D = s^T U + armature, IA - U D^-1 U^T."""
+    """Return the released axis s: D = s^T U + armature, IA - U D^-1 U^T."""
     u = inertia @ s
     inverse = 1.0 / (s.dot(u) + armature)
     gain = u.scaled(inverse)
@@ -37,7 +37,7 @@ def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
 def axes_released(
     b: Body, inertia: ArticulatedInertia, armature: Sequence[Scalar]
 ) -> Iterator[tuple[int, Released]]:
-    """Yield the axes of a joint, which give way from the last one on."""
+    """Yield the axes of a joint, released from the last one on."""
     for c in reversed(range(len(armature))):
         axis = released(inertia, b.columns()[c].s, armature[c])
         b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
@@ -66,12 +66,12 @@ OfJoint: TypeAlias = Callable[[Any], list[Scalar]]
 def articulated_accelerations(
     m: Machine, bias: Array[Force], tau: OfJoint, reference: OfJoint, world: Motion, name: str = "ddq"
 ) -> Array[Scalar]:
-    """Return ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias
-    forces, for torques `tau`, the world accelerating as given. `reference` is added to what comes out.
+    """Return ddq (nv) of bodies that move by a = X a_parent + S qddot and require I a + p, with p the bias
+    forces, for torques `tau` and the world's acceleration. `reference` is added to the result.
 
-    Axis by axis from the last one of a joint, U = IA s, D = s^T U + armature and u = tau - s^T p, after which
-    IA - U D^-1 U^T and p + U D^-1 u are left. At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u
-    is the largest part of it, and so it is rounded once.
+    Axis by axis from the last one of a joint, U = IA s, D = s^T U + armature and u = tau - s^T p; then IA - U
+    D^-1 U^T and p + U D^-1 u remain. At a leaf D^-1 u is added last: nothing waits for the sum, and D^-1 u is
+    its largest part, so it is rounded once.
     """
     inertia, gain = articulated_inertias(m), m.array("UD", Force)
     acceleration, ddq = m.array("a", Motion, world), m.vector(name)

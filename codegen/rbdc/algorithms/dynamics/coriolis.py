@@ -78,7 +78,9 @@ class CoriolisFactor:
 
 
 class OneFrameFactor(CoriolisFactor):
-    """B as (p, n) with n = tr(N) 1 - N^T: applied for less, and not made to move from frame to frame."""
+    """B as (p, n) with n = tr(N) 1 - N^T: its application takes fewer operations; it cannot be moved between
+    frames.
+    """
 
     @classmethod
     def of_body(cls, inertia: RigidInertia, v: Motion) -> Self:
@@ -103,7 +105,9 @@ class OneFrameFactor(CoriolisFactor):
 
 
 class Twice(OneFrameFactor):
-    """2 B by the numbers of B: where inertias are no constants, a motion is doubled for less."""
+    """2 B from the numbers of B, for inertias that are not constants: doubling a motion takes fewer
+    operations.
+    """
 
     def apply(self, x: Motion) -> Force:
         return super().apply(x + x)
@@ -132,8 +136,12 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """The forces of one degree of freedom on their way to the root: 2 B psidot + I psiddot, its counterpart
-    by rates, 2 B^T s, I s.
+    """The forces of one degree of freedom on their way to the root.
+
+    c_q: 2 B psidot + I psiddot.
+    c_v: 2 B s + I (psidot + sdot).
+    r_b: 2 B^T s.
+    r: I s.
     """
 
     c_q: Force
@@ -142,15 +150,15 @@ class Row:
     r: Force
 
     def moved(self, placement: Placement) -> Row:
-        """In the parent's coordinates."""
+        """Return the forces in the parent's coordinates."""
         return Row(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
     def above(self, s: Motion) -> Entries:
-        """Return entries in its column, of the row of a direction of its joint or above."""
+        """Return entries in its column, in the row of a direction of its joint or above."""
         return Entries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> Entries:
-        """Return entries in its row, of the column of a direction above."""
+        """Return entries in its row, in the column of a direction above."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return Entries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 

@@ -10,9 +10,9 @@ p the preload, F the dry friction and w its width (`Problem`)
 Where a joint with armature K follows another along a curve f(y), its motor also accelerates by f'' ydot^2:
 K f' f'' ydot^2 counts with r.
 
-They belong to the joints' coordinates, not to links: no choice of link frames and no regrouping of inertias
-sees them. Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors.
-Dry friction, which jumps where a joint stops, is taken smooth, by a square root: unlike tanh(v / w), which
+They depend on joint coordinates, not on links: the choice of link frames and regrouping do not affect them.
+Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
+friction, which jumps where a joint stops, is taken smooth, by a square root: unlike tanh(v / w), which
 differs from it by a width, it is exact in lanes of vectors and its derivatives of all orders are algebraic.
 """
 
@@ -45,7 +45,7 @@ def with_drives(
 
 
 def without_resistance(model: Problem, tau: Scalars, q: Scalars, v: Scalars) -> Vector:
-    """Return tau - r(q, v) (nv): what is left of the torques for the bodies and the motors."""
+    """Return tau - r(q, v) (nv): the torques that remain for the bodies and the motors."""
     result = list(tau)
     for k, forces in enumerate(resistance(model, q, v)):
         for force in forces:
@@ -95,6 +95,6 @@ def _product(factor: Scalar, rate: Scalar) -> Vector:
 
 
 def _formula(model: Problem) -> str:
-    """Return the law of the drives that count, as comments have it."""
+    """Return the law of the drives in the dynamics, for comments."""
     terms = {"damping": "damping qdot", "springs": "spring", "friction": "friction"}
     return " + ".join(["tau + armature qddot", *(terms[term] for term in model.drive_terms)])

@@ -2,8 +2,8 @@
 
 A force in the world is [force; moment about the world's origin] in the world's axes; in the frame of body i
 it is iX0* f with the full Pluecker transform (Caron): turned into the body's axes, its moment taken about the
-body's origin. A tree on one free body is seen from there, so that nothing grows with how far it has gone but
-the moments as they are given.
+body's origin. A tree on one free body is expressed in the frame of that body, so only the moments of the
+inputs grow with its distance from the origin.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
-    """Return sum of J_i^T fext_i (nv; N, N m) at q (nq), fext (N, N m) in the bodies' frames, or the world's
-    if the model has `world_forces`. Test: tau of inverse dynamics without fext less that with it.
+    """Return the sum of J_i^T fext_i (nv; N, N m) at q (nq), with fext (N, N m) in the bodies' frames, or the
+    world's if the model has `world_forces`. Test: tau of inverse dynamics without fext minus that with it.
     """
     m = loaded_machine(model, q, fext=fext, trace=trace)
     force = m.array("f", Force)
@@ -58,7 +58,7 @@ def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[S
 
 
 def take_external_forces(m: Machine, force: Array[Force]) -> None:
-    """Subtract external forces from those that joints have to give to bodies."""
+    """Subtract external forces from the forces that joints must exert on bodies."""
     for b in m.loaded():
         force.add(b, -b.external_force())
 
@@ -81,6 +81,6 @@ def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:
 
 
 def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
-    """Return sum of the forces, all in one frame, on what each joint carries."""
+    """Return the sum of the forces, all in one frame, on the subtree of each joint."""
     m = OneFrame(model)
     return m.in_order(subtree_sums(m, Entries(known=dict(enumerate(forces)))))

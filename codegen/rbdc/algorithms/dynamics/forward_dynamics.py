@@ -52,13 +52,13 @@ def by_cholesky(
 def by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """Return ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
+    """Return ddq by articulated bodies; the bias forces are wrenches of inverse dynamics at reference
     accelerations.
 
-    Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass
-    carries them to the root together with what the joints give. Gravity comes in from the world, where it
-    meets the accelerations that it causes: a bias with it would lose the digits in which the two cancel. Free
-    roots fall with it.
+    These wrenches contain all effects of velocities, so there are no bias accelerations, and one pass carries
+    them to the root together with the torques of the joints. Gravity enters at the world, where it meets the
+    accelerations that it causes: in the bias it would cancel with them and lose digits. Free roots fall with
+    it.
     """
     if model.coupled:
         return by_cholesky(model, q, v, tau, fext, trace)
@@ -70,7 +70,7 @@ def by_articulated_bodies(
 
 
 def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
-    """Return M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
+    """Return M(q)^-1 x: the accelerations that forces x alone cause, at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
     m = Numbers(model, q, trace=trace)
@@ -112,5 +112,5 @@ def from_reference(
 
 
 def is_free(model: Problem, root: int) -> bool:
-    """Return whether a root moves in any direction with nothing but the inertia of bodies."""
+    """Return whether a root moves in all directions against the inertia of bodies only."""
     return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)

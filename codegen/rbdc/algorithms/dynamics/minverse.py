@@ -10,7 +10,9 @@ from rbdc.spatial import Scalars
 
 
 def minverse(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return M(q)^-1 as W D^-1 W^T with W = L^-1, which costs less across branches than solves with L."""
+    """Return M(q)^-1 as W D^-1 W^T with W = L^-1, which takes fewer operations across branches than solves
+    with L.
+    """
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 

@@ -1,6 +1,6 @@
 """Inverse dynamics by Newton and Euler, from the root to the leaves and back: motions of bodies and the
-wrenches that they take (`rbdc.algorithms.body_motion`), then tau = S^T f, and f of the parent takes
-the child's, carried over. `rbdc.algorithms.dynamics.drives` adds what the drives of joints take.
+wrenches that they require (`rbdc.algorithms.body_motion`), then tau = S^T f; f of the child is added to that
+of the parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
@@ -39,7 +39,7 @@ def newton_euler(
 
 
 def nonlinear_effects(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return C(q, v) v + g(q), and what drives resist (nv): inverse dynamics at zero acceleration."""
+    """Return C(q, v) v + g(q), plus the resistance of drives (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
@@ -50,18 +50,18 @@ def gravity_torque(model: Problem, q: Scalars, trace: Trace = silent) -> list[Sc
 
 
 def inverse_dynamics(m: Machine, world: MotionKind, name: str = "tau") -> Array[Scalar]:
-    """Return tau = S^T f of the forces of subtrees, without what drives take."""
+    """Return tau = S^T f of the forces of subtrees, without drives."""
     return joint_torques(m, forces_needed(m, world)[0], name)
 
 
 def forces_needed(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> tuple[Array[Force], list[list[Scalar]]]:
-    """Return the forces that joints have to give to bodies, and the accelerations of the joints, see
+    """Return the forces that joints must exert on bodies, and the accelerations of the joints; see
     `body_motions`.
 
-    Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a
-    time.
+    Each wrench directly follows the motion that it needs; most of the motion has no other use, so few values
+    are live at a time.
     """
     force, seconds = m.array("f", Force), []
     for b, _, motion, second in body_motions(m, world, chosen):
@@ -73,12 +73,12 @@ def forces_needed(
 
 
 def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Scalar]]:
-    """Return wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest
-    from there, whatever they are.
+    """Return wrenches at chosen joint accelerations (nv), and these accelerations: forward dynamics computes
+    the difference from there.
 
-    They are those at which no body accelerates along its own joint, which takes fewer operations than that
-    joints do not accelerate; a free root falls with the world's acceleration. Joints that are coupled do not
-    accelerate, nor do those with armature, which would have to be overcome again.
+    At the chosen accelerations no body accelerates along its own joint, which takes fewer operations than
+    zero accelerations; a free root falls with the world's acceleration. Coupled joints do not accelerate, nor
+    do joints with armature, whose inertia would have to be overcome again.
     """
     own = Counter(body.index_v for body in m.model.bodies)
 

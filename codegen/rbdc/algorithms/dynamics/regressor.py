@@ -1,9 +1,9 @@
 """Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach
 (1986).
 
-The motions are found as `rbdc.algorithms.dynamics.newton_euler` does, by classical accelerations without
-linear velocities; the ten unit wrenches of each body go up to the root, or the axes of the
-joints above down to the body, whichever is less work.
+The motions are those of `rbdc.algorithms.dynamics.newton_euler`, with classical accelerations and without
+linear velocities; the ten unit wrenches of each body go up to the root, or the axes of the joints above down
+to the body, whichever takes fewer operations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PARAMETERS_PER_BODY = 10
 """m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
 _Rows: TypeAlias = Callable[[NumberBody, list[Force]], Iterator[tuple[int, list[Scalar]]]]
-"""rows(b, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
+"""rows(b, forces) yields the indices and entries of the rows of Y that a body's ten forces affect."""
 
 Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Matrix]
 """(model, q, v, a, trace) -> Y."""
@@ -34,8 +34,8 @@ Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Mat
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
-"""Axes are parallel if the entries of their cross product are less; what is taken for parallel and is not
-costs work, not accuracy.
+"""Axes are parallel if the entries of their cross product are smaller. A missed pair costs work, not
+accuracy.
 """
 
 
@@ -45,7 +45,7 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
     """
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
-        below: Placement | None = None  # of the frame that the forces are in, where that is not the body's
+        below: Placement | None = None  # the frame in which the forces are, if it is not the body's
         for body in (b, *b.chain):
             for k in body.columns():
                 seen = k.s if below is None else below.act_inverse(k.s)
@@ -59,10 +59,10 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten
-    forces up.
+    """Return Y (nv, 10 nbodies), with the axes of the joints above carried down to each body instead of its
+    ten forces up.
 
-    Less work on arms, and on bodies with two or more of them.
+    This takes fewer operations on arms, and on bodies with two or more arms.
     """
     axes: list[list[tuple[int, Motion]]] = []
 
@@ -91,7 +91,7 @@ def weighted_regressor(
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
-    """Return whether a body turns about the axis about which its parent does: it sees that axis at rest."""
+    """Return whether a body turns about the same axis as its parent: it sees that axis at rest."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
     if not body.joint.rotation == above.joint.rotation == "angle":
         return False
@@ -146,11 +146,11 @@ def regressor_of_chosen_frames(
 
 
 def _pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
-    """Return a row over the parameters in a frame, which is at R and p in the body's own: over those in the
-    body's own.
+    """Map a row over the parameters in a frame at R and p in the body's own to a row over the parameters in
+    the body's own frame.
 
-    Written y_m m + y_h h + tr(S J), it is R y_h, R S R^T after the turn; the shift to p takes (p h) 2 - p h^T
-    - h p^T from J and adds m (p^2 - p p^T), and takes m p from h.
+    A row y_m m + y_h h + tr(S J) becomes R y_h, R S R^T by the rotation. The shift to p subtracts (p h) 2 - p
+    h^T - h p^T from J, adds m (p^2 - p p^T), and subtracts m p from h.
     """
     if all(is_zero(x) for x in entries):
         return entries
