@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter as Argument
 from inspect import signature
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -155,9 +156,8 @@ def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
     except (TypeError, ValueError) as error:
         raise OptionError(_message(own.of.file, error)) from error
     least = sum(p.kind in kinds and p.default is Argument.empty for p in every)
-    most = (
-        99 if any(p.kind is Argument.VAR_POSITIONAL for p in every) else sum(p.kind in kinds for p in every)
-    )
+    any_number = any(p.kind is Argument.VAR_POSITIONAL for p in every)
+    most = inf if any_number else sum(p.kind in kinds for p in every)
     plain = ["model", *(p.name for p in declaration.required), *declaration.place]
     text = ["m", *(p.name for p in by_columns(declaration))]
     if least <= len(plain) <= most:
@@ -166,7 +166,7 @@ def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
         return True
     either = f"a text over a machine ({', '.join(text)}) or " if has_texts(declaration) else ""
     needed = f"{declaration.name} needs {either}a plain function ({', '.join(plain)})"
-    raise OptionError(f"--reference: {own.words} takes {least} arguments; {needed}")
+    raise OptionError(f"--reference: {own.words} takes ({', '.join(p.name for p in every)}); {needed}")
 
 
 def _text(own: Loaded, function: Function) -> Text:
