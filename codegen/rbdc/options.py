@@ -18,7 +18,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.scalar_types import SCALARS, Precision
 from rbdc.model import Problem
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
-from rbdc.model.options import DriveMode, JointOrder, MimicMode, ModelOptions, RootJoint
+from rbdc.model.options import DriveMode, Integrator, JointOrder, MimicMode, ModelOptions, RootJoint
 from rbdc.native.surroundings import Earlier
 from rbdc.native.toolchain import March
 from rbdc.native.tunings import TUNING, Tunings
@@ -139,6 +139,7 @@ class BuildOptions(ModelOptions):
         "local",
         "Axes of contact forces and rows: those of the contact frames (local), or those of the world.",
     )
+    integrator: Option[Integrator] = Option(choice(Integrator), "semi-implicit", "Rule of time steps.")
     name: Option[str | None] = Option(
         TEXT, None, "The module's name; by default derived from the description's.", recorded=False
     )
@@ -223,9 +224,7 @@ class BuildOptions(ModelOptions):
 
 
 class BuildArguments(TypedDict, total=False):
-    """The options of a build by name, with the types that each accepts. A text is read as on the command
-    line.
-    """
+    """Options of a build by name, with the values or texts that each takes."""
 
     root_joint: RootJoint
     mimic: MimicMode
@@ -249,6 +248,7 @@ class BuildArguments(TypedDict, total=False):
     contacts: Any
     loops: str | Sequence[str] | None
     contact_frame: ContactFrame
+    integrator: Integrator
     name: str | None
     functions: str | Sequence[str] | None
     preset: str
@@ -332,6 +332,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     held = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
         "contact_frame": "local-world-aligned" if model.world_aligned else "local",
+        "integrator": model.integrator,
     }
     every = {
         o: held.get(o.name, getattr(options, o.name))

@@ -117,6 +117,7 @@ def read(description: Description, options: BuildOptions) -> Problem:
     model = with_reduced_loops(model, options.loops)
     frames = (options.where_given(name) for name in ("fext_frame", "contact_frame"))
     model = with_frames_of_forces(model, *frames)
+    model = replace(model, integrator=options.where_given("integrator") or model.integrator)
     return with_rows(model, options.parameters, options.payloads)
 
 

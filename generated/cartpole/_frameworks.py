@@ -144,7 +144,7 @@ class Functions:
         if solution is not None:
             return solution.changes(changes)
         if self._known[name].configuration:
-            return [self._chart.change(self._results(name, place, arrays, "jvp")[0], changes[0])]
+            changes[0] = self._chart.change(self._results(name, place, arrays, "jvp")[0], changes[0])
         return changes
 
     def _gradients(self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
@@ -152,9 +152,11 @@ class Functions:
         known = self._known[name]
         inputs = [spec for spec in self._entry(name).inputs if not spec.optional]
         if known.configuration:
-            weights = [self._chart.direction(self._results(name, place, arrays, "vjp")[0], weights[0])]
+            first = self._chart.direction(self._results(name, place, arrays, "vjp")[0], weights[0])
+            weights = [first, *weights[1:]]
         if (products := known.weighted) and not (self._recorded() and self._known.second(known.first)):
-            given = self._arranged(name, products, arrays, **{self._weights(name, products): weights[0]})
+            more = dict(zip(self._weights(name, products), weights, strict=True))
+            given = self._arranged(name, products, arrays, **more)
             found: Sequence[Any] = self._results(products, place, given, "vjp")
         else:
             found = self._weighted_sums(name, place, arrays, weights)
@@ -191,7 +193,9 @@ class Functions:
             matrices = self._results(first, place, self._arranged(name, first, arrays), mode)
             count = len(matrices) // len(entry.outputs)
             taken = min(count, sum(not spec.optional for spec in entry.inputs))
-            return [matrices[count * k :][:taken] for k in range(len(entry.outputs))]
+            made = [matrices[count * k :][:taken] for k in range(len(entry.outputs))]
+            single = [not spec.shape for spec in entry.inputs]
+            return [[J[..., None] if one else J for J, one in zip(row, single, strict=False)] for row in made]
         if twice is not None:
             of, differential = twice
             third = self._entry(differential.second).inputs[2].name
@@ -209,7 +213,7 @@ class Functions:
         """Return the derivatives of matrices of derivatives, row by row: those of the products with unit
         weights.
         """
-        inputs, weights = self._entry(name).inputs, self._weights(name, products)
+        inputs, (weights,) = self._entry(name).inputs, self._weights(name, products)
         batch, rows = arrays[0].shape[:-1], self._entry(name).outputs[0][1][0]
 
         def each_row(x: Any, shape: tuple[int, ...]) -> Any:
@@ -254,15 +258,14 @@ class Functions:
         """Return the shape of each result as its derivatives see it: a configuration counts as a tangent
         vector.
         """
-        if self._known[name].configuration:
-            return [(self._module.nv,)]
-        return [shape for _, shape in self._entry(name).outputs]
+        shapes = [shape for _, shape in self._entry(name).outputs]
+        return [(self._module.nv,), *shapes[1:]] if self._known[name].configuration else shapes
 
-    def _weights(self, name: str, products: str) -> str:
-        """Return the input of a function of products that holds the weights."""
+    def _weights(self, name: str, products: str) -> list[str]:
+        """Return the inputs of a function of products that hold the weights of each result."""
         own = [spec.name for spec in self._entry(name).inputs]
-        inputs = reversed(self._entry(products).inputs)
-        return str(next(spec.name for spec in inputs if not spec.optional and spec.name not in own))
+        inputs = self._entry(products).inputs
+        return [spec.name for spec in inputs if not spec.optional and spec.name not in own]
 
     def _alike(self, name: str, arrays: Sequence[Any]) -> list[Any]:
         """Return the arrays of a call with unit configurations and the same batch dimensions. Raise

@@ -33,11 +33,18 @@ FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
 NAMING: dict[str, set[str]] = {
+    "algorithms/manifold.py": {"step"},
+    "algorithms/projection.py": {"step"},
     "model/formats/dh.py": {"com"},
+    "planning/climb/motions.py": {"step"},
+    "planning/columns/loops.py": {"step"},
+    "planning/loops/places.py": {"step"},
+    "planning/loops/recording.py": {"step"},
+    "report/methods/differentiation.py": {"step"},
     "report/studies/first_order.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/precision.py": {"rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
-    "report/studies/second_order.py": {"rnea"},
+    "report/studies/second_order.py": {"rnea", "step"},
     "report/studies/second_order_claims.py": {
         "aba_second_derivatives",
         "rnea_derivatives",
@@ -46,8 +53,8 @@ NAMING: dict[str, set[str]] = {
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
     "runtime/_differential.py": {"torque_regressor"},
 }
-"""Files that may quote functions, and which: a member of descriptions, what experiments of papers measure,
-the function that a refusal of derivatives by parameters advises to build.
+"""Files that may quote functions, and which: a member of descriptions, symbols of C, a column of a page, what
+experiments of papers measure, the function that a refusal of derivatives by parameters advises to build.
 """
 
 KEYING: dict[str, set[str]] = {
@@ -58,7 +65,6 @@ KEYING: dict[str, set[str]] = {
     "model/formats/urdf.py": {"offset"},
     "planning/columns/loops.py": {"q"},
     "planning/lane_signs.py": {"q", "v"},
-    "planning/limb_lanes.py": {"v"},
     "planning/windows/inverse.py": {"a"},
     "planning/windows/nests.py": {"q", "v", "a"},
     "planning/windows/products.py": {"q", "v"},
@@ -153,6 +159,7 @@ def test_a_record_is_whole(name: str) -> None:
         Kind.WRENCHES,
         Kind.PLACEMENTS,
         Kind.MOTION,
+        Kind.DURATION,
     }
     assert {p.kind for p in function.declaration.inputs} <= inputs
     assert {p.kind for p in function.declaration.optional} <= {Kind.WRENCHES, Kind.PLACEMENTS}

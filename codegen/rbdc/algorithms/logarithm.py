@@ -37,6 +37,18 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
     return step - odd + twice.scaled(b) + e.cross(thrice).scaled(d)
 
 
+def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
+    """The transpose of `rate_of_exponential`: the force whose product with any step is that of `force` with
+    the rate, for ad(e)^T = -(e x*).
+    """
+    a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
+    once = e.cross_force(force)
+    twice = e.cross_force(once)
+    thrice = e.cross_force(twice)
+    odd = once.scaled(a) + thrice.scaled(c)
+    return force + odd + twice.scaled(b) + e.cross_force(thrice).scaled(d)
+
+
 def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
     """Return the change of the logarithm e when the placement moves by a step in its own coordinates:
 

@@ -19,7 +19,7 @@ from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import alone
 from rbdc.functions.kinematics import kinematics
-from rbdc.functions.manifold import manifold
+from rbdc.functions.manifold import manifold, steps
 from rbdc.functions.momentum import momentum
 from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Requirement
 from rbdc.model import Problem
@@ -27,7 +27,16 @@ from rbdc.runtime._suggestions import suggestion
 
 Family = Callable[[Problem], list[Function]]
 
-FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, contacts, second_order]
+FAMILIES: list[Family] = [
+    dynamics,
+    derivatives,
+    kinematics,
+    momentum,
+    manifold,
+    contacts,
+    steps,
+    second_order,
+]
 """Families, in the order of the documentation."""
 
 

@@ -13,7 +13,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import OnJointSpace, joint_space
 from rbdc.functions.inputs import declarations
-from rbdc.functions.record import ChainRule, Comparison, Differential, Function, Policy, Requirement
+from rbdc.functions.record import ALONE, ChainRule, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import WORLD, Problem
 from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
 
@@ -56,6 +56,9 @@ constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, {WITH_OPTIONS})
     Derivative of constrained dynamics in one direction.
     dddq[nv]: change of ddq
     dforces[nc]: change of the forces
+constrained_dynamics_hessian_vector(q, v, tau, w_ddq, w_forces, fext, {WITH_OPTIONS})
+    Hessian of w_ddq^T ddq + w_forces^T forces by q (in the tangent space), v and tau, by blocks.
+    hessian_qq hessian_vv hessian_qv hessian_qtau[nv, nv]: [j, k]: by the first, then by the second variable
 impulse_dynamics(q, v, restitution, active, mu, parameters)
     Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v contact by contact.
     v_after[nv]: velocity (m/s, rad/s)
@@ -64,6 +67,13 @@ impulse_dynamics_derivatives(q, v, restitution, active, mu, parameters)
     Derivatives of an impact by q (in the tangent space) and v.
     v_after_dq v_after_dv[nv, nv]: derivative of v_after by <x>; column: direction
     impulses_dq impulses_dv[nc, nv]: derivative of impulses by <x>; column: direction
+impulse_dynamics_vjp(q, v, restitution, w_v, w_impulses, active, mu, parameters)
+    Weighted sums of the rows of the derivatives of an impact: w_v^T v_after_dx + w_impulses^T impulses_dx for
+    x = q, v.
+    w_dq w_dv[nv]: weighted sum of rows; one number for each direction
+impulse_dynamics_hessian_vector(q, v, restitution, w_v, w_impulses, active, mu, parameters)
+    Hessian of w_v^T v_after + w_impulses^T impulses by q (in the tangent space) and v, by blocks.
+    hessian_qq hessian_vv hessian_qv[nv, nv]: [j, k]: by the first, then by the second variable
 contact_inverse_dynamics(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.
     tau[nv]: generalised force (N, N m)
@@ -121,6 +131,17 @@ MOST_ROWS = 128
 stack.
 """
 
+HESSIANS: Mapping[str, tuple[int, ...]] = {
+    "constrained_dynamics_hessian_vector": (0, 4, 1, 2),
+    "impulse_dynamics_hessian_vector": (0, 3, 1),
+}
+"""The blocks qq, vv, qv and qtau of Hessians by their numbers among derivatives of weighted sums of rows."""
+CHECKED = Comparison(checks_only=True)
+MOST_OF_HESSIANS = 16
+"""Degrees of freedom up to which Hessians of weighted sums are unrolled. Those of constrained
+dynamics of iiwa on one point have 65,000 operations, those of a step of HyQ 136,000.
+"""
+
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
 """Functions with derivatives in other frameworks."""
 
@@ -136,12 +157,13 @@ def contacts(model: Problem) -> list[Function]:
     """Return all records, in the order of the documentation."""
     if not model.contacts:
         return []
-    declared = declarations(model, DECLARATIONS, *_inputs(model))
+    declared = declarations(model, DECLARATIONS, *inputs_of_contacts(model))
     closed = loops_of(model).contacts
-    return [_record(model, declared, name) for name in declared if closed or not name.startswith("project")]
+    names = [name for name in declared if closed or not name.startswith("project")]
+    return [_by_chain_rule(declared, name) or _record(model, declared, name) for name in names]
 
 
-def _inputs(model: Problem) -> list[Parameter]:
+def inputs_of_contacts(model: Problem) -> list[Parameter]:
     """Return the inputs that only functions of contacts have."""
     count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
     meaning = "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)"
@@ -158,8 +180,26 @@ def _inputs(model: Problem) -> list[Parameter]:
         Parameter("forces", rows, "forces of the contacts along their axes (N, N m)", Kind.CONTACT_FORCES),
         Parameter("w_ddq", (model.nv,), "weights of the rows of ddq", Kind.WEIGHTS),
         Parameter("w_forces", rows, "weights of the rows of the forces", Kind.CONTACT_FORCES),
+        Parameter("w_v", (model.nv,), "weights of the rows of v_after", Kind.WEIGHTS),
+        Parameter("w_impulses", rows, "weights of the rows of the impulses", Kind.CONTACT_FORCES),
         Parameter("restitution", (count,), "coefficient of restitution of each contact, 0 to 1", Kind.PART),
     ]
+
+
+def _by_chain_rule(declared: Mapping[str, FunctionDeclaration], name: str) -> Function | None:
+    """A function that has no algorithm but the chain rule: weighted sums of rows, and Hessians as derivatives
+    of such sums; None for others.
+    """
+    own, kept = declared[name], HESSIANS.get(name)
+    if kept is not None:
+        of = name.removesuffix("hessian_vector") + "vjp"
+        by = tuple(p.name.removeprefix("w_d") for p in declared[of].outputs)
+        policy = Policy(most_dof=MOST_OF_HESSIANS, instead="fix some joints")
+        chain = ChainRule(of, by, kept=kept)
+        return Function(own, {}, chain=chain, preset=ALONE, policy=policy, comparison=CHECKED)
+    if any(name in vars(room) for room in ROOMS):
+        return None
+    return Function(own, {}, chain=_chain(declared, name), preset="optimisation", comparison=CHECKED)
 
 
 def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:

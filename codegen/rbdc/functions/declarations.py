@@ -70,6 +70,8 @@ class Kind(Enum):
     """Gains, a regularisation."""
     POSITIVE = "positive numbers"
     """A width of dry friction."""
+    DURATION = "a time"
+    """A time step, or a change of one."""
     PART = "numbers from 0 to 1"
     """A coefficient of restitution for each contact."""
     JOINT_ROWS = "rows of joints"

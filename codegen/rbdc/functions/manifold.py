@@ -1,17 +1,32 @@
-"""The records of steps on the configuration manifold and of their derivatives."""
+"""The records of steps on the configuration manifold, of steps of time, and of their derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from rbdc.algorithms.contacts.products import constrained_dynamics_vjp
+from rbdc.algorithms.derivatives.products import aba_adjoint
+from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_cholesky
 from rbdc.algorithms.frame_errors import exp6, log6
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
+from rbdc.algorithms.steps import derivatives as algorithms
+from rbdc.algorithms.steps.curvature import add_curvature, weights_of_accelerations
+from rbdc.algorithms.steps.rules import joints_of
+from rbdc.algorithms.tools.linear import InverseFactor, identity
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.errors import UnsupportedError
+from rbdc.functions.contacts import HELD, MOST_OF_HESSIANS, WITH_OPTIONS, inputs_of_contacts
 from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.evaluation import on_model
+from rbdc.functions.differentiation import Differentiated
+from rbdc.functions.dynamics import FORCES_AS_TORQUES
+from rbdc.functions.evaluation import Evaluate, Inputs, joint_space, on_model
 from rbdc.functions.inputs import Declared, configuration, declarations
-from rbdc.functions.record import ALONE, Comparison, Differential, Function
+from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Problem
+from rbdc.spatial import Scalar
 
 INTEGRATE = "integrate"
 """The function whose steps finite differences use."""
@@ -80,3 +95,231 @@ def _of_placements(declared: Declared, algorithm: Callable[..., Any], method: st
         references={"murray-li-sastry": f"manifold:{name}"},
         comparison=Comparison(checks_only=True),
     )
+
+
+RULES = {
+    "semi-implicit": "semi-implicit Euler",
+    "explicit": "explicit Euler",
+    "rk4": "Runge and Kutta's rule of order 4",
+}
+"""The rules of steps in words."""
+
+_STEP = """
+step(q, v, tau, dt, {given})
+    A step of time under constant torques, by {rule}.
+    q_next[nq]: configuration after dt
+    v_next[nv]: velocity after dt (m/s, rad/s)
+    {forces}[nc]: forces of the contacts at the start, as `constrained_dynamics` has them (N, N m)
+step_derivatives(q, v, tau, dt, {given})
+    Derivatives of a step by q, v, tau and dt; of configurations in their tangent spaces.
+    dq_next_dq dq_next_dv dq_next_dtau[nv, nv]: derivative by <x>; row of the tangent space at q_next
+    dq_next_ddt[nv]: derivative by <x>
+    dv_next_dq dv_next_dv dv_next_dtau[nv, nv]: derivative by <x>; row: of dv_next, column: direction
+    dv_next_ddt[nv]: derivative by <x>
+    {forces}_dq {forces}_dv {forces}_dtau[nc, nv]: derivative by <x>; column: direction
+    {forces}_ddt[nc]: derivative by <x>, which is zero
+step_vjp(q, v, tau, dt, {weights}, {given})
+    Weighted sums of the rows of the derivatives of a step.
+    w_dq w_dv w_dtau[nv]: one number for each direction
+    w_ddt[]: by dt
+step_jvp(q, v, tau, dt, dq, dv, dtau, ddt, {given})
+    Derivative of a step in one direction.
+    dq_next[nv]: tangent vector at q_next
+    dv_next[nv]: change of v_next
+    d{forces}[nc]: change of the forces
+step_hessian_vector(q, v, tau, dt, {weights}, {given})
+    Hessian of w_q^T q_next{more} by q, v and tau, by blocks, q_next as difference(q_next, .).
+    hessian_qq hessian_vv hessian_qv[nv, nv]: [j, k]: by the first, then by the second variable
+    hessian_qtau hessian_vtau hessian_tautau[nv, nv]: [j, k]: by the first, then by the second variable
+"""
+
+EULER = ("semi-implicit", "explicit")
+"""Rules that ask for accelerations once, at the start; by the first q moves along the velocity at the end."""
+BY_EULER = "build with `integrator='semi-implicit'`"
+MOST_DOF: Mapping[bool, Mapping[str, int]] = {
+    True: {"step_hessian_vector": MOST_OF_HESSIANS},
+    False: {"step_hessian_vector": 3, "step_derivatives": 12},
+}
+"""Degrees of freedom up to which functions are unrolled, by Euler's rules and by others. Hessians by Runge
+and Kutta's have 3,000 operations for an arm of two joints, 160,000 for a free body with two; derivatives
+28,000 for iiwa.
+"""
+
+_BY = ("q", "v", "tau")
+_BLOCKS = {0: (0, 0), 4: (1, 1), 1: (0, 1), 2: (0, 2), 5: (1, 2), 8: (2, 2)}
+"""The blocks of Hessians by their numbers among the derivatives of `step_vjp` by these, and the numbers of
+both variables.
+"""
+
+
+def steps(model: Problem) -> list[Function]:
+    """The records of steps of forward dynamics, then those of constrained dynamics, if there are contacts."""
+    dynamics = {"articulated_bodies": solved_by_articulated_bodies, "cholesky": solved_by_cholesky}
+    by_vectors = {name: partial(algorithms.free, own) for name, own in dynamics.items()}
+    inverses = (InverseFactor.inverse, InverseFactor.symmetric_inverse)
+    in_lanes, alone = (partial(algorithms.free_by_matrices, own) for own in reversed(inverses))
+    weighted = {name: joint_space(partial(aba_adjoint, own)) for name, own in dynamics.items()}
+    laws = _Laws(by_vectors, "cholesky", alone, in_lanes, weighted, ("w",))
+    free = _records(model, "", _declared(model, contacts=False), laws)
+    if not model.contacts:
+        return free
+    by_matrices = algorithms.held_by_matrices
+    own: dict[str, Evaluate] = {"range_space": joint_space(constrained_dynamics_vjp)}
+    of = "w_ddq", "w_forces"
+    laws = _Laws({"range_space": algorithms.held}, "range_space", by_matrices, by_matrices, own, of)
+    return [*free, *_records(model, "constrained_", _declared(model, contacts=True), laws)]
+
+
+def _declared(model: Problem, *, contacts: bool) -> Declared:
+    """The declarations with contacts, of which names begin so, or without."""
+    given, weights = "fext, parameters, friction_width", "w_q, w_v"
+    text, more = _STEP, " + w_v^T v_next"
+    if contacts:
+        text = "\n".join(f"constrained_{x}" if x.startswith("step") else x for x in text.split("\n"))
+        given, weights, more = f"fext, {WITH_OPTIONS}", f"{weights}, w_forces", f"{more} + w_forces^T forces"
+    else:
+        text = "\n".join(line for line in text.split("\n") if "{forces}" not in line)
+    words = {"rule": RULES[model.integrator], "given": given, "weights": weights, "more": more}
+    text = text.format(forces="forces", **words)
+    return declarations(model, text, *_of_steps(model), *(inputs_of_contacts(model) if contacts else ()))
+
+
+def _of_steps(model: Problem) -> list[Parameter]:
+    """Inputs that only steps have."""
+    return [
+        Parameter("dt", (), "time step (s)", Kind.DURATION),
+        Parameter("ddt", (), "direction of dt (s)", Kind.DURATION),
+        Parameter("w_q", (model.nv,), "weights of the tangent vector of q_next", Kind.WEIGHTS),
+        Parameter("w_v", (model.nv,), "weights of v_next", Kind.WEIGHTS),
+    ]
+
+
+@dataclass(frozen=True)
+class _Laws:
+    """Dynamics of steps: by methods, for values and products; by one of these, for derivatives, and for these
+    in lanes. weighted: weighted sums of rows of derivatives by these methods; of: the names of their weights.
+    """
+
+    by_vectors: Mapping[str, algorithms.LawOf]
+    method: str
+    by_matrices: algorithms.LawOf
+    in_lanes: algorithms.LawOf
+    weighted: Mapping[str, Evaluate]
+    of: tuple[str, ...]
+
+
+def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> list[Function]:
+    requires = HELD if prefix else frozenset({Requirement.REGULAR_INERTIA})
+    by_vectors: dict[str, dict[str, Evaluate]] = {
+        name: {method: joint_space(partial(algorithm, law)) for method, law in laws.by_vectors.items()}
+        for name, algorithm in (
+            ("step", algorithms.step),
+            ("step_vjp", algorithms.step_vjp),
+            ("step_jvp", algorithms.step_jvp),
+        )
+    }
+    by_matrices = joint_space(
+        *(partial(algorithms.step_derivatives, law) for law in (laws.by_matrices, laws.in_lanes))
+    )
+    methods: dict[str, Mapping[str, Evaluate]] = {
+        **by_vectors,
+        "step_derivatives": {laws.method: by_matrices},
+    }
+    gradient = declared[f"{prefix}step_vjp"]
+    by = tuple(p for p in gradient.inputs if p.name in _BY)
+    weights = tuple(p.name for p in gradient.inputs if p.name.startswith("w_"))
+    methods["step_hessian_vector"] = {
+        method: _Hessian(
+            by_vectors["step"][method], by_matrices, own, laws.weighted[method], laws.of, by, weights
+        )
+        for method, own in by_vectors["step_vjp"].items()
+    }
+    names = f"{prefix}step_derivatives", f"{prefix}step_vjp"
+    forces = FORCES_AS_TORQUES if model.integrator in EULER else {}  # at the start they act as torques
+    first = Differential(*names, configuration=True, **forces)
+    return [
+        Function(
+            declared[f"{prefix}{name}"],
+            own,
+            preset=ALONE,
+            requires=requires,
+            references={"textbook": f".derivatives.steps:{prefix}{name}"},
+            policy=_policy(model, name),
+            comparison=Comparison(checks_only=True),
+            differential=first if name == "step" else None,
+        )
+        for name, own in methods.items()
+    ]
+
+
+def _policy(model: Problem, name: str) -> Policy:
+    by_euler = model.integrator in EULER
+    instead = "fix some joints" if by_euler else BY_EULER
+    return Policy(most_dof=MOST_DOF[by_euler].get(name, 0), instead=instead)
+
+
+@dataclass(frozen=True)
+class _Hessian:
+    """The Hessian of the weighted results of a step, those of q_next as difference(q_next, .), by blocks.
+
+    By Euler's rules it is that of accelerations, with weights that are constants meanwhile, and what
+    `rbdc.algorithms.steps.curvature` adds; by others that of the weighted sums of rows.
+
+    values, derivatives, gradient: of the step. dynamics: weighted sums of the rows of the derivatives of
+    accelerations; its weights are inputs of the names `of`. by: the inputs that it is by. weights: the
+    inputs of the step that are weights.
+    """
+
+    values: Evaluate
+    derivatives: Evaluate
+    gradient: Evaluate
+    dynamics: Evaluate
+    of: tuple[str, ...]
+    by: tuple[Parameter, ...]
+    weights: tuple[str, ...]
+
+    def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`. Raises UnsupportedError for joints that turn, by a rule of several stages."""
+        turning = any(not body.joint.euclidean for body, _ in joints_of(model))
+        if model.integrator not in EULER:
+            if turning:
+                raise UnsupportedError(
+                    f"step_hessian_vector by {model.integrator} takes joints of one degree of freedom: "
+                    f"{BY_EULER}"
+                )
+            return Differentiated(self.gradient, self.by, kept=tuple(_BLOCKS))(model, inputs, trace)
+        others = {name: x for name, x in inputs.items() if name not in self.weights}
+        dt, (w_q, w_v, *rest) = inputs["dt"], [inputs[name] for name in self.weights]
+        moving = self.values(model, others, silent)[1] if model.integrator == EULER[0] else inputs["v"]
+        e = [dt[0] * x for x in moving]
+        weights = [weights_of_accelerations(model, e, dt, w_q, w_v), *rest]
+        n, blocks = model.nv, self._of_accelerations(model, others, weights)
+        matrices = [[x[k : k + n] for k in range(0, n * n, n)] for x in blocks]
+        if turning:
+            steps = self._steps(model, others)
+            add_curvature(model, e, w_q, steps, matrices)
+        return [[x for row in matrix for x in row] for matrix in matrices]
+
+    def _of_accelerations(
+        self, model: Problem, others: Inputs, weights: Sequence[Sequence[Scalar]]
+    ) -> list[list[Scalar]]:
+        """The blocks of the accelerations' Hessian; they are linear in tau."""
+        from rbdc.ir.from_casadi import substituted, symbols
+
+        given = {name: symbols(name, len(own)) for name, own in zip(self.of, weights, strict=True)}
+        own = [p.name for p in self.by]
+        inputs = {**{name: others[name] for name in own}, **given}
+        inputs |= {name: x for name, x in others.items() if name not in (*own, "dt")}
+        found = Differentiated(self.dynamics, self.by, kept=(0, 4, 1, 2))(model, inputs, silent)
+        places, values = ([x for part in own for x in part] for own in (given.values(), weights))
+        zero = [0.0] * model.nv**2
+        return [*substituted(found, places, values), zero, list(zero)]
+
+    def _steps(self, model: Problem, others: Inputs) -> list[list[list[Scalar]]]:
+        """dt v by q, v and tau (nv, nv each), of the velocity that configurations step by."""
+        (dt,), n = others["dt"], model.nv
+        if model.integrator == EULER[0]:
+            found = self.derivatives(model, others, silent)[4:7]
+            return [[[dt * y for y in x[k : k + n]] for k in range(0, n * n, n)] for x in found]
+        still = [[0.0] * n for _ in range(n)]
+        return [still, [[dt * y for y in row] for row in identity(n)], still]

@@ -46,6 +46,8 @@ class Policy:
     sample_by_sample: a choice in it depends on the sample, so its batch is a loop.
     one_by_one_in_limbs: if four limbs run in lanes in a single call, its samples are faster one by one than
         side by side.
+    most_dof: degrees of freedom up to which it is unrolled, if fewer than other functions; 0 otherwise.
+    instead: what to do beyond `most_dof`.
     """
 
     dense_right_sides: bool = False
@@ -54,6 +56,8 @@ class Policy:
     windows: str = ""
     sample_by_sample: bool = False
     one_by_one_in_limbs: bool = False
+    most_dof: int = 0
+    instead: str = ""
 
 
 @dataclass(frozen=True)

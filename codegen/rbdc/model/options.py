@@ -49,6 +49,8 @@ JointOrder = Literal["name", "file"]
 """Order of siblings: by joint name, as in Pinocchio, or as in the description."""
 DriveMode = Literal["report", "include"]
 """Forces of joint drives: ignored with a warning, or part of the dynamics."""
+Integrator = Literal["semi-implicit", "explicit", "rk4"]
+"""Rule of time steps: semi-implicit Euler, explicit Euler, or the Runge-Kutta rule of order 4."""
 Gravity = tuple[float, float, float]
 """Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]

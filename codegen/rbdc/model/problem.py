@@ -16,7 +16,7 @@ from rbdc.spatial import Scalar, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 
 if TYPE_CHECKING:
-    from rbdc.model.options import ModelOptions
+    from rbdc.model.options import Integrator, ModelOptions
 
 
 class DryFriction(NamedTuple):
@@ -59,6 +59,7 @@ class Problem(Model):
     world_aligned: whether rows and forces of contacts that hold vectors are along the world's axes instead of
         those of their frames.
     clusters: joints that closed loops bind to one coordinate.
+    integrator: rule of time steps.
     """
 
     drive_terms: tuple[DriveTerm, ...] = ()
@@ -69,6 +70,7 @@ class Problem(Model):
     redundant: bool = False
     world_aligned: bool = False
     clusters: tuple[Cluster, ...] = ()
+    integrator: Integrator = "semi-implicit"
 
     __hash__ = Model.__hash__
 

@@ -176,6 +176,11 @@ def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool)
             f"{place}; this version unrolls at most {MAXIMUM_DOF}: {frame}fix some joints, "
             f"or give `functions` among {', '.join(rollable())}{', without `fuse`' if fused else ''}"
         )
+    for policy, name in ((catalogue[name].policy, name) for name in names):
+        if 0 < policy.most_dof < model.nv:
+            raise UnsupportedError(
+                f"{place}; this version unrolls {name} for at most {policy.most_dof}: {policy.instead}"
+            )
     if model.njoints > MAXIMUM_BODIES:
         raise UnsupportedError(
             f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints"

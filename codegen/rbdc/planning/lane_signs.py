@@ -49,5 +49,5 @@ def _joint_axes(model: Problem, output: Parameter) -> list[int | None]:
     apart = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()
     apart |= {last} if output.by_forces else set()
     contacts = total_rows(model)
-    starts = {model.nv + contacts: contacts, model.nv: 0}
+    starts = {model.nq: 0, model.nv + contacts: contacts, model.nv: 0}
     return [None if k in apart else starts.get(count) for k, count in enumerate(output.shape)]

@@ -34,7 +34,10 @@ from rbdc.spatial import Placement, Scalar
 CONSTANTS = "limb_constants"
 """Input array of the constants that differ between limbs; packing replaces it by numbers."""
 
-APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.PLACEMENTS, Kind.CONTACT_FORCES)
+APART = (
+    *(Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.DURATION),
+    *(Kind.PLACEMENTS, Kind.CONTACT_FORCES),
+)
 """Kinds of inputs that are not indexed by joints."""
 
 
@@ -175,7 +178,7 @@ def evaluated(
     }
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
     return [
-        (p.name, signed_output(limbs.model, p, x, signs["v"]))
+        (p.name, signed_output(limbs.model, p, x, signs["q" if p.shape == (limbs.model.nq,) else "v"]))
         for p, x in zip(declaration.outputs, values, strict=True)
     ]
 

@@ -31,6 +31,8 @@ from rbdc.planning.availability import random_configurations
 
 DIGITS = 40
 SEED = 20180706
+LONGEST = 0.01
+"""Seconds of a step of time."""
 NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.PLACEMENTS, Kind.POSITIVE, Kind.OTHER)
 """Kinds of inputs that no comparison needs, or has values for."""
 
@@ -41,7 +43,8 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
     """Return random values of every required input in the catalogue that can be drawn, by name, each of shape
     (samples, size).
 
-    Configurations lie within the joints' limits; all others are standard normal, or zero where `at_rest`.
+    Configurations lie within the joints' limits, times within `LONGEST`; all others are standard normal, or
+    zero where `at_rest`.
     """
     rng = np.random.default_rng(SEED)
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
@@ -49,7 +52,9 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
     configurations = [p.name for p in inputs.values() if p.kind is Kind.CONFIGURATION]
     made = {name: random_configurations(model, rng, samples, bounded) for name in configurations}
     for p in inputs.values():
-        if p.kind is Kind.PART:
+        if p.kind is Kind.DURATION:
+            made[p.name] = LONGEST * rng.random((samples, p.size))
+        elif p.kind is Kind.PART:
             # The same for all contacts: peers take one number.
             made[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)
         elif p.kind not in (Kind.CONFIGURATION, *NOT_DRAWN):

@@ -22,12 +22,13 @@ class Differential(NamedTuple):
     """Names of the functions that compute the derivatives of a function's outputs; "" where there is none.
 
     first: function whose outputs are the derivatives of each output by each required input, in their order.
-        An input that the function lacks counts as zero. Only functions of one output have the fields below.
-    weighted: function that multiplies these derivatives by weights from the left.
-    second: function of second derivatives, arranged as those of inverse dynamics: by q and v.
+        An input that the function lacks counts as zero.
+    weighted: function that multiplies these derivatives by weights of each output from the left.
+    second: function of second derivatives, arranged as those of inverse dynamics: by q and v. Only functions
+        of one output have it.
     inverse: whether the function solves inverse dynamics for its last input.
-    configuration: whether the output is a configuration; then `first` has its derivatives in the tangent
-        space.
+    configuration: whether the first output is a configuration; then `first` has its derivatives in the
+        tangent space.
     forces: function whose result is the effect of external forces.
     through: input to which that effect is added, or output from which it is subtracted.
     alone: function of the function's derivatives alone; it replaces `first` if that was not built.

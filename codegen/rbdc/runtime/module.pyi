@@ -124,6 +124,19 @@ class GeneratedModule(ModuleType):
             C (nv, nv): Coriolis matrix
         """
 
+    def christoffel(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Christoffel symbols of the first kind of M(q): C(q, v)[i, j] is the sum of Gamma[i, j, k] v[k].
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            Gamma (nv, nv, nv): symbols [i, j, k] (kg, kg m, kg m^2)
+        """
+
     def crba(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Joint-space inertia M(q), both triangles.
 
@@ -297,6 +310,41 @@ class GeneratedModule(ModuleType):
         Returns:
             w_dtau_dq (nv,): one number for each direction
             w_dtau_dfext (0,): six numbers for each body's force
+        """
+
+    def rnea_parameter_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Gradient of w^T rnea(q, v, a) by the inertial parameters, 10 a body as of torque_regressor Y: w^T Y.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            w (nv,): weights of the rows
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            w_dtau_dparameters (0,): ten numbers for each body
+        """
+
+    def rnea_parameter_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Second derivatives of w^T rnea by inertial parameters and by q (in the tangent space), v and a, times a direction of q, v and a: how rnea_parameter_gradient changes.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            w (nv,): weights of the rows
+            dq (nv,): direction of q
+            dv (nv,): direction of v
+            da (nv,): direction of a
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            hessian_parameters (0,): ten numbers for each body
         """
 
     def rnea_jvp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -957,6 +1005,116 @@ class GeneratedModule(ModuleType):
 
         Returns:
             pose (7,): x y z qx qy qz qw (m, unit quaternion)
+        """
+
+    def step(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A step of time under constant torques, by semi-implicit Euler.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            dt (): time step (s)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            q_next (nq,): configuration after dt
+            v_next (nv,): velocity after dt (m/s, rad/s)
+        """
+
+    def step_vjp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], np.float64 | NDArray[np.float64]]:
+        """Weighted sums of the rows of the derivatives of a step.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            dt (): time step (s)
+            w_q (nv,): weights of the tangent vector of q_next
+            w_v (nv,): weights of v_next
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            w_dq (nv,): one number for each direction
+            w_dv (nv,): one number for each direction
+            w_dtau (nv,): one number for each direction
+            w_ddt (): by dt
+        """
+
+    def step_jvp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, ddt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Derivative of a step in one direction.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            dt (): time step (s)
+            dq (nv,): direction of q
+            dv (nv,): direction of v
+            dtau (nv,): direction of tau
+            ddt (): direction of dt (s)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dq_next (nv,): tangent vector at q_next
+            dv_next (nv,): change of v_next
+        """
+
+    def step_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of a step by q, v, tau and dt; of configurations in their tangent spaces.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            dt (): time step (s)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dq_next_dq (nv, nv): derivative by q; row of the tangent space at q_next
+            dq_next_dv (nv, nv): derivative by v; row of the tangent space at q_next
+            dq_next_dtau (nv, nv): derivative by tau; row of the tangent space at q_next
+            dq_next_ddt (nv,): derivative by dt
+            dv_next_dq (nv, nv): derivative by q; row: of dv_next, column: direction
+            dv_next_dv (nv, nv): derivative by v; row: of dv_next, column: direction
+            dv_next_dtau (nv, nv): derivative by tau; row: of dv_next, column: direction
+            dv_next_ddt (nv,): derivative by dt
+        """
+
+    def step_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Hessian of w_q^T q_next + w_v^T v_next by q, v and tau, by blocks, q_next as difference(q_next, .).
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            dt (): time step (s)
+            w_q (nv,): weights of the tangent vector of q_next
+            w_v (nv,): weights of v_next
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            hessian_qq (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_vv (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_qv (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_qtau (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_vtau (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_tautau (nv, nv): [j, k]: by the first, then by the second variable
         """
 
     def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

@@ -156,7 +156,7 @@ class References:
         inertia = _by_states(bound(crba)(model, list(inputs[q].T)), len(inputs[q]))
         sizes, part_off = _sizes(inertia), _off_by_elimination(inertia, last_place)
         return [
-            x if p.in_space else x.widened(_by_rows(x.values, sizes, part_off))
+            x if p.in_space else x.widened(_by_rows(x.values, sizes[:, _rows_of(model, p)], part_off))
             for x, p in zip(made, function.declaration.outputs, strict=True)
         ]
 
@@ -291,6 +291,16 @@ def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: fl
     sizes = _sizes(matrix)
     vanishing = np.min(sizes, axis=1) < ROUNDINGS * last_place * np.max(sizes, axis=1)
     return np.where(vanishing, np.nan, _off_by_elimination(matrix, last_place))
+
+
+def _rows_of(model: Problem, output: Parameter) -> list[int]:
+    """The direction of the joints that each row of an output is of; of a configuration's entries those of the
+    same joint in turn.
+    """
+    if output.size != model.nq:
+        return list(range(model.nv))
+    own = (body for body in model.bodies if body.coupling is None)
+    return [b.index_v + min(k, b.joint.nv - 1) for b in own for k in range(b.joint.nq)]
 
 
 def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:

@@ -260,7 +260,7 @@ def _together(model: Problem, declaration: FunctionDeclaration, parameter: Param
             return [slice(row + start, row + end) for row in range(0, size, 10) for start, end in parts]
         case Kind.CONTACT_FORCES | Kind.MOTION:
             return [slice(0, size)]
-        case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.PLACEMENTS | Kind.PART:
+        case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.DURATION | Kind.PLACEMENTS | Kind.PART:
             return []
         case _:
             given = f"{parameter.name} ({parameter.kind.value})"

@@ -42,6 +42,8 @@ error that belongs to one kind of state shows in some of so many entries at anot
 MOST = 1_000_000
 LARGE = 1000.0
 """Largest angle (rad) that single precision resolves to 1e-4."""
+LONGEST = 0.1
+"""Longest step of time (s)."""
 FAR = 10.0
 """Factor of angles beyond those from which on libm is called."""
 
@@ -110,6 +112,8 @@ def _values(
             return np.array([_parameters(model, state, rng) for state in range(len(kinds))])
         case Kind.PART:
             return rng.random(size)
+        case Kind.DURATION:
+            return LONGEST * rng.random(size)
         case Kind.POSITIVE:
             return np.exp(rng.normal(size=size))
         case Kind.SWITCHES:

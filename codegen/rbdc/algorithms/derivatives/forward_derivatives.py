@@ -31,9 +31,23 @@ def aba_derivatives(
     M^-1 = W D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size. Test: the
     reference.
     """
+    return values_and_derivatives(model, q, v, tau, fext, trace, inverse_of=inverse_of)[1]
+
+
+def values_and_derivatives(
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+    *,
+    inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
+) -> tuple[list[Scalar], tuple[Matrix, Matrix, Matrix]]:
+    """ddq (nv) beside its derivatives."""
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
-    _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
+    a, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     by_q, by_v = (
         plus(transposed([[-x for x in inverse.solve(column)] for column in transposed(matrix)]), known)
         for matrix, known in zip(by, known_root_columns(model, q, v), strict=True)
@@ -42,7 +56,7 @@ def aba_derivatives(
     for name, matrix in zip(("ddq_dq", "ddq_dv", "Minv"), made, strict=True):
         for j, column in enumerate(transposed(matrix)):
             trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
-    return made
+    return a, made
 
 
 aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.symmetric_inverse)

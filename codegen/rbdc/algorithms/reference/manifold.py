@@ -69,6 +69,16 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], l
     return by_first, by_second
 
 
+def commutator(model: Model, x: Scalars, y: Scalars) -> Vector:
+    """[x, y] (nv) of tangent vectors: how far the motions of each joint do not commute. Test: dintegrate."""
+    result: Vector = []
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            one, other = (own[model.v_slice(index)] for own in (x, y))
+            result += _commutator(body.joint, one, other)
+    return result
+
+
 _DIRECTIONS: dict[type[JointType], Sequence[int]] = {
     Spherical: (3, 4, 5),
     FreeFlyer: range(6),
@@ -83,11 +93,24 @@ def _directions(joint: JointType) -> Sequence[int]:
     return _DIRECTIONS[type(joint)]
 
 
+def _commutator(joint: JointType, x: Scalars, y: Scalars) -> Vector:
+    if joint.euclidean:
+        return [0.0] * joint.nv
+    directions = _directions(joint)
+    one, other = (_motion_along(directions, own) for own in (x, y))
+    turned = one.cross(other).scalars()
+    return [turned[k] for k in directions]
+
+
+def _motion_along(directions: Sequence[int], entries: Scalars) -> Motion:
+    given = dict(zip(directions, entries, strict=True))
+    return Motion.of([given.get(k, 0.0) for k in range(6)])
+
+
 def _integrated(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     if joint.euclidean:
         return [x + dx for x, dx in zip(q, dv, strict=True)]
-    given = dict(zip(_directions(joint), dv, strict=True))
-    turn, moved = _exponential(Motion.of([given.get(k, 0.0) for k in range(6)]))
+    turn, moved = _exponential(_motion_along(_directions(joint), dv))
     before, position = _pose(joint, q)
     return _entries(joint, _turned(before, turn), position + _rotated(before, moved))
 

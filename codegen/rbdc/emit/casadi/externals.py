@@ -81,7 +81,9 @@ class Externals:
         """Return the value, and the derivatives that the built functions allow."""
         if self._differential.first not in self._built:
             return [self._value()]
-        jacobian, products = self._jacobian(), self._built.get(self._differential.weighted)
+        several = len(self._outputs) > 1  # of which CasADi takes sums by their Jacobians
+        jacobian = self._jacobian()
+        products = None if several else self._built.get(self._differential.weighted)
         made = [self._value(), self._once(jacobian)]
         rows = self._outputs[0].rows * self._outputs[0].columns
         if products is not None:
@@ -122,10 +124,13 @@ class Externals:
         rooms = places = _rooms("d_", self._first)
         calls = [self._call(self._first.name, rooms)]
         if self.moves:
-            nq, widths = self._model.nq, [p.shape[1] for p in self._first.declaration.outputs]
-            places = {f"e_{k}": nq * n for k, n in enumerate(widths)}
-            rooms = {**rooms, "y": nq, **places}
-            calls.append(self._call(self._name, ["y"]))
+            nq, first = self._model.nq, list(rooms.items())[: len(rooms) // len(self._outputs)]
+            widths = [size // self._model.nv for _, size in first]
+            moved = {f"e_{k}": nq * n for k, n in enumerate(widths)}
+            others = {f"y_{k}": y.rows for k, y in enumerate(self._outputs[1:], 1)}
+            places = {**moved, **dict(list(rooms.items())[len(first) :])}
+            rooms = {**rooms, "y": nq, **others, **moved}
+            calls.append(self._call(self._name, ["y", *others]))
             calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
         by, count = [*zip_longest(self._inputs, self._required)], len(places) // len(self._outputs)
         entries = [  # further derivatives of the single output may follow those by these inputs

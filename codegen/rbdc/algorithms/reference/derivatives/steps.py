@@ -1,0 +1,139 @@
+"""Steps of time by tables of their rules: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations
+I, table II.1.2; on manifolds with the commutators of Munthe-Kaas and Owren (1999).
+
+Derivatives are those of dual numbers through all of it, and through the difference from where the step ends:
+products with weights and directions are formed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.contacts import constrained_dynamics
+from rbdc.algorithms.reference.dual_numbers import along, differentiated
+from rbdc.algorithms.reference.manifold import commutator, difference, integrate
+from rbdc.algorithms.tools.linear import Vector, dot
+from rbdc.model import Problem
+from rbdc.spatial.tangent import OuterTangent
+
+Step = Callable[..., tuple[Vector, ...]]
+Forces = Callable[..., tuple[Vector, Vector]]
+
+
+class _Rule(NamedTuple):
+    """For each stage, and for the end, factors of the stages before; and of the path factors of commutators
+    of two stages. implicit: the path has the velocity at the end.
+    """
+
+    stages: tuple[tuple[float, ...], ...]
+    end: tuple[float, ...]
+    commutators: Mapping[int, tuple[float, int, int]] = {}
+    implicit: bool = False
+
+
+_RULES: Mapping[str, _Rule] = {
+    "semi-implicit": _Rule(((),), (1.0,), implicit=True),
+    "explicit": _Rule(((),), (1.0,)),
+    "rk4": _Rule(
+        ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
+        (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0),
+        {2: (0.125, 0, 1), 4: (1.0 / 12.0, 0, 3)},
+    ),
+}
+
+
+def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: Any) -> Vector:
+    """x and the rates times their factors and dt."""
+    columns = zip(x, *rates[: len(factors)], strict=True)
+    return [own + dt * dot(factors, rest) if rest else own for own, *rest in columns]
+
+
+def _step(
+    dynamics: Forces, model: Problem, q: Vector, v: Vector, tau: Vector, dt: Vector, **named: Any
+) -> tuple[Vector, ...]:
+    """q' and v', and the forces at the start if there are contacts."""
+    (h,), rule = dt, _RULES[model.integrator]
+    velocities, accelerations, held = list[Vector](), list[Vector](), list[Vector]()
+
+    def reached(number: int, factors: tuple[float, ...], rates: list[Vector]) -> Vector:
+        path = _combined([0.0] * model.nv, rates, factors, h)
+        if number in rule.commutators:
+            factor, one, two = rule.commutators[number]
+            turned = commutator(model, rates[one], rates[two])
+            path = [x + factor * (h * h) * y for x, y in zip(path, turned, strict=True)]
+        return integrate(model, q, path)
+
+    for number, factors in enumerate(rule.stages):
+        at, speed = reached(number, factors, velocities), _combined(v, accelerations, factors, h)
+        a, forces = dynamics(model, at, speed, tau, **named)
+        velocities, accelerations, held = [*velocities, speed], [*accelerations, a], [*held, forces]
+    end = _combined(v, accelerations, rule.end, h)
+    after = reached(len(rule.stages), rule.end, [end] if rule.implicit else velocities)
+    return (after, end, held[0]) if held[0] else (after, end)
+
+
+def _free(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, Vector]:
+    return aba(model, *given, **named), []
+
+
+def _differences(there: Vector, own: Step) -> Step:
+    """The results of a step, q' as its difference from a configuration."""
+
+    def moved(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
+        after, *others = own(model, *given, **named)
+        return difference(model, there, after), *others
+
+    return moved
+
+
+CONFIGURATIONS = (True, False, False, False)
+"""Whether q, v, tau and dt, by which steps are differentiated, are configurations."""
+
+
+def _derivatives(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
+    moved = _differences(own(model, *given, **named)[0], own)
+    return differentiated(model, *given, method=moved, configurations=CONFIGURATIONS, **named)
+
+
+def _along(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
+    moved, directions = _differences(own(model, *given[:4], **named)[0], own), given[4:]
+    how: dict[str, Any] = {"method": moved, "configurations": CONFIGURATIONS, "directions": directions}
+    return along(model, *given[:4], **how, **named)
+
+
+def _weighted(own: Step, weights: tuple[Vector, ...]) -> Step:
+    """The sum of all results times weights."""
+
+    def total(model: Problem, *given: Vector, **named: Any) -> Vector:
+        found = own(model, *given, **named)
+        return [sum((dot(w, x) for w, x in zip(weights, found, strict=True)), 0.0)]
+
+    return total  # type: ignore[return-value]
+
+
+def _gradient(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
+    total = _weighted(_differences(own(model, *given[:4], **named)[0], own), given[4:])
+    return differentiated(model, *given[:4], method=total, configurations=CONFIGURATIONS, **named)
+
+
+def _hessian(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
+    """The blocks qq, vv, qv, qtau, vtau and tautau."""
+    total = _weighted(_differences(own(model, *given[:4], **named)[0], own), given[4:])
+    by = CONFIGURATIONS[:3]
+    gradient = partial(differentiated, method=total, configurations=by, kind=OuterTangent, **named)
+    found = differentiated(model, *given[:4], method=gradient, configurations=by)
+    return tuple(found[k] for k in (0, 4, 1, 2, 5, 8))
+
+
+step, constrained_step = partial(_step, _free), partial(_step, constrained_dynamics)
+step_derivatives, constrained_step_derivatives = (
+    partial(_derivatives, own) for own in (step, constrained_step)
+)
+step_vjp, constrained_step_vjp = (partial(_gradient, own) for own in (step, constrained_step))
+step_jvp, constrained_step_jvp = (partial(_along, own) for own in (step, constrained_step))
+step_hessian_vector, constrained_step_hessian_vector = (
+    partial(_hessian, own) for own in (step, constrained_step)
+)

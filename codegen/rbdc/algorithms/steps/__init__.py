@@ -1,0 +1,1 @@
+"""Steps of time and their derivatives."""

@@ -1,0 +1,92 @@
+"""Second derivatives of steps by Euler's rules, but for those of accelerations.
+
+Of a joint that turns, with e = dt v' (semi-implicit) or dt v (explicit), q' moves along a direction a by
+
+    x_a = dq_a + J(e) (e_a - ad(e) dq_a)
+
+(`rbdc.algorithms.steps.rules`), and w^T x_a = g^T dq_a + p^T e_a with p = J^T w and g = w - ad(e)^T p.
+In one space, that of the logarithm at q', the second derivative of w^T q' along a, then b, is
+
+    (dg/de e_b)^T dq_a + (dp/de e_b)^T e_a + w^T [x_b, x_a] / 2 + p^T e_ab
+
+The last term is one of accelerations, weighted with what p makes of w. All others are of one joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.logarithm import rate_of_exponential, transposed_rate_of_exponential
+from rbdc.algorithms.steps.rules import joints_of
+from rbdc.algorithms.tools.linear import Matrix, Vector, identity, plus, product, transposed, zeros
+from rbdc.model import Problem
+from rbdc.model.joints import JointType
+from rbdc.spatial import Force, Motion, Scalars
+from rbdc.spatial.tangent import rate_of, tangents
+
+PAIRS = ((0, 0), (1, 1), (0, 1), (0, 2), (1, 2), (2, 2))
+"""The variables of each block of a Hessian, of q, v and tau."""
+
+
+def implicit(model: Problem) -> bool:
+    """Whether configurations step by the velocity after the step."""
+    return model.integrator == "semi-implicit"
+
+
+def weights_of_accelerations(model: Problem, e: Scalars, dt: Scalars, w_q: Scalars, w_v: Scalars) -> Vector:
+    """The gradient of w_q^T q' + w_v^T v' by ddq (nv)."""
+    (h,) = dt
+    weights = list(w_v)
+    for body, own in joints_of(model) if implicit(model) else ():
+        pulled = _pulled(body.joint, e[own], w_q[own])
+        weights[own] = [x + h * y for x, y in zip(weights[own], pulled, strict=True)]
+    return [h * x for x in weights]
+
+
+def _pulled(joint: JointType, e: Scalars, w: Scalars) -> Vector:
+    """p = J(e)^T w of a joint."""
+    if joint.euclidean:
+        return list(w)
+    return joint.project(transposed_rate_of_exponential(joint.motion(e), _as_force(joint.motion(w))))
+
+
+def _as_force(motion: Motion) -> Force:
+    return Force(motion.linear, motion.angular)
+
+
+def add_curvature(
+    model: Problem, e: Scalars, w_q: Scalars, steps: Sequence[Matrix], blocks: Sequence[Matrix]
+) -> None:
+    """Add to the blocks of `PAIRS` (nv, nv each) what joints that turn make. steps: e by q, v and tau (nv, nv
+    each). Test: dual numbers twice through the reference.
+    """
+    for body, own in joints_of(model):
+        if body.joint.euclidean:
+            continue
+        form, still = _form(body.joint, e[own], w_q[own]), zeros(body.joint.nv, model.nv)
+        ways = [[*(still if k else identity(model.nv)[own]), *x[own]] for k, x in enumerate(steps)]
+        turned = [product(form, way) for way in ways]
+        for block, (a, b) in zip(blocks, PAIRS, strict=True):
+            block[:] = plus(block, product(transposed(ways[a]), turned[b]))
+
+
+def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
+    """The bilinear form (2 nv, 2 nv) of dq and e_a of one direction, then of the other."""
+    size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
+    motions = [
+        step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()
+    ]
+    motions += [rate_of_exponential(joint.motion(e), step) for step in joint.subspace()]
+    form = [[x.dot(y.cross_force(half)) for x in motions] for y in motions]
+    for k, unit in enumerate(identity(size), size):
+        rates = [rate_of(x) for x in _gradient(joint, tangents(e, unit), w)]
+        for row, rate in zip(form, rates, strict=True):
+            row[k] = row[k] + rate
+    return form
+
+
+def _gradient(joint: JointType, e: Scalars, w: Scalars) -> Vector:
+    """g and p."""
+    turn, weight = joint.motion(e), _as_force(joint.motion(w))
+    pulled = transposed_rate_of_exponential(turn, weight)
+    return [*joint.project(weight + turn.cross_force(pulled)), *joint.project(pulled)]

@@ -1,0 +1,198 @@
+"""Steps of time and their derivatives, with and without contacts (`rbdc.algorithms.steps.rules`).
+
+Products in one direction solve with M once a stage and form no matrix. Matrices have those of accelerations,
+of which all directions take their entries. Weighted sums are the products' transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.contacts import derivatives as of_contacts
+from rbdc.algorithms.contacts.dynamics import constrained_dynamics
+from rbdc.algorithms.contacts.products import constrained_dynamics_jvp
+from rbdc.algorithms.derivatives.forward_derivatives import values_and_derivatives
+from rbdc.algorithms.derivatives.products import rnea_tangent, there_and_back
+from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
+from rbdc.algorithms.steps.rules import Accelerations, Along, Directions, Law, stepped
+from rbdc.algorithms.tools.linear import InverseFactor, Matrix, Vector, dot, identity, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Problem
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Forces, Scalars
+from rbdc.spatial.adjoint import Tape
+
+LawOf = Callable[[Problem, Scalars, Forces | None, ContactOptions, Trace], Law]
+"""(model, tau, fext, options of contacts, trace) -> the dynamics of a step."""
+
+
+def free(
+    dynamics: Dynamics,
+    model: Problem,
+    tau: Scalars,
+    fext: Forces | None,
+    options: ContactOptions,
+    trace: Trace,
+) -> Law:
+    """Forward dynamics with the solves of `dynamics`."""
+    del options  # there are no contacts
+
+    def law(q: Vector, v: Vector) -> Accelerations:
+        a, solve = dynamics(model, q, v, tau, fext, trace)
+
+        def along(dq: Vector, dv: Vector, dtau: Vector) -> tuple[Vector, Vector]:
+            rest = [0.0] * model.nv
+            moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace)
+            return solve([x - y for x, y in zip(dtau, moved, strict=True)]), []
+
+        return Accelerations(a, [], along)
+
+    return law
+
+
+def held(model: Problem, tau: Scalars, fext: Forces | None, options: ContactOptions, trace: Trace) -> Law:
+    """Constrained dynamics."""
+
+    def law(q: Vector, v: Vector) -> Accelerations:
+        def along(*directions: Vector) -> tuple[Vector, Vector]:
+            return constrained_dynamics_jvp(
+                model, q, v, tau, *directions, fext=fext, options=options, trace=trace
+            )
+
+        return Accelerations(*constrained_dynamics(model, q, v, tau, fext, options, trace), along)
+
+    return law
+
+
+def free_by_matrices(
+    inverse_of: Callable[[InverseFactor], Matrix],
+    model: Problem,
+    tau: Scalars,
+    fext: Forces | None,
+    options: ContactOptions,
+    trace: Trace,
+) -> Law:
+    """Forward dynamics by the matrices of its derivatives."""
+    del options  # there are no contacts
+
+    def law(q: Vector, v: Vector) -> Accelerations:
+        a, by = values_and_derivatives(model, q, v, tau, fext, trace, inverse_of=inverse_of)
+        return Accelerations(a, [], _products(by, []))
+
+    return law
+
+
+def held_by_matrices(
+    model: Problem, tau: Scalars, fext: Forces | None, options: ContactOptions, trace: Trace
+) -> Law:
+    """Constrained dynamics by the matrices of its derivatives."""
+
+    def law(q: Vector, v: Vector) -> Accelerations:
+        given = (model, q, v, tau, fext, options, trace)
+        matrices = of_contacts.constrained_dynamics_derivatives(*given)
+        return Accelerations(*constrained_dynamics(*given), _products(matrices[:3], matrices[3:]))
+
+    return law
+
+
+def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -> Along:
+    """Products of derivatives by q, v and tau with directions of these."""
+
+    def product(matrices: Sequence[Matrix], directions: Sequence[Vector]) -> Vector:
+        direction = [x for own in directions for x in own]
+        return [dot([x for row in rows for x in row], direction) for rows in zip(*matrices, strict=True)]
+
+    return lambda *directions: (product(of_accelerations, directions), product(of_forces, directions))
+
+
+def step(
+    law_of: LawOf,
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Scalars,
+    *,
+    fext: Forces | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, ...]:
+    """Return q' (nq) and v' (nv) after dt (1; s) by the rule of the model; with contacts their forces at the
+    start (nc). Test: MuJoCo's `mj_step`; differences of order 4 by halved steps.
+    """
+    law = law_of(model, tau, fext, options, trace)
+    after, velocity, forces = stepped(model, law, (q, v, dt), trace)
+    return (after, velocity, forces) if forces else (after, velocity)
+
+
+def step_derivatives(
+    law_of: LawOf,
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Scalars,
+    *,
+    fext: Forces | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, ...]:
+    """Return the derivatives of q' in its tangent space, of v' and, with contacts, of their forces, by q, v,
+    tau (nv columns each) and dt (one). Test: differences on the manifold, dual numbers.
+    """
+    law, n = law_of(model, tau, fext, options, trace), model.nv
+    directions = Directions(model, law, (q, v, dt), trace, turns={})
+    made = [
+        directions.along(unit[:n], unit[n : 2 * n], unit[2 * n : -1], unit[-1])
+        for unit in identity(3 * n + 1)
+    ]
+    columns = [[change[k] for change in made] for k in range(3 if made[0][2] else 2)]
+    return tuple(
+        transposed(part) for own in columns for part in (own[:n], own[n : 2 * n], own[2 * n : -1], own[-1:])
+    )
+
+
+def step_jvp(
+    law_of: LawOf,
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, ...]:
+    """Return the changes of q' in its tangent space and of v' (nv), with contacts of their forces (nc), in
+    the direction dq, dv, dtau and ddt. Test: the products of `step_derivatives`.
+    """
+    dq, dv, dtau, (ddt,) = map(list, direction)
+    law = law_of(model, tau, fext, options, trace)
+    change = Directions(model, law, (q, v, dt), trace).along(dq, dv, dtau, ddt)
+    return change if change[2] else change[:2]
+
+
+def step_vjp(
+    law_of: LawOf,
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dt: Scalars,
+    *weights: Scalars,
+    fext: Forces | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, ...]:
+    """Return sums of the rows of the derivatives by q, v, tau (nv each) and dt (1), those of q' weighted with
+    w_q (nv), of v' with w_v (nv), of the forces with w_forces (nc). Test: the products of `step_derivatives`.
+    """
+    tape = Tape()
+    law = law_of(model, tau, fext, options, there_and_back(tape, trace))
+    dq, dv, dtau = ([*tape.variables([0.0] * model.nv)] for _ in range(3))
+    (ddt,) = tape.variables([0.0])
+    changes = Directions(model, law, (q, v, dt), trace).along(dq, dv, dtau, ddt)
+    results = zip((x for own in changes for x in own), (w for own in weights for w in own), strict=True)
+    bar = tape.adjoints(*map(list, zip(*results, strict=True)))
+    return *([bar(x) for x in own] for own in (dq, dv, dtau)), [bar(ddt)]

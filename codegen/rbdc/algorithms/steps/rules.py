@@ -1,0 +1,226 @@
+"""Steps of time under constant generalised forces, on the configuration manifold. With a = ddq(q, v):
+
+    semi-implicit Euler    v' = v + dt a,    q' = q (+) dt v'
+    explicit Euler         v' = v + dt a,    q' = q (+) dt v
+    Runge and Kutta        the classical rule of order 4; of joints that turn with two commutators, by
+                           Munthe-Kaas and Owren, Computations in a free Lie algebra (1999), section 4
+
+where the last has, with K_i = dt v_i of its stages and signs for velocities in the body's axes,
+
+    q_2 = q (+) K_1/2,   q_3 = q (+) (K_2/2 + [K_1, K_2]/8),   q_4 = q (+) K_3
+    q'  = q (+) (K_1 + 2 K_2 + 2 K_3 + K_4 + [K_1, K_4]/2)/6
+
+A rule is one text over `Stepping`: over plain scalars it gives values. In a direction, v, dt and
+accelerations are dual numbers and a configuration carries a tangent vector. With J, the right Jacobian of
+SE(3),
+
+    d(q (+) e) = dq + J(e) (de - ad(e) dq)
+
+Weighted sums of the rows of the derivatives are the adjoints of that: it is linear in the directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rbdc.algorithms.logarithm import rate_of_exponential
+from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.tools.linear import Matrix, Vector, dot, flat, transposed
+from rbdc.algorithms.trace import Trace
+from rbdc.model import Problem
+from rbdc.model.options import Integrator
+from rbdc.spatial import Force, Motion, Scalar, Scalars
+from rbdc.spatial.tangent import rate_of, tangents, value_of
+
+Along = Callable[[Vector, Vector, Vector], tuple[Vector, Vector]]
+"""The changes of accelerations (nv) and of forces (nc) in directions dq, dv and dtau."""
+
+
+class Accelerations(NamedTuple):
+    """ddq (nv) and the forces of contacts (nc) at a configuration and a velocity, and how they change."""
+
+    ddq: Vector
+    forces: Vector
+    along: Along
+
+
+Law = Callable[[Vector, Vector], Accelerations]
+"""Dynamics at q (nq) and v (nv)."""
+
+
+class Configuration(NamedTuple):
+    """q (nq), and in a direction the tangent vector (nv) by which it moves; None: there is no direction."""
+
+    q: Vector
+    rate: Any = None
+
+
+@dataclass
+class Stepping:
+    """Values of a step. start: q; law: the dynamics, which is asked once a stage. trace: tells of the end."""
+
+    model: Problem
+    start: Configuration
+    law: Law
+    trace: Trace
+    stages: list[Accelerations] = field(default_factory=list)
+    asked: int = 0
+
+    def move(self, e: Sequence[Any]) -> Configuration:
+        """start (+) e."""
+        return Configuration(integrate(self.model, self.start.q, e, self.trace))
+
+    def accelerate(self, at: Configuration, v: Sequence[Any]) -> Vector:
+        """ddq of the next stage."""
+        return self._stage(at, v).ddq
+
+    def forces(self) -> Vector:
+        """Forces of contacts at the start (nc)."""
+        return self.stages[0].forces
+
+    def _stage(self, at: Configuration, v: Sequence[Any]) -> Accelerations:
+        if self.asked == len(self.stages):
+            self.stages.append(self.law(at.q, [value_of(x) for x in v]))
+        self.asked += 1
+        return self.stages[self.asked - 1]
+
+    def bracket(self, x: Vector, y: Vector) -> Vector:
+        """[x, y] (nv) of motions of joints: zero where coordinates are simply added."""
+        return flat(
+            [
+                _project(body.joint, body.joint.motion(x[own]).cross(body.joint.motion(y[own])))
+                if not body.joint.euclidean
+                else [0.0] * body.joint.nv
+                for body, own in joints_of(self.model)
+            ]
+        )
+
+
+@dataclass
+class Moving(Stepping):
+    """A step in a direction: scalars are dual numbers.
+
+    torques: the direction of tau. pushed: the change of the forces at the start (nc). turns: J of each joint
+    and move by its rows, for others in further directions; None for one direction, which needs no matrix.
+    """
+
+    torques: Vector = field(default_factory=list)
+    pushed: Vector = field(default_factory=list)
+    turns: dict[tuple[int, int], Matrix] | None = None
+    moves: int = 0
+
+    def move(self, e: Sequence[Any]) -> Configuration:
+        step, change = [value_of(x) for x in e], [rate_of(x) for x in e]
+        rate: Vector = []
+        for body, own in joints_of(self.model):
+            if body.joint.euclidean:
+                rate += [x + y for x, y in zip(self.start.rate[own], change[own], strict=True)]
+            else:
+                moved, by, turned = (body.joint.motion(x[own]) for x in (self.start.rate, change, step))
+                through = self._through(body, turned, by - turned.cross(moved))
+                rate += [x + y for x, y in zip(self.start.rate[own], through, strict=True)]
+        self.moves += 1
+        return Configuration(super().move(step).q, rate)
+
+    def _through(self, body: Any, e: Motion, step: Motion) -> Vector:
+        """J(e) times a step of a joint."""
+        if self.turns is None:
+            return _project(body.joint, rate_of_exponential(e, step))
+        key = self.moves, body.index_v
+        if key not in self.turns:
+            columns = [_project(body.joint, rate_of_exponential(e, s)) for s in body.joint.subspace()]
+            self.turns[key] = transposed(columns)
+        entries = _project(body.joint, step)
+        return [dot(row, entries) for row in self.turns[key]]
+
+    def accelerate(self, at: Configuration, v: Sequence[Any]) -> Vector:
+        first, stage = not self.asked, self._stage(at, v)
+        change, pushed = stage.along(at.rate, [rate_of(x) for x in v], self.torques)
+        self.pushed = pushed if first else self.pushed
+        return [*tangents(stage.ddq, change)]
+
+
+def joints_of(model: Problem) -> list[tuple[Any, slice]]:
+    """The bodies whose joints follow no others, and their places in v."""
+    return [(b, slice(b.index_v, b.index_v + b.joint.nv)) for b in model.bodies if b.coupling is None]
+
+
+def _project(joint: Any, motion: Motion) -> Vector:
+    """The entries of a motion of a joint, of which S^T S = 1."""
+    entries: Vector = joint.project(Force(motion.linear, motion.angular))
+    return entries
+
+
+def _sum(*terms: tuple[Scalar, Sequence[Any]]) -> Vector:
+    """The sum of vectors times factors."""
+    (factor, first), *others = terms
+    total = [factor * x for x in first]
+    for factor, own in others:
+        total = [x + factor * y for x, y in zip(total, own, strict=True)]
+    return total
+
+
+Rule = Callable[[Stepping, Sequence[Any], Any], tuple[Configuration, Vector]]
+"""The configuration and the velocity after a step from v, by dt."""
+
+
+def _semi_implicit(m: Stepping, v: Sequence[Any], dt: Any) -> tuple[Configuration, Vector]:
+    after = _sum((1.0, v), (dt, m.accelerate(m.start, v)))
+    return m.move([dt * x for x in after]), after
+
+
+def _explicit(m: Stepping, v: Sequence[Any], dt: Any) -> tuple[Configuration, Vector]:
+    after = _sum((1.0, v), (dt, m.accelerate(m.start, v)))
+    return m.move([dt * x for x in v]), after
+
+
+def _runge_kutta(m: Stepping, v: Sequence[Any], dt: Any) -> tuple[Configuration, Vector]:
+    half, sixth = 0.5 * dt, dt * (1.0 / 6.0)
+    a1, k1 = m.accelerate(m.start, v), [dt * x for x in v]
+    v2 = _sum((1.0, v), (half, a1))
+    a2, k2 = m.accelerate(m.move([0.5 * x for x in k1]), v2), [dt * x for x in v2]
+    v3 = _sum((1.0, v), (half, a2))
+    a3, k3 = m.accelerate(m.move(_sum((0.5, k2), (0.125, m.bracket(k1, k2)))), v3), [dt * x for x in v3]
+    v4 = _sum((1.0, v), (dt, a3))
+    a4, k4 = m.accelerate(m.move(k3), v4), [dt * x for x in v4]
+    whole = _sum((1.0, k1), (2.0, k2), (2.0, k3), (1.0, k4), (0.5, m.bracket(k1, k4)))
+    rate = _sum((1.0, a1), (2.0, a2), (2.0, a3), (1.0, a4))
+    return m.move([(1.0 / 6.0) * x for x in whole]), _sum((1.0, v), (sixth, rate))
+
+
+RULES: Mapping[Integrator, Rule] = {
+    "semi-implicit": _semi_implicit,
+    "explicit": _explicit,
+    "rk4": _runge_kutta,
+}
+
+
+def stepped(model: Problem, law: Law, given: Sequence[Scalars], trace: Trace) -> tuple[Vector, ...]:
+    """q' (nq), v' (nv) and, with contacts, their forces at the start (nc), from q, v and dt."""
+    q, v, dt = given
+    m = Stepping(model, Configuration([*q]), law, trace)
+    after, velocity = RULES[model.integrator](m, v, dt[0])
+    return after.q, velocity, m.forces()
+
+
+@dataclass
+class Directions:
+    """Steps of one law in one direction or, with `turns`, in several, for which its stages are asked once."""
+
+    model: Problem
+    law: Law
+    given: Sequence[Scalars]
+    trace: Trace
+    turns: dict[tuple[int, int], Matrix] | None = None
+    stages: list[Accelerations] = field(default_factory=list)
+
+    def along(self, dq: Vector, dv: Vector, dtau: Vector, ddt: Scalar) -> tuple[Vector, Vector, Vector]:
+        """The changes of q' in its tangent space and of v' (nv), and of the forces at the start (nc)."""
+        q, v, dt = self.given
+        start = Configuration([*q], dq)
+        m = Moving(self.model, start, self.law, self.trace, self.stages, torques=dtau, turns=self.turns)
+        (step,) = tangents(dt, [ddt])
+        after, velocity = RULES[self.model.integrator](m, tangents(v, dv), step)
+        return after.rate, [rate_of(x) for x in velocity], m.pushed

@@ -1,0 +1,268 @@
+"""Steps of time: MuJoCo's by the same rule, the order of each rule, differences on the manifold, contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from rbdc.errors import UnsupportedError
+from rbdc.model import Problem
+from tests.emit.test_casadi import chain
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_differences import central
+from tests.support_trees import mimic_tree, random_tree
+
+mj: Any = mujoco
+PRODUCTS = ("step", "step_derivatives", "step_vjp", "step_jvp")
+EVERY = (*PRODUCTS, "step_hessian_vector")
+RULES = ("semi-implicit", "explicit", "rk4")
+DT = 0.03
+BOX = '<geom type="box" size=".1 .2 .05" pos="0 .03 .1" mass="2"/>'
+BALL = '<geom type="sphere" size=".1" mass="1.3" pos=".05 -.02 .1"/>'
+ARM = f"""<mujoco model="stepping_arm"><worldbody><body name="a" pos=".1 .2 .3" euler="20 40 10">
+<joint name="h" type="hinge" axis="1 2 .5" armature=".1"/>{BOX}<body name="b" pos="0 .1 .3">
+<joint name="s" type="slide" axis="0 1 1"/>{BALL}</body></body></worldbody></mujoco>"""
+TURNING = ARM.replace("stepping_arm", "stepping_ball").replace(
+    f"{BALL}", f'{BALL}<body name="c" pos=".1 0 .2"><joint name="k" type="ball"/>{BOX}</body>'
+)
+FREE = f"""<mujoco model="stepping_free"><worldbody><body name="a"><freejoint name="f"/>{BOX}
+<body name="b" pos="0 .1 .3"><joint name="h" type="hinge" axis="1 2 .5"/>{BALL}</body></body></worldbody>
+</mujoco>"""
+
+
+@cache
+def built(which: str, rule: str, functions: tuple[str, ...] = EVERY, **options: Any) -> ModuleType:
+    """The module of a description by its name, with steps by a rule."""
+    scenes: dict[str, Callable[[], Any]] = {
+        "arm": lambda: ARM,
+        "ball": lambda: TURNING,
+        "free": lambda: FREE,
+        "turning": lambda: replace(chain("planar", "spherical"), name="step_turning"),
+        "flying": lambda: replace(chain("floating", "spherical"), name="step_flying"),
+        "pendulum": lambda: "double_pendulum",
+        "coupled": lambda: replace(mimic_tree("coupled"), name="step_coupled"),
+    }
+    name = "_".join(["step", which, rule.replace("-", "_"), functions[-1], *options])
+    made = scenes[which]()
+    made = replace(made, name=name) if isinstance(made, Problem) else made
+    how: dict[str, Any] = {"cflags": UNOPTIMISED, "verify": False, "name": name, **options}
+    return build_module(made, functions=functions, integrator=rule, **how)
+
+
+def state(m: ModuleType, seed: int = 0) -> list[Array]:
+    """q, v and tau."""
+    rng = np.random.default_rng(seed)
+    return [m.random_configuration(rng), *rng.standard_normal((2, m.nv))]
+
+
+def stepped(m: ModuleType, scene: str, rule: str) -> tuple[Any, list[Array]]:
+    """MuJoCo's data after a step of the same rule, and the state before."""
+    q, v, tau = state(m)
+    compiled = mj.MjModel.from_xml_string(scene)
+    compiled.opt.timestep = DT
+    compiled.opt.integrator = getattr(mj.mjtIntegrator, "mjINT_RK4" if rule == "rk4" else "mjINT_EULER")
+    compiled.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONTACT | mj.mjtDisableBit.mjDSBL_EULERDAMP
+    data = mj.MjData(compiled)
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = m.to_mujoco(q, v, tau=tau)
+    mj.mj_step(compiled, data)
+    return data, [q, v, tau]
+
+
+@pytest.mark.parametrize(
+    ("which", "scene", "rule"), [("arm", ARM, "rk4"), ("ball", TURNING, "semi-implicit")], ids=str
+)
+def test_mujoco_steps_likewise(which: str, scene: str, rule: str) -> None:
+    m = built(which, rule, ("step",))
+    data, (q, v, tau) = stepped(m, scene, rule)
+    qpos, qvel = m.to_mujoco(*m.step(q, v, tau, DT))
+    assert_close(qpos, data.qpos, 1e-12)
+    assert_close(qvel, data.qvel, 1e-10)
+
+
+def test_mujoco_steps_the_position_of_a_free_root_along_the_world() -> None:
+    """Its velocity is in the world's axes there, and it moves along that; all else is as here."""
+    m = built("free", "semi-implicit", ("step",))
+    data, (q, v, tau) = stepped(m, FREE, "semi-implicit")
+    after, velocity = m.step(q, v, tau, DT)
+    qpos, qvel = m.to_mujoco(after, velocity)
+    assert_close(qpos[3:], data.qpos[3:], 1e-12)
+    assert_close(qvel[3:], data.qvel[3:], 1e-11)
+    _, world = m.to_mujoco(q, v)
+    turn = np.array([m.to_mujoco(q, np.eye(m.nv)[k])[1][:3] for k in range(3)]).T
+    rate = (velocity - v)[:3] / DT + np.cross(v[3:6], v[:3])
+    expected = world[:3] + DT * turn @ rate
+    assert_close(data.qvel[:3], expected, 1e-11)
+    assert_close(data.qpos[:3], q[:3] + DT * expected, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rule", "order"), [("rk4", 4), pytest.param("explicit", 1, marks=pytest.mark.slow), ("semi-implicit", 1)]
+)
+def test_rules_have_their_order(rule: str, order: int) -> None:
+    """Where a free body carries a spherical joint: commutators count."""
+    m = built("flying", rule, ("step", "difference"))
+    q, v, tau = state(m)
+
+    def at_the_end(count: int) -> tuple[Array, Array]:
+        x, rate = q, 2.0 * v
+        for _ in range(count):
+            x, rate = m.step(x, rate, tau, 0.4 / count)
+        return x, rate
+
+    ends = [at_the_end(32 * 2**k) for k in range(3)]
+    errors = [
+        max(np.abs(m.difference(a[0], b[0])).max(), np.abs(a[1] - b[1]).max()) for a, b in pairwise(ends)
+    ]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
+
+
+CASES = [
+    ("turning", "semi-implicit"),
+    *(
+        pytest.param(which, rule, marks=pytest.mark.slow)
+        for which, rule in (
+            *(("turning", "explicit"), ("pendulum", "semi-implicit"), ("pendulum", "explicit")),
+            *(("pendulum", "rk4"), ("coupled", "semi-implicit")),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("which", "rule"), CASES)
+def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: str) -> None:
+    m = built(which, rule, (*EVERY, "integrate", "difference"))
+    q, v, tau = state(m)
+    n, (there, _) = m.nv, m.step(q, v, tau, DT)
+
+    def moved(x: Array) -> Array:
+        at = m.integrate(q, x[:n]), v + x[n : 2 * n], tau + x[2 * n : -1], DT + x[-1]
+        after, velocity = m.step(*at)
+        return np.concatenate([m.difference(there, after), velocity])
+
+    found, zero = m.step_derivatives(q, v, tau, DT), np.zeros(3 * n + 1)
+    blocks = [np.column_stack(found[k : k + 4]) for k in (0, 4)]
+    J = np.concatenate(blocks)
+    assert_close(J, central(moved, zero), 1e-8)
+    rng = np.random.default_rng(1)
+    w, direction = rng.standard_normal(2 * n), rng.standard_normal(3 * n + 1)
+    parts = np.split(direction, [n, 2 * n, 3 * n])
+    assert_close(np.concatenate(m.step_jvp(q, v, tau, DT, *parts[:3], direction[-1])), J @ direction, 1e-11)
+    sums = m.step_vjp(q, v, tau, DT, w[:n], w[n:])
+    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+    check_hessian(m, (q, v, tau), w, moved)
+
+
+def check_hessian(
+    m: ModuleType, at: tuple[Array, Array, Array], w: Array, moved: Callable[[Array], Array]
+) -> None:
+    """Its symmetric part, that along straight lines of the tangent spaces, by differences of their sums."""
+    n, (qq, vv, qv, qtau, vtau, tautau) = m.nv, m.step_hessian_vector(*at, DT, w[: m.nv], w[m.nv :])
+    whole = np.block([[qq, qv, qtau], [qv.T, vv, vtau], [qtau.T, vtau.T, tautau]])
+
+    def gradient(x: Array) -> Array:
+        return np.asarray(w @ central(lambda y: moved(np.append(x + y, 0.0)), np.zeros(3 * n)))
+
+    assert_close((whole + whole.T) / 2.0, central(gradient, np.zeros(3 * n)), 1e-5)
+    assert_close(vv, vv.T, 1e-10)
+    assert_close(tautau, tautau.T, 1e-10)
+
+
+def test_no_time_leaves_all_as_it_is_and_dt_broadcasts() -> None:
+    m = built("turning", "semi-implicit", (*EVERY, "integrate", "difference"))
+    q, v, tau = state(m)
+    after, velocity = m.step(q, v, tau, 0.0)
+    assert_close(after, q, 1e-15)
+    assert np.array_equal(velocity, v)
+    times = np.array([0.0, 0.01, 0.02])
+    many = m.step(np.stack([q] * 3), v, tau, times)
+    for k, dt in enumerate(times):
+        for one, other in zip(m.step(q, v, tau, dt), many, strict=True):
+            assert_close(other[k], one, 1e-14)
+
+
+TIP = ("tip=point@link1:0.1,0.2,0.3",)
+OF_CONTACTS = (
+    *(f"constrained_{name}" for name in PRODUCTS),
+    *("constrained_dynamics", "constrained_dynamics_derivatives", "difference", "integrate"),
+)
+
+
+def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
+    m = built("turning", "semi-implicit", OF_CONTACTS, contacts=TIP)
+    q, v, tau = state(m)
+    given = {"gains": [[10.0, 3.0]]}
+    after, velocity, forces = m.constrained_step(q, v, tau, DT, **given)
+    ddq, expected = m.constrained_dynamics(q, v, tau, **given)
+    assert_close(velocity, v + DT * ddq, 1e-12)
+    assert_close(after, m.integrate(q, DT * velocity), 1e-13)
+    assert_close(forces, expected, 1e-12)
+    n = m.nv
+
+    def moved(x: Array) -> Array:
+        at = m.integrate(q, x[:n]), v + x[n : 2 * n], tau + x[2 * n : -1], DT + x[-1]
+        reached, *others = m.constrained_step(*at, **given)
+        return np.concatenate([m.difference(after, reached), *others])
+
+    found = m.constrained_step_derivatives(q, v, tau, DT, **given)
+    J = np.concatenate([np.column_stack(found[k : k + 4]) for k in (0, 4, 8)])
+    assert_close(J, central(moved, np.zeros(3 * n + 1)), 1e-8)
+    rng = np.random.default_rng(1)
+    w, direction = rng.standard_normal(len(J)), rng.standard_normal(3 * n + 1)
+    parts = np.split(direction, [n, 2 * n, 3 * n])
+    changes = m.constrained_step_jvp(q, v, tau, DT, *parts[:3], direction[-1], **given)
+    assert_close(np.concatenate(changes), J @ direction, 1e-11)
+    sums = m.constrained_step_vjp(q, v, tau, DT, *np.split(w, [n, 2 * n]), **given)
+    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+    free = m.constrained_step(q, v, tau, DT, active=[0.0])
+    assert not free[2].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("which", "rule", "functions", "options"),
+    [
+        ("pendulum", "rk4", EVERY, {"dtype": "float32", "targets": ("c", "batch")}),
+        ("pendulum", "semi-implicit", EVERY, {"dtype": "float32", "root_joint": "fixed"}),
+        ("turning", "semi-implicit", EVERY, {}),
+        ("turning", "explicit", EVERY, {}),
+        ("turning", "rk4", PRODUCTS, {}),
+        ("coupled", "rk4", PRODUCTS, {"targets": ("c", "batch")}),
+        ("turning", "semi-implicit", OF_CONTACTS, {"contacts": TIP}),
+    ],
+)
+def test_builds_verify(which: str, rule: str, functions: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Against the rules of textbooks with dual numbers, in every way of calling."""
+    built(which, rule, functions, verify=True, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("root", ["fixed", "free-flyer"])
+def test_hyq_and_iiwa(root: str) -> None:
+    """Limbs in lanes; the build verifies."""
+    robot = "hyq" if root == "free-flyer" else "kuka_iiwa"
+    build_module(robot, root_joint=root, functions=PRODUCTS, cflags=UNOPTIMISED, name=f"{robot}_steps")
+
+
+@pytest.mark.slow
+def test_drives_count() -> None:
+    model = random_tree(0, size=3)
+    options: dict[str, Any] = dict.fromkeys(("damping", "friction", "springs"), "include")
+    build_module(replace(model, name="step_driven"), functions=EVERY, cflags=UNOPTIMISED, **options)
+
+
+def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:
+    for robot, rule, most in (("kuka_iiwa", "rk4", 3), ("hyq", "rk4", 3)):
+        with pytest.raises(UnsupportedError, match=f"unrolls step_hessian_vector for at most {most}"):
+            build_module(robot, functions=("step_hessian_vector",), integrator=rule, root_joint="free-flyer")
+    with pytest.raises(
+        UnsupportedError, match="step_hessian_vector by rk4 takes joints of one degree of freedom"
+    ):
+        build_module(chain("spherical"), functions=("step_hessian_vector",), integrator="rk4")
