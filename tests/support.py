@@ -103,11 +103,12 @@ PRODUCTS = ("_vjp", "_jvp")
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Return every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those
     that are `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`.
-    `SMALL` robots are built with the options that users get, compiler's flags and batches among them.
+    `SMALL` robots are built with the options that users get, batches among them; fixed, with the compiler's
+    flags too.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
     if robot in SMALL:
-        how |= {"cflags": None, "targets": BuildOptions().targets}
+        how |= {"cflags": None if root == "fixed" else UNOPTIMISED, "targets": BuildOptions().targets}
     elif robot in VALUES:
         how["functions"] = OF_VALUES
     elif (robot, root) in OTHER_ROOTS:

@@ -52,6 +52,8 @@ ROBOTS = {
 }
 """Six robots, and a tree of joints with several degrees of freedom."""
 SMALL = ("cartpole", "double_pendulum")
+SLOW = tuple(name for name in ROBOTS if name != "human43")
+"""Robots of the slow tier; the exhaustive tier has the human, whose loops take ten seconds."""
 
 
 @cache
@@ -88,7 +90,7 @@ def cases(model: Problem) -> list[tuple[str, str]]:
     return [(name, x) for name, added in ADDED.items() for x in added if x in there[name].references]
 
 
-@pytest.mark.parametrize("name", slow_but(ROBOTS, ("cartpole",)))
+@pytest.mark.parametrize("name", slow_but(ROBOTS, ("cartpole",), SLOW))
 def test_loops_in_c_give_what_the_oracle_gives(name: str, tmp_path: Path) -> None:
     model = robot(name)
     q, v, a = state(model)
@@ -180,7 +182,7 @@ def vectors(x: Array) -> list[Vector3]:
     return [Vector3.of(row) for row in x.tolist()]
 
 
-@pytest.mark.parametrize("name", slow_but(SIMPLE, SMALL))
+@pytest.mark.parametrize("name", slow_but(SIMPLE, SMALL, SLOW))
 def test_lagrangian_with_loads(name: str) -> None:
     """Equations (8), (9), (13)-(17) with F, G, U and V, of forces and torques in the world's axes on all
     bodies at once: torques against RNEA with the same forces in the bodies' frames, sensitivities by dual

@@ -34,7 +34,7 @@ PAIRS = [pytest.param(x, marks=pytest.mark.exhaustive if x[0] == "hyq" else ()) 
 PAIRS += slow_but(
     [((*case, "float32", "rolled"),) for case in ROLLED],
     (),
-    [((*case, "float32", "rolled"),) for case in ROLLED[:2]],
+    [((*case, "float32", "rolled"),) for case in ROLLED[1:2]],
 )
 
 

@@ -99,7 +99,7 @@ def packages(draw: st.DrawFn) -> tuple[Problem, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("examples", "start"),
     [
-        pytest.param(3, 0, marks=pytest.mark.slow),
+        pytest.param(2, 0, marks=pytest.mark.slow),
         *(pytest.param(15, k, marks=pytest.mark.exhaustive) for k in range(1, 5)),
     ],
 )
