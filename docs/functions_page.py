@@ -37,6 +37,7 @@ TITLES = {
     "momentum": "Centre of mass, momentum, energies and regressors",
     "manifold": "The configuration manifold",
     "contacts": "Contacts, closed loops and impacts",
+    "steps": "Steps of time",
     "second_order": "Second derivatives of dynamics",
 }
 """Titles of the families of records by their names; others have the name as title."""
