@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -42,7 +43,7 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     from rbdc.report.present.page import page
     from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
-    with showing("table-1") as progress:
+    with showing("table-1") as progress, _resumed(out / "table-1"):
         report, behind = first_order(_options(given), quick, progress)
     _study(report, first_order_page(report), out / "table-1")
     show(table_one_table(report))
@@ -71,9 +72,9 @@ def precision(description: str, out: Path, **given: Any) -> None:
     from rbdc.report.studies import precision as study
     from rbdc.resources import title_of
 
-    with showing(title_of(description)) as progress:
-        report, behind = study.measured(description, _options(given), progress)
     folder = out / f"precision-{module_name(stem_of(description))}"
+    with showing(title_of(description)) as progress, _resumed(folder):
+        report, behind = study.measured(description, _options(given), progress)
     show(study.residues_table(report["residues"]))
     _study(report, study.page(report), folder)
     write(behind, page(behind), folder / "report")
@@ -87,7 +88,7 @@ def _repeats(name: str, words: str) -> None:
     @out("reports")
     def repeat(quick: bool, out: Path) -> None:
         study = import_module(f"rbdc.report.studies.{name.replace('-', '_')}")
-        with showing(name) as progress:
+        with showing(name) as progress, _resumed(out / name):
             report = study.measured(out / name, quick, progress)
         _study(report, study.page(report), out / name)
 
@@ -116,6 +117,42 @@ _repeats(
     OUT/inertia-inverse. Takes about five minutes.
     """,
 )
+
+
+@experiment.command("all", epilog="Example: rbdc experiment all --out paper")
+@_QUICK
+@out("paper")
+@click.pass_context
+def every(context: click.Context, quick: bool, out: Path) -> None:
+    """Run every study, and list all claims of the papers with their verdicts on one page.
+
+    Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and what each study writes. A
+    study whose study.json is there is not run again; one that was interrupted goes on from what it has
+    measured. Takes an hour and a half, with --quick ten minutes.
+    """
+    from rbdc.report.present.document import write
+    from rbdc.report.present.plots import as_files
+    from rbdc.report.studies import collection
+
+    places = {}
+    for study in collection.PAPERS:
+        given: dict[str, Any] = {"quick": quick}
+        if study == "precision":  # which is as quick as its robot
+            given = {"description": "cartpole", "root_joint": "fixed"} if quick else {}
+        robot = given.get("description", "hyq")
+        places[study] = out / (f"precision-{robot}" if study == "precision" else study)
+        if not collection.finished(places[study], quick=given.get("quick", False)):
+            with as_files(out / "figures", study):
+                context.invoke(experiment.commands[study], out=out, **given)
+    report = collection.index(out, places)
+    wrote(write(report, collection.page(report), out / "index"))
+
+
+def _resumed(folder: Path) -> AbstractContextManager[None]:
+    """Keep the comparisons of a study beside its results until it has ended."""
+    from rbdc.report.measure.kept import keeping
+
+    return keeping(folder / "measured")
 
 
 def _options(given: dict[str, Any]) -> CompareOptions:

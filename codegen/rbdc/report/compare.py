@@ -24,6 +24,7 @@ from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.progress import about
 from rbdc.report.accuracy import Array, draw, errors, inputs_of, reference, tolerance, uncertainty
+from rbdc.report.measure.kept import kept
 from rbdc.report.measure.timing import Comparison, run
 from rbdc.report.methods.assembly import assemble, assemble_batches
 from rbdc.report.methods.contenders import toolchains
@@ -68,10 +69,13 @@ def compare(
 def labelled_report(
     label: str, description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
 ) -> dict[str, Any]:
-    """Return the report of one comparison of several, ready for JSON; progress tells of it under its
-    label.
+    """Return the report of one comparison of several, ready for JSON; progress tells of it under its label.
+    Within `keeping` it is kept, or taken from an interrupted run.
     """
-    return document(compare(description, options, lambda text: progress(f"{label}: {text}")))
+    return kept(
+        (description, options),
+        lambda: document(compare(description, options, lambda text: progress(f"{label}: {text}"))),
+    )
 
 
 def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array]) -> None:

@@ -22,7 +22,7 @@ from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import cost
-from rbdc.ir.loops import LoopNest
+from rbdc.ir.loops import Clear, LoopNest
 from rbdc.model import Problem
 from rbdc.model.bodies import ParameterRow
 from rbdc.native.build import SharedLibrary, shared_library, units_of
@@ -84,9 +84,11 @@ def methods_of(
         make = partial(by_method, model, function, method, evaluate)
         made.append(Method(f"unrolled-{method}", "analytical", make))
     for reference, text in texts_of(function).items():
-        made.append(
-            Method(f"{LOOPS}-{reference}", "analytical", partial(as_loops, model, function, reference, text))
-        )
+        looped = partial(as_loops, model, function, reference, text)
+        made.append(Method(f"{LOOPS}-{reference}", "analytical", looped))
+        if function.declaration.zeroed:
+            alone = partial(looped, zeroed=True)
+            made.append(Method(f"{LOOPS}-{reference}-zeroed", "analytical", alone))
     return [*made, *ad_methods(model, function), *differentiating_methods(model, function)]
 
 
@@ -172,12 +174,20 @@ def by_method(model: Problem, function: Function, method: str, evaluate: Evaluat
     return alone(model, function_source(ROBOT, entry.declaration, made, method))
 
 
-def as_loops(model: Problem, function: Function, reference: str, text: Text) -> Implementation:
-    """Return the C of a paper's text over a machine as loops, for models of any size."""
+def as_loops(
+    model: Problem, function: Function, reference: str, text: Text, *, zeroed: bool = False
+) -> Implementation:
+    """Return the C of a paper's text over a machine as loops, for models of any size. zeroed: outputs hold
+    zeros or earlier results, and entries that are always zero are left alone.
+    """
     try:
         nest = loops_of(model, function, reference, text)
     except UnsupportedError as error:
         raise NotTried(str(error).removeprefix(f"{model.place}: ")) from None
+    if zeroed:
+        outputs = {p.name for p in function.declaration.outputs}
+        cleared = [x for x in nest.statements if isinstance(x, Clear) and x.array in outputs]
+        nest = replace(nest, statements=tuple(x for x in nest.statements if x not in cleared))
     return of_nest(model, declared(function, text), nest, reference)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -42,6 +44,22 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+
+_FILES: ContextVar[Path | None] = ContextVar("folder and first word of the names of files", default=None)
+
+
+@contextmanager
+def as_files(folder: Path, name: str) -> Iterator[None]:
+    """Write every figure also to a folder: NAME-01.svg, NAME-01.png and so on, in place of earlier ones."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(f"{name}-[0-9]*"):
+        old.unlink()
+    token = _FILES.set(folder / name)
+    try:
+        yield
+    finally:
+        _FILES.reset(token)
 
 
 def logarithmic(values: Iterable[float]) -> bool:
@@ -308,7 +326,14 @@ def _label(axes: Any, names: Sequence[str]) -> None:
 
 
 def _svg(figure: Figure) -> str:
-    """Return the SVG element alone, without metadata that differ between runs."""
+    """Return the SVG element alone, without metadata that differ between runs; within `as_files` the figure
+    is written as PNG too.
+    """
     text = StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    return text.getvalue()[text.getvalue().index("<svg") :]
+    svg = text.getvalue()[text.getvalue().index("<svg") :]
+    if (files := _FILES.get()) is not None:
+        file = files.parent / f"{files.name}-{len(list(files.parent.glob(f'{files.name}-*.png'))) + 1:02}"
+        file.with_suffix(".svg").write_text(text.getvalue(), encoding="utf-8")
+        figure.savefig(file.with_suffix(".png"), metadata={"Software": None}, dpi=200)
+    return svg

@@ -30,43 +30,59 @@ from rbdc.report.measure.loops import Method, pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
-from rbdc.report.options import CompareOptions
+from rbdc.report.options import NATIVE, CompareOptions
 from rbdc.report.present.plots import contours, grown
 from rbdc.report.present.study_page import BODIES, crossing_table, family_figure, growth_table, study_page
 from rbdc.report.studies.claims import told
 from rbdc.report.studies.second_order_claims import (
     ALL,
-    BICOMPLEX,
+    AZA,
     FAMILIES,
+    FD_SO,
     FINITE_1,
     FINITE_2,
     FIRST,
+    FO,
     FORWARD,
-    OWN,
+    IDFOZA,
     SECOND,
+    SO,
     TABLE_3,
     Report,
     claims,
 )
 
 PRODUCTS = ("unrolled-fdsva-so", "unrolled-fdsva-so-aza", "unrolled-fdsva-so-idfoza")
-LIMITS = {BICOMPLEX: 16, "ad": 8, **dict.fromkeys(PRODUCTS, 4)}
-"""Up to how many bodies a method takes part where its tracing and compilation alone take minutes beyond, or
-the limit of straight-line code is near.
+OF_PAPER = (FO, SO, FD_SO, AZA, IDFOZA)
+LIMITS = {**dict.fromkeys((*ALL, NATIVE), 64), "ad": 8, **dict.fromkeys(PRODUCTS, 4)}
+"""Up to how many bodies a method takes part where its tracing and compilation alone take minutes beyond, a
+call takes a second, or the limit of straight-line code is near.
+"""
+FORWARD_LIMIT = 32
+"""Up to how many bodies second derivatives of forward dynamics are measured: the references of 40 digits take
+minutes beyond.
 """
 ROBOTS = ("double_pendulum", "ur5")
 """The robots of Figs. 10 and 19 that AD is possible for; the UR5 in place of the UR3."""
 
 
-SIZES, QUICK_SIZES = (2, 4, 8, 16, 32), (2, 3)
+SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 64, 128), (2, 3)
 """Bodies of the trees; of a quick run the last ones, all of them for the steps of differences."""
 
 _LITTLE = CompareOptions(peers=(), samples=4, checked=1)
 MEASURED = replace(
-    _LITTLE, functions=(SECOND, FORWARD, FIRST), methods=(ZEROED, *ALL, "ad", *PRODUCTS), seconds=0.3
+    _LITTLE,
+    functions=(SECOND, FORWARD, FIRST),
+    methods=(ZEROED, *OF_PAPER, *ALL, "ad", *PRODUCTS, NATIVE),
+    peers=(NATIVE,),
+    seconds=0.3,
 )
 ROUGHLY = replace(
-    _LITTLE, cflags=("-O0",), functions=(SECOND, FIRST), methods=(ZEROED, FINITE_1, FINITE_2), seconds=0.02
+    _LITTLE,
+    cflags=("-O0",),
+    functions=(SECOND, FIRST),
+    methods=(ZEROED, FO, SO, FINITE_1, FINITE_2),
+    seconds=0.02,
 )
 
 
@@ -77,23 +93,32 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     families = [Family(branching, sizes[-1:] if quick else sizes) for branching in (SERIAL, BINARY)]
 
     def asked(family: Family, size: int) -> CompareOptions:
-        small = (method for method in options.methods or () if size <= LIMITS.get(method, size))
-        return replace(options, methods=tuple(small))
+        methods = tuple(method for method in options.methods or () if size <= LIMITS.get(method, size))
+        functions = tuple(
+            name for name in options.functions or () if name != FORWARD or size <= FORWARD_LIMIT
+        )
+        return replace(options, methods=methods, functions=functions)
 
     report: dict[str, Any] = {"study": "second-order", "quick": quick}
     report |= families_report(families, asked, progress)
     report["robots"] = {} if quick else {robot: _robot(robot, progress) for robot in ROBOTS}
-    report["steps"] = _step_errors(sizes, grid, toolchains(options).first, progress)
+    few = [size for size in sizes if size <= FORWARD_LIMIT]
+    report["steps"] = _step_errors(few, grid, toolchains(options).first, progress)
     return told(report, claims(report), started)
 
 
 def _robot(robot: str, progress: Progress) -> dict[str, float]:
-    """Return how many times as long as the generated code CasADi's derivatives through our C take, by
+    """Return how many times as long as the paper's algorithm CasADi's derivatives through our C take, by
     function.
     """
-    options = replace(MEASURED, functions=(SECOND, FORWARD), methods=("ad",))
-    report = labelled_report(robot, robot, options, progress)
-    return {f["name"]: f["ratios"]["ad"] for f in report["functions"] if "ad" in f["ratios"]}
+    options = replace(MEASURED, functions=(SECOND, FORWARD), methods=("ad", SO, FD_SO), peers=())
+    found = {}
+    for function in labelled_report(robot, robot, options, progress)["functions"]:
+        times = {m["method"]: m["nanoseconds"]["minimum"] for m in function["methods"]}
+        paper = SO if function["name"] == SECOND else FD_SO
+        if "ad" in times and paper in times:
+            found[function["name"]] = times["ad"] / times[paper]
+    return found
 
 
 def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Progress) -> dict[str, Any]:
@@ -196,9 +221,10 @@ def page(report: Report) -> str:
         "binary trees."
     )
     notes = [
-        "The article's times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and "
-        "FDSVA-SO: generated writes every entry, as the other methods do, generated-zeroed leaves those "
-        "alone that are zero whatever the inputs. All store their results in the same place call after call.",
+        "The article's times are of Fortran 90 on an Intel i5-12400. Its algorithms are loops over the model "
+        "here (loops-...); those whose names end in zeroed leave entries alone that are zero whatever the "
+        "inputs. Generated code stands beside them. All store their results in the same place call after "
+        "call.",
         "Of machine code the article has that of CasADi's AD alone. Errors are root mean squares of relative "
         "ones (43), beside references of 40 digits.",
     ]
@@ -209,7 +235,11 @@ def page(report: Report) -> str:
         tables += [replace(growth, title=f"Table III: {growth.title}") if published else growth]
         tables += [crossing_table(function)]
     names = [function["name"] for function in report["functions"]]
-    figures = [family_figure(report, x, title, OWN) for x, title in FIGURES.items() if x in names]
+    figures = [
+        family_figure(report, x, title, SO if x == SECOND else FD_SO)
+        for x, title in FIGURES.items()
+        if x in names
+    ]
     title = "Second derivatives of dynamics"
     return study_page(title, lead, notes, report, tables, [*figures, *_steps(report)])
 

@@ -1,0 +1,54 @@
+"""All studies as one: an index of the claims of the papers, each with its verdict and where it was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rbdc.analysis.pages import Part, Table, page_text
+from rbdc.report.present.study_page import of_claims
+
+PAPERS = {
+    "table-1": "Carpentier and Mansard (2018), section V",
+    "inertia-inverse": "Carpentier (2018)",
+    "precision": "Carpentier and Mansard (2018), section V-B",
+    "second-order": "Singh, Russell and Wensing (2023)",
+    "sensitivity": "Zhakatayev, Rogovchenko and Paetzold (2023)",
+}
+"""The paper of each study, in the order in which all run."""
+_HEAD = ("claim", "verdict", "found")
+
+
+def finished(place: Path, *, quick: bool) -> bool:
+    """Return whether a run that is as quick has ended a study in its folder."""
+    file = place / "study.json"
+    return file.is_file() and json.loads(file.read_text(encoding="utf-8"))["quick"] == quick
+
+
+def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:
+    """Return the claims of studies, each in its place in a folder, ready for JSON."""
+    entries = []
+    for study, place in places.items():
+        report = json.loads((place / "study.json").read_text(encoding="utf-8"))
+        figures = sorted(file.name for file in (folder / "figures").glob(f"{study}-[0-9]*"))
+        kept = {name: report[name] for name in ("study", "quick", "claims")}
+        entries.append({**kept, "page": f"{place.name}/study.html", "figures": figures})
+    return {"study": "all", "studies": entries}
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """Return the page of the index."""
+    claims = [claim for entry in report["studies"] for claim in entry["claims"]]
+    words = [of_claims(claims), "Figures stand in the folder `figures`, as SVG and PNG."]
+    parts = [_part(entry) for entry in report["studies"]]
+    return page_text(Part("Claims of the papers", words, parts=parts), (), report, "index.json")
+
+
+def _part(entry: Mapping[str, Any]) -> Part:
+    rows = [[claim[name] for name in _HEAD] for claim in entry["claims"]]
+    words = [f"{of_claims(entry['claims'])} The study stands in {entry['page']}."]
+    if entry["quick"]:
+        words.append("A quick run decides no claim.")
+    return Part(PAPERS[entry["study"]], words, tables=[Table("", _HEAD, rows, words=_HEAD)])
