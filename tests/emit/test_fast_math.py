@@ -32,6 +32,8 @@ SLOW = [("gcc", "fast", "float32"), ("clang", "unsafe", "float32"), ("clang-19",
 FUNCTIONS = ("rnea", "integrate", "difference", "frame_jacobian", "relative_jacobian")
 """Those of angles, of rotations, and of frames that may not exist."""
 TOLERANCES = {"float64": 1e-12, "float32": 1e-4}
+OFFSET = "offset"
+"""The optional input of functions of frames, which are called without it."""
 COUNT = 11
 """Samples: a block side by side, and some one by one."""
 FRAME = 2
@@ -83,7 +85,8 @@ def results(library: Path, name: str, scalar: ScalarType, frame: int) -> dict[st
     loaded, found = ctypes.CDLL(str(library)), dict[str, Any]()
     for function in FUNCTIONS:
         declaration = functions_of(model(name))[function].declaration
-        given = [np.ascontiguousarray(inputs(name)[p.name], scalar.dtype) for p in declaration.inputs]
+        there = [p for p in declaration.inputs if p.name != OFFSET]
+        given = [np.ascontiguousarray(inputs(name)[p.name], scalar.dtype) for p in there]
         place = [frame, *[1] * declaration.pair, 0] if declaration.framed else []
         for form in ("", "_batch"):
             made = [np.full((COUNT, p.size), 7.0, scalar.dtype) for p in declaration.outputs]
@@ -91,7 +94,8 @@ def results(library: Path, name: str, scalar: ScalarType, frame: int) -> dict[st
             for sample in range(COUNT) if form == "" else (0,):
                 pointers = [[ctypes.c_void_p(array[sample:].ctypes.data) for array in a] for a in arrays]
                 count = [ctypes.c_size_t(COUNT)] * (form != "")
-                getattr(loaded, f"{name}_{function}{form}")(*count, *pointers[0], *place, *pointers[1])
+                none = [None] * (len(declaration.inputs) - len(there))
+                getattr(loaded, f"{name}_{function}{form}")(*count, *pointers[0], *none, *place, *pointers[1])
             found[function + form] = np.concatenate(made, axis=1)
     return found
 
@@ -101,7 +105,8 @@ def expected(name: str, scalar: ScalarType) -> dict[str, Any]:
     module, found = build_module(model(name), functions=FUNCTIONS, dtype=scalar.dtype), dict[str, Any]()
     for function in FUNCTIONS:
         declaration = functions_of(model(name))[function].declaration
-        given = [inputs(name)[p.name].reshape(COUNT, *p.shape) for p in declaration.inputs]
+        there = [p for p in declaration.inputs if p.name != OFFSET]
+        given = [inputs(name)[p.name].reshape(COUNT, *p.shape) for p in there]
         place = [FRAME, *[1] * declaration.pair, "LOCAL"] if declaration.framed else []
         made = getattr(module, function)(*(x.astype(scalar.dtype) for x in given), *place)
         found[function] = np.reshape(made, (COUNT, -1))
