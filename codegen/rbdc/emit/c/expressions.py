@@ -12,7 +12,7 @@ from math import inf
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
-from rbdc.emit.c.trigonometry import joint_angles, made_together, statements
+from rbdc.emit.c.trigonometry import OFFSETS, joint_angles, made_together, statements
 from rbdc.emit.c.vectors import shuffle
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
@@ -223,8 +223,8 @@ class StatementWriter:
     @property
     def _offset(self) -> str:
         """The array of what is added to angles; functions of frames have an input of the usual name."""
-        arrays = (*self.program.inputs, *self.program.outputs)
-        return "offset_of_angle" if any(array.name == "offset" for array in arrays) else "offset"
+        names = {array.name for array in (*self.program.inputs, *self.program.outputs)}
+        return f"{OFFSETS}_of_angle" if OFFSETS in names else OFFSETS
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}

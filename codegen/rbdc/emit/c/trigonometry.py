@@ -229,8 +229,12 @@ def made_together(
     return {index: group for group in together for index in group}
 
 
+OFFSETS = "offset"
+"""The usual name of the array of what is added to angles."""
+
+
 def statements(
-    robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType, offset: str = "offset"
+    robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType, offset: str = OFFSETS
 ) -> list[str]:
     """Return the declarations of `angle`, `sine` and `cosine`, of offsets by the name `offset` if there are
     any, and the calls that fill them. The last call may compute a few unused angles.
