@@ -68,12 +68,16 @@ UNIT = 1e-6
 its square.
 """
 
+_TASKS = {"linear": [1, 1, 1, 0, 0, 0], "angular": [0, 0, 0, 1, 1, 1]}
+"""Rows of a task by words."""
+
 _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "switches": (
         lambda x: (x == 0.0) | (x == 1.0),
         "has entries other than 0 and 1",
         "give 1 for what holds and 0 otherwise",
     ),
+    "task": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for rows of the task"),
     "not negative": (
         lambda x: x >= 0.0,
         "has negative entries or entries that are not numbers",
@@ -138,6 +142,10 @@ class Input(NamedTuple):
             if self.optional:
                 return None
             self.refuse(TypeError, "is None", f"give an array of shape {self.expected}")
+        if isinstance(x, str) and self.kind == "task":
+            if x not in _TASKS:
+                self.refuse(ValueError, f"is {x!r}", "give 'linear', 'angular', or six numbers, each 0 or 1")
+            x = _TASKS[x]
         if isinstance(x, MaskedArray):
             self.refuse(TypeError, "is a masked array", "give a plain array; masks are not honoured")
         try:

@@ -27,6 +27,9 @@ FRICTION_WIDTH = "friction_width"
 OFFSET = "offset"
 """The name of the optional input that moves the frame of a function of a frame, in the frame's axes."""
 
+ROWS = "rows"
+"""The name of the optional input that switches rows of a task, which algorithms take by this name."""
+
 CONTACT_OPTIONS = ("active", "target", "gains", "mu")
 """Names of inputs that algorithms take together, as `rbdc.model.contacts.ContactOptions` in the keyword
 argument `options`.
@@ -64,6 +67,8 @@ class Kind(Enum):
     """A force in each row of the contacts (nc)."""
     SWITCHES = "switches"
     """Zeros and ones."""
+    TASK = "rows of a task"
+    """Zeros and ones for the rows of a frame's motion (6,)."""
     PLACEMENTS = "placements"
     """Position and unit quaternion, x y z qx qy qz qw, of each row (n, 7)."""
     NOT_NEGATIVE = "numbers that are not negative"
@@ -118,7 +123,7 @@ class Parameter:
     @property
     def range(self) -> str:
         """The check in `rbdc.runtime._arrays` that Python applies to an argument; "" for none."""
-        kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements"}
+        kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements", Kind.TASK: "task"}
         kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive", Kind.PART: "part"}
         return kinds.get(self.kind, "")
 

@@ -11,7 +11,14 @@ from typing import Any
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.tools.linear import flat
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, FRICTION_WIDTH, OFFSET, PARAMETERS
+from rbdc.functions.declarations import (
+    CONTACT_OPTIONS,
+    EXTERNAL_FORCES,
+    FRICTION_WIDTH,
+    OFFSET,
+    PARAMETERS,
+    ROWS,
+)
 from rbdc.model import Problem
 from rbdc.model.contacts import ContactOptions, held_at
 from rbdc.reduction.parameters import constant_part, with_parameters
@@ -26,7 +33,7 @@ CURVES = "curves"
 (`rbdc.algorithms.couplings`). Derivatives are taken by them. No function declares it.
 """
 
-NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, *CONTACT_OPTIONS)
+NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, ROWS, *CONTACT_OPTIONS)
 """Inputs that algorithms take by name, or as part of their model."""
 
 Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
@@ -91,6 +98,8 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
     if EXTERNAL_FORCES in inputs:
         fext = inputs[EXTERNAL_FORCES]
         keywords[EXTERNAL_FORCES] = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
+    if ROWS in inputs:
+        keywords[ROWS] = inputs[ROWS]
     given = {name: inputs[name] for name in CONTACT_OPTIONS if name in inputs}
     if given:
         keywords["options"] = ContactOptions(**given)

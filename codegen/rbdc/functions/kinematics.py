@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames
+from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames, operational_space
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.kinematics import expand, forward_kinematics
-from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.evaluation import on_model
+from rbdc.functions.declarations import ROWS, Kind, Parameter
+from rbdc.functions.evaluation import OnJointSpace, on_model
 from rbdc.functions.inputs import Declared, declarations
-from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
+from rbdc.functions.record import (
+    ALONE,
+    SECOND,
+    ChainRule,
+    Comparison,
+    Differential,
+    Function,
+    Policy,
+    Requirement,
+    Start,
+)
 from rbdc.model import Problem
 
 DECLARATIONS = """
@@ -89,6 +99,19 @@ manipulability_gradient(q, frame)
     gradient[nv]: derivative by q (m^3 / rad, m^2)
 """
 
+OF_TASKS = f"""
+operational_space_inertia(q, offset, mu, {ROWS}, parameters, frame)
+    Operational-space inertia of a frame: Lambda = (J M^-1 J^T + mu 1)^-1.
+    inertia[6, 6]: Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+operational_space(q, v, offset, mu, {ROWS}, parameters, frame)
+    Dynamics that a frame feels, F = Lambda a + bias + gravity, for a force F at the frame that tau = J^T F
+    exerts.
+    inertia[6, 6]: Lambda = (J M^-1 J^T + mu 1)^-1, zero in rows and columns that are off (kg, kg m, kg m^2)
+    inverse[nv, 6]: dynamically consistent inverse of J, M^-1 J^T Lambda
+    bias[6]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
+    gravity[6]: inverse^T g (N, N m)
+"""
+
 
 def kinematics(model: Problem) -> list[Function]:
     """Return all records, in the order of the documentation."""
@@ -118,7 +141,7 @@ def kinematics(model: Problem) -> list[Function]:
         references={"yoshikawa": "frames:manipulability_gradient"},
         comparison=Comparison(checks_only=True),
     )
-    return [placements, whole_tree, *framed, manipulability]
+    return [placements, whole_tree, *framed, manipulability, *_of_tasks(model)]
 
 
 ROOMS = (frames, frame_placements, frame_pairs, frame_errors, frame_derivatives)
@@ -170,3 +193,40 @@ def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule
         differential=Differential(related) if isinstance(related, str) and related else None,
         comparison=Comparison(checks_only=True),
     )
+
+
+FACTORS = ("lower", "pivots")
+"""Factors of M."""
+STARTS = {
+    "operational_space_inertia": Start(
+        ("q", "parameters"), FACTORS, OnJointSpace(operational_space.factors_of_inertia)
+    ),
+    "operational_space": Start(
+        ("q", "v", "parameters"),
+        (*FACTORS, "velocity_forces", "gravity_forces"),
+        OnJointSpace(operational_space.factors_and_forces),
+    ),
+}
+
+
+def _of_tasks(model: Problem) -> list[Function]:
+    """Return the records of the dynamics that a frame feels."""
+    mu = Parameter("mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=True)
+    rows = Parameter(
+        ROWS, (6,), "1 for rows of the task, 0 for others, linear ones first", Kind.TASK, True, (1.0,) * 6
+    )
+    declared = declarations(model, OF_TASKS, mu, rows)
+    return [
+        Function(
+            declaration,
+            {},
+            at_frame=getattr(operational_space, name),
+            start=STARTS[name],
+            preset=ALONE,
+            requires=frozenset({Requirement.REGULAR_INERTIA, Requirement.INDEPENDENT_TASK}),
+            policy=Policy(sample_by_sample=True),
+            references={"khatib": f"frames:{name}"},
+            comparison=Comparison(checks_only=True),
+        )
+        for name, declaration in declared.items()
+    ]

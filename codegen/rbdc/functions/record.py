@@ -27,6 +27,10 @@ class Requirement(Enum):
     """The joint-space inertia is regular in some configuration."""
     INDEPENDENT_ROWS = "independent rows of contacts"
     """Contact forces are determined in some configuration, or there is a regularisation."""
+    INDEPENDENT_TASK = "independent rows of a task"
+    """The rows of a frame are independent in some configuration, or there is a regularisation. The first
+    result is the inertia of the task.
+    """
     MASS = "mass"
     """A link has mass."""
     MOVING_MASS = "moving mass"
@@ -122,6 +126,17 @@ class ChainRule:
 
 
 @dataclass(frozen=True)
+class Start:
+    """Straight-line code before the loops of a function of a frame: names of the inputs that it takes and of
+    the arrays that it gives, and the algorithm on the joint-space model.
+    """
+
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    evaluate: Evaluate
+
+
+@dataclass(frozen=True)
 class Function:
     """A function of a generated module, or a fused one.
 
@@ -136,6 +151,7 @@ class Function:
     paths: inputs of the loops of `rbdc.planning.paths`, for a function with that form.
     uses: names of functions that these loops call.
     at_frame: algorithm of a function of a frame, (model, *inputs, frame, reference) -> outputs.
+    start: straight-line code that the loops of a function of a frame start from, besides the path.
     preset: smallest preset with the function, `SECOND` or `ALONE`.
     requires: properties that the model must have.
     references: the papers' methods by name, each as "module:function"; a module without a dot is in
@@ -156,6 +172,7 @@ class Function:
     paths: Evaluate | None = None
     uses: tuple[str, ...] = ()
     at_frame: Callable[..., Any] | None = None
+    start: Start | None = None
     preset: str = PRESETS[-1]
     requires: frozenset[Requirement] = frozenset()
     policy: Policy = Policy()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import cost
@@ -131,6 +132,18 @@ def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
         return None
     left = Function(preparation(function.declaration), {"columns": function.to_solve})
     return programs(model, left, "columns")
+
+
+def climb_start(model: Problem, function: Function) -> Program:
+    """Return the straight-line code that the loops of a function of a frame start from."""
+    start, declaration = function.start, function.declaration
+    if start is None:
+        raise UnsupportedError(f"{function.name}: its loops start from the path alone")
+    takes = tuple(p for p in declaration.inputs if p.name in start.takes)
+    gives = tuple(Parameter(name, (0,), "") for name in start.gives)
+    own = FunctionDeclaration(f"{function.name}_start", "", takes, gives, scalar=declaration.scalar)
+    (program,) = programs(model, Function(own, {"start": start.evaluate}), "start")
+    return program
 
 
 def has_paths(model: Problem, function: Function) -> bool:

@@ -20,6 +20,7 @@ from rbdc.planning.calibration import CLIMB, COLUMNS, PATHS, ROLLED, STRAIGHT_LI
 from rbdc.planning.candidates import (
     Candidate,
     candidates,
+    climb_start,
     finished,
     has_paths,
     least,
@@ -145,6 +146,12 @@ def climb(subject: Subject) -> Plan | None:
     if not function.declaration.framed:
         return None
     steps, nest = tuple(frame_step_programs(model)), climb_loops(model, function)
+    if function.start is not None:
+        start = climb_start(model, function)
+        arrays = {array.name: array.size for array in start.outputs}
+        nest = replace(
+            nest, statements=(Straight((start,)), *nest.statements), arrays={**arrays, **nest.arrays}
+        )
     return Plan(
         function, CLIMB, Climb(model, steps, frame_offset_program(), nest), sum(map(cost, steps), nest.cost())
     )

@@ -151,6 +151,10 @@ class References:
             part_off = _off_in_contacts(model, inputs, last_place)[:, None]
             largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in made)
             made = [x.widened(part_off * own) for x, own in zip(made, largest, strict=True)]
+        if Requirement.INDEPENDENT_TASK in function.requires:
+            part_off = _off_in_task(made[0].values, last_place)[:, None]
+            largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in made)
+            made = [x.widened(part_off * own) for x, own in zip(made, largest, strict=True)]
         if model.parameters:
             model = with_parameters(constant_part(model), list(inputs[PARAMETERS].T))
         inertia = _by_states(bound(crba)(model, list(inputs[q].T)), len(inputs[q]))
@@ -301,6 +305,16 @@ def _rows_of(model: Problem, output: Parameter) -> list[int]:
         return list(range(model.nv))
     own = (body for body in model.bodies if body.coupling is None)
     return [b.index_v + min(k, b.joint.nv - 1) for b in own for k in range(b.joint.nq)]
+
+
+def _off_in_task(inertias: Array, last_place: float) -> Array:
+    """Return the part of the results of a task that they may be off by, for its inertias (states, n n), zero
+    in rows and columns that are off; NaN where the inverse is singular.
+    """
+    size = math.isqrt(inertias.shape[1])
+    matrices = inertias.reshape(-1, size, size)
+    off = np.all(matrices == 0.0, axis=2)
+    return _off_by_elimination(matrices + off[:, :, None] * np.eye(size), last_place)
 
 
 def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:

@@ -219,7 +219,7 @@ class Perturbation:
         UnsupportedError for an unknown kind of input.
         """
         kind, last_place = parameter.kind, float(np.finfo(declaration.scalar.dtype).eps)
-        if kind is Kind.SWITCHES:
+        if kind in (Kind.SWITCHES, Kind.TASK):
             return list(values.T)
         sizes = np.maximum(np.abs(values), 1.0 if kind is Kind.CONFIGURATION else 0.0)
         for part in _together(model, declaration, parameter):

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.algorithms.reference.couplings import bound
+from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.emit.c import trigonometry
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Kind, Parameter
+from rbdc.functions.declarations import REFERENCES, ROWS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part
 from rbdc.model import Body, Problem
+from rbdc.planning.availability import random_configurations
 from rbdc.reduction.parameters import nominal
 from rbdc.runtime._arrays import random_configuration
 from rbdc.spatial import Inertia, Scalar, Symmetric3, Vector3
@@ -116,7 +119,7 @@ def _values(
             return LONGEST * rng.random(size)
         case Kind.POSITIVE:
             return np.exp(rng.normal(size=size))
-        case Kind.SWITCHES:
+        case Kind.SWITCHES | Kind.TASK:
             return np.where(rng.random(size) < 0.5, 1.0, 0.0)
         case Kind.PLACEMENTS:
             turned = rng.normal(size=size).reshape(-1, 7)
@@ -192,6 +195,9 @@ def _within_limits(rng: np.random.Generator, body: Body) -> Sequence[Scalar]:
 
 SEED = 0
 """Seed of the states."""
+ROWS_OF_TASK = 6
+RANK = 1e-6
+"""Least that is not zero of a singular value, in parts of the largest."""
 DRAWS = 8
 """Number of draws of states, each with its own seed, among which well-conditioned ones are sought."""
 LARGER = 128.0
@@ -278,7 +284,17 @@ def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Qu
     required = {p.name: inputs[p.name] for p in declaration.required}
     deepest = max(covering(model), key=lambda frame: len(model.support(model.frames[frame].body)))
     yield from (Question(checked, inputs, at) for at in every if not at or at[0] == deepest)
+    if any(p.name == ROWS for p in declaration.inputs):
+        every = [place for place in every if _has_independent_rows(model, place[0])]
     yield from (Question(checked, required, place) for place in every)
+
+
+def _has_independent_rows(model: Problem, frame: int) -> bool:
+    """Return whether the Jacobian of a frame has six independent rows in some of a few configurations."""
+    own = random_configurations(model, np.random.default_rng(SEED), FEW[2])
+    found = (np.array(bound(frame_jacobian)(model, q.tolist(), frame), float) for q in own)
+    sizes = (np.linalg.svd(J, compute_uv=False) for J in found)
+    return any(len(own) == ROWS_OF_TASK and own[-1] > RANK * own[0] for own in sizes)
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:

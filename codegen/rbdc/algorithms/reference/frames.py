@@ -6,28 +6,33 @@ carries the frame, and then seen from where `reference` has it: WORLD from the w
 frame, LOCAL_WORLD_ALIGNED from the frame's origin along the world's axes. Spatial vectors are [linear;
 angular] (m/s, rad/s).
 
+The dynamics that a frame feels are those of Khatib, A Unified Approach for Motion and Force Control of Robot
+Manipulators (1987), by the inverse of M.
+
 The Jacobian of a frame relative to another is the difference of both; manipulability is sqrt(det(J J^T)) of
 Yoshikawa, Manipulability of Robotic Mechanisms (1985), its gradient by dual numbers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rbdc.algorithms.reference.dual_numbers import differentiated
+from rbdc.algorithms.reference.aba import minverse
+from rbdc.algorithms.reference.dual_numbers import along, differentiated
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
-from rbdc.algorithms.reference.rnea import forward_pass
+from rbdc.algorithms.reference.rnea import forward_pass, rnea
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
-from rbdc.algorithms.tools.linear import Matrix, dot, flat, product, transposed
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, flat, product, transposed
 from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Frame, Problem
-from rbdc.model.contacts import ContactOptions, given_target, held_at
+from rbdc.model.contacts import DEFAULTS, ContactOptions, given_target, held_at
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
-from rbdc.spatial.scalars import sqrt, where_less
+from rbdc.spatial.scalars import is_zero, sqrt, where_less
 
 SINGULAR = 2.0**-46
 """A pivot below this part of its diagonal entry is 0 but for rounding."""
@@ -237,3 +242,74 @@ def _root_of_determinant(a: Matrix) -> Scalar:
             row[:k] = [x - factor * y for x, y in zip(row[:k], work[k], strict=False)]
     regular = where_less(0.0, determinant, determinant, 1.0)
     return where_less(0.0, determinant, sqrt(regular), 0.0)
+
+
+def operational_space_inertia(
+    model: Problem,
+    q: Scalars,
+    frame: int,
+    reference: str = "LOCAL",
+    *,
+    options: ContactOptions = DEFAULTS,
+    rows: Scalars | None = None,
+) -> Matrix:
+    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) of the rows that are on; zeros around it. Test: KKT systems."""
+    return _inertia_of_task(model, q, frame, reference, options, rows)[0]
+
+
+def operational_space(
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    frame: int,
+    reference: str = "LOCAL",
+    *,
+    options: ContactOptions = DEFAULTS,
+    rows: Scalars | None = None,
+) -> tuple[Matrix, Matrix, Vector, Vector]:
+    """Return the inertia, the dynamically consistent inverse (nv, 6), and the forces of the task by
+    velocities and by gravity (6). Test: torques along the task move nothing in its null space.
+    """
+    inertia, pushed = _inertia_of_task(model, q, frame, reference, options, rows)
+    inverse = product(pushed, inertia)
+    moving, resting = once(_forces_of_motion, model, q, v)
+    (drift,) = along(
+        model,
+        q,
+        v,
+        method=lambda model, q, v: list(frame_velocity(model, q, v, frame, reference)),
+        configurations=(True,),
+        directions=(v,),
+    )
+    columns = transposed(inverse)
+    bias = [dot(x, moving) - dot(row, drift) for x, row in zip(columns, inertia, strict=True)]
+    return inertia, inverse, bias, [dot(x, resting) for x in columns]
+
+
+def _forces_of_motion(model: Problem, q: Scalars, v: Scalars) -> tuple[Vector, Vector]:
+    """Return C v and g (nv)."""
+    plain, still = replace(model, drive_terms=()), [0.0] * model.nv
+    resting, both = rnea(plain, q, still, still), rnea(plain, q, v, still)
+    return [x - y for x, y in zip(both, resting, strict=True)], resting
+
+
+def _inertia_of_task(
+    model: Problem, q: Scalars, frame: int, reference: str, options: ContactOptions, rows: Scalars | None
+) -> tuple[Matrix, Matrix]:
+    """Return the inertia and M^-1 J^T."""
+    jacobian = frame_jacobian(model, q, frame, reference)
+    pushed = product(once(minverse, model, q), transposed(jacobian))
+    felt, on = product(jacobian, pushed), [1.0] * 6 if rows is None else rows
+    mu: Scalar = 0.0 if options.mu is None else options.mu[0]
+    for i, row in enumerate(felt):
+        felt[i] = [on[i] * x * y for x, y in zip(row, on, strict=True)]
+        felt[i][i] = felt[i][i] + (1.0 - on[i]) + mu
+    return [
+        [x * y * z for y, z in zip(on, row, strict=True)]
+        for x, row in zip(on, Factorisation(felt, _defined_pivot).inverse(), strict=True)
+    ], pushed
+
+
+def _defined_pivot(_: int, pivot: Scalar) -> Scalar:
+    """Return a pivot, NaN for that of a row that no joint moves."""
+    return math.nan if is_zero(pivot) else pivot

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import figures, function_file, whole_part
-from rbdc.emit.c.loops import LoopWriter, declared
+from rbdc.emit.c.csource import CFunction, add_kernels, figures, function_file, whole_part
+from rbdc.emit.c.loops import LoopWriter, call_lines, declared, table_part
 from rbdc.emit.c.steps import Arrays
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
-from rbdc.functions.declarations import OFFSET, FunctionDeclaration
+from rbdc.functions.declarations import OFFSET, FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost, summed
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.planning.climb.columns import enough, first_columns, frame_dofs
+from rbdc.planning.climb.loops import SHARED
 from rbdc.planning.plans import Climb
 
 
@@ -27,14 +28,30 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
     """
     source = FunctionSource(declaration, total, method="climb")
     source.files |= _shared(robot, climb, source)
+    parts, call = _start(robot, declaration, climb, source)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
+        parts=parts,
         figures=f"{figures(total)}, where every body carries the frame",
         body="climb_kernel.c.jinja",
-        **kernel_words(robot, climb, declaration),
+        **kernel_words(robot, climb, declaration, call),
     )
     return source
+
+
+def _start(
+    robot: str, declaration: FunctionDeclaration, climb: Climb, source: FunctionSource
+) -> tuple[list[CFunction], list[str]]:
+    """Return the straight-line code that the loops start from, if any, and the lines of its call."""
+    if not climb.nest.straight:
+        return [], []
+    (program,) = climb.nest.straight
+    inputs = tuple(Parameter(array.name, (array.size,), "") for array in program.inputs)
+    own = FunctionDeclaration(f"{declaration.name}_start", "", inputs, (), scalar=declaration.scalar)
+    start = FunctionSource(own, source.cost, source.files)
+    parts, call = add_kernels(robot, f"{robot}_{own.name}", [program], start)
+    return parts, call_lines(own, call)
 
 
 class _Number(ScalarType):
@@ -44,14 +61,17 @@ class _Number(ScalarType):
         return f"SPREAD({super().literal(number)})"
 
 
-def kernel_words(robot: str, climb: Climb, declaration: FunctionDeclaration) -> dict[str, Any]:
+def kernel_words(
+    robot: str, climb: Climb, declaration: FunctionDeclaration, start: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the words of the template of a function: the shared ones, and its loops."""
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
     arrays = Arrays(number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
-    writer = LoopWriter(robot, arrays)
+    writer = LoopWriter(robot, arrays, straight=start)
     return _words(robot, climb.model) | {
+        "tables": [table_part(table, scalar) for table in climb.nest.tables if table.name not in SHARED],
         "arrays": declared(climb.nest.arrays, arrays),
         "lines": writer.body(climb.nest.statements),
         "moved_by": OFFSET if declaration.moved else "NULL",

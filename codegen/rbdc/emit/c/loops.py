@@ -171,7 +171,7 @@ def nest_parts(
     """
     scalar = declaration.scalar
     arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
-    parts = [*(_table_part(table, scalar) for table in nest.tables), *_puts(nest, scalar)]
+    parts = [*(table_part(table, scalar) for table in nest.tables), *_puts(nest, scalar)]
     for routine in nest.routines:
         own = replace(arrays, widths=routine.widths)
         lines = LoopWriter(robot, own).body(routine.statements)
@@ -209,7 +209,7 @@ def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
     ]
 
 
-def _table_part(table: Table, scalar: ScalarType) -> Part:
+def table_part(table: Table, scalar: ScalarType) -> Part:
     """Return a table in C."""
     kind = scalar.integer if table.mask else "int" if table.integer else scalar.name
     size = len(table.rows) * table.width

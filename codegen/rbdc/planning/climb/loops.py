@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames
+from rbdc.algorithms import operational_space as of_tasks
 from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.frames import REFERENCES
 from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
 from rbdc.ir.loops import LoopNest, Statement, Step, Table, every
 from rbdc.model import Problem
-from rbdc.planning.climb import errors, motions, pairs, placements
+from rbdc.planning.climb import errors, motions, operational_space, pairs, placements
 from rbdc.planning.climb.columns import first_columns, frame_dofs
 
 _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statement]]] = {
@@ -35,7 +36,13 @@ _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statemen
     frame_placements.frame_placement_second_derivatives: placements.placement_second_derivatives,
     frame_placements.frame_jacobian_derivatives: placements.jacobian_derivatives,
     frame_pairs.relative_jacobian: pairs.relative_jacobian,
+    of_tasks.operational_space_inertia: operational_space.inertia,
+    of_tasks.operational_space: operational_space.whole,
 }
+
+
+SHARED = ("path", "first_of", "column_of", "bend_of")
+"""Tables that all functions of frames share, and the path."""
 
 
 def climb_loops(model: Problem, function: Function) -> LoopNest:
@@ -48,6 +55,7 @@ def climb_loops(model: Problem, function: Function) -> LoopNest:
         _integers("first_of", first_columns(model)),
         _integers("column_of", [column for column, *_ in dofs]),
         _integers("bend_of", [bend for *_, bend in dofs]),
+        *(operational_space.tables(model) if function.start is not None else ()),
     )
     count, world = model.njoints, REFERENCES.index("WORLD")
     most = {"length": count, "own_length": count, "other_length": 0, "reference": world}
@@ -70,7 +78,15 @@ def _integers(name: str, numbers: Sequence[int]) -> Table:
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
     """Return the sizes of the arrays that statements write beside the results, motions unless listed here."""
     sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
-    sizes |= {"jacobian": 6 * model.nv, "solutions": 6 * model.nv, "products": 21, "factors": 21, "rates": 18}
+    sizes |= {
+        "jacobian": 6 * model.nv,
+        "solutions": 6 * model.nv,
+        "products": 21,
+        "factors": 21,
+        "rates": 18,
+        "y": 6 * model.nv,
+        "felt": 21,
+    }
     results = {p.name for p in function.declaration.outputs}
     steps = [statement for statement in every(statements) if isinstance(statement, Step)]
     written = [step.places[array.name].array for step in steps for array in step.program.outputs]

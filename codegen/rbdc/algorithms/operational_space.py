@@ -1,0 +1,153 @@
+"""The dynamics that a frame feels (Khatib, A Unified Approach for Motion and Force Control of Robot
+Manipulators, 1987), by the factors of M = L^T D L:
+
+    Lambda = (J M^-1 J^T + mu 1)^-1 = (Y^T D^-1 Y + mu 1)^-1,        L^T Y = J^T
+    Jbar = M^-1 J^T Lambda,        L (D Jbar') = Y Lambda
+    F = Lambda a + bias + gravity,        bias = Jbar^T C v - Lambda (dJ/dt) v,        gravity = Jbar^T g
+
+J^T has entries along the path from the frame to the root only, and L^T Y = J^T adds none elsewhere. Rows that
+are switched off count as if they were not there: Lambda is the inverse of the block of the others, with zeros
+around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler
+from rbdc.algorithms.frames import frame_drift, frame_jacobian
+from rbdc.algorithms.tools.joint_coordinates import dof_table
+from rbdc.algorithms.tools.linear import (
+    Factorisation,
+    Matrix,
+    dot,
+    mirrored,
+    plus_diagonal,
+    product,
+    transposed,
+)
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model, Problem
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Scalar, Scalars, Vector3
+
+SIZE = 6
+"""Rows of a task."""
+
+
+def operational_space_inertia(
+    model: Problem,
+    q: Scalars,
+    frame: int,
+    reference: str = "LOCAL",
+    *,
+    options: ContactOptions = DEFAULTS,
+    rows: Scalars | None = None,
+) -> Matrix:
+    """Return Lambda (6, 6); options have mu; rows: (6,), 1 for rows of the task, 0 for others. Test: the
+    inverse of J M^-1 J^T.
+    """
+    jacobian = frame_jacobian(model, q, frame, reference)
+    return _inertia(Factorisation(crba(model, q)), jacobian, options, rows)[0]
+
+
+def operational_space(
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    frame: int,
+    reference: str = "LOCAL",
+    *,
+    options: ContactOptions = DEFAULTS,
+    rows: Scalars | None = None,
+) -> tuple[Matrix, Matrix, list[Scalar], list[Scalar]]:
+    """Return Lambda (6, 6), Jbar (nv, 6), and the bias and gravity forces (6); options and rows as in
+    `operational_space_inertia`. Test: J Jbar = 1.
+    """
+    factors = Factorisation(crba(model, q))
+    inertia, raised = _inertia(factors, frame_jacobian(model, q, frame, reference), options, rows)
+    felt = [factors.lowered(factors.scaled(y)) for y in raised]
+    inverse = product(transposed(felt), inertia)
+    drift = frame_drift(model, q, v, frame, reference).scalars()
+    moving, resting = velocity_forces(model, q, v), gravity_torque(model, q)
+    bias = [dot(x, moving) - dot(row, drift) for x, row in zip(transposed(inverse), inertia, strict=True)]
+    return inertia, inverse, bias, [dot(x, resting) for x in transposed(inverse)]
+
+
+def _inertia(
+    factors: Factorisation, jacobian: Matrix, options: ContactOptions, rows: Scalars | None
+) -> tuple[Matrix, Matrix]:
+    """Return Lambda, and Y^T: the rows of J raised."""
+    raised = [factors.raised(row) for row in jacobian]
+    scaled = [factors.scaled(y) for y in raised]
+    felt = [[dot(x, y) for y in raised] for x in scaled]
+    if options.mu is not None:
+        plus_diagonal(felt, [options.mu[0]] * SIZE)
+    if rows is None:
+        return Factorisation(felt).inverse(), raised
+    kept = plus_diagonal(switched(felt, rows), [1.0 - x for x in rows])
+    return switched(Factorisation(kept).inverse(), rows), raised
+
+
+def switched(matrix: Matrix, rows: Scalars) -> Matrix:
+    """Return a matrix (6, 6) without the rows and columns that are off."""
+    return [
+        [x * y * entry for y, entry in zip(rows, row, strict=True)]
+        for x, row in zip(rows, matrix, strict=True)
+    ]
+
+
+def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
+    """Return C(q, v) v (nv), without what drives resist. Test: the product with the Coriolis matrix."""
+    still = replace(model, drive_terms=(), gravity=Vector3.zero())
+    return newton_euler(still, q, v, [0.0] * model.nv, trace=trace)
+
+
+def rows_above(model: Model) -> list[list[int]]:
+    """For each row of M the rows above it that eliminating it changes: of a tree its ancestors."""
+    table, pairs = dof_table(model), set[tuple[int, int]]()
+    own = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}
+    for index in range(model.njoints):
+        on_path = set[int]().union(*(own[k] for k in path_of(model, index)))
+        pairs |= {(k, j) for k in on_path for j in on_path if j < k}
+    above = [{j for k, j in pairs if k == row} for row in range(model.nv)]
+    for row in reversed(range(model.nv)):
+        for j in above[row]:
+            above[j] |= {k for k in above[row] if k < j}
+    return [sorted(found) for found in above]
+
+
+def path_of(model: Model, body: int) -> list[int]:
+    """Return the bodies from one to the root."""
+    found = []
+    while body != WORLD:
+        found.append(body)
+        body = model.bodies[body].parent
+    return found
+
+
+def factors_of_inertia(
+    model: Problem, q: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the entries of L by rows where `rows_above` has some, and D^-1."""
+    factors = Factorisation(crba(model, q, trace))
+    lower = [factors.lower[k][j] for k, above in enumerate(rows_above(model)) for j in above]
+    for k, row in enumerate(factors.lower):
+        trace("M = L^T D L", f"row {k} of L", f"L{k}", row)
+    return lower, factors.inverse_pivots
+
+
+def factors_and_forces(
+    model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+    """Return the factors, C v and g."""
+    resting = gravity_torque(model, q, trace)
+    return *factors_of_inertia(model, q, trace), velocity_forces(model, q, v, trace), resting
+
+
+def lower_triangle(entries: Sequence[Scalar]) -> Matrix:
+    """Return the symmetric matrix (6, 6) of 21 entries."""
+    read = iter(entries)
+    return mirrored([[next(read) if j <= i else 0.0 for j in range(SIZE)] for i in range(SIZE)])

@@ -1,0 +1,140 @@
+"""The loops of the dynamics that a frame feels, after straight-line code for the factors of M."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.operational_space import SIZE, lower_triangle, rows_above, switched
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, plus_diagonal
+from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.loops import Clear, Loop, Statement, Table, WhereGiven
+from rbdc.model import Problem
+from rbdc.planning.climb import motions
+from rbdc.planning.climb.steps import OWN, PathStep, by_reference, of_joint, once, up
+
+FELT = 21
+"""Entries of a symmetric matrix (6, 6)."""
+
+
+def tables(model: Problem) -> list[Table]:
+    """Return the rows above each row of M, and where those of each begin."""
+    above = rows_above(model)
+    starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
+    entries = [j for own in above for j in own] or [0]
+    return [
+        Table("row_first", tuple((k,) for k in starts), integer=True),
+        Table("row_up", tuple((j,) for j in entries), integer=True),
+    ]
+
+
+def inertia(model: Problem) -> list[Statement]:
+    """Return Lambda = (Y^T D^-1 Y + mu 1)^-1."""
+
+    def column(m: PathStep) -> None:
+        m.add("y", [m.factor() * x for x in m.seen(m.column).scalars()], column=SIZE)
+
+    def raised(m: PathStep, row: str) -> None:
+        y, entry = m.read("y", SIZE, **{row: SIZE}), m.read("lower", 1, e=1)[0]
+        m.add("y", [-(entry * x) for x in y], above=SIZE)
+
+    def products(m: PathStep, row: str) -> None:
+        y, pivot = m.read("y", SIZE, **{row: SIZE}), m.read("pivots", 1, **{row: 1})[0]
+        m.add("felt", [pivot * y[i] * y[j] for i in range(SIZE) for j in range(i + 1)])
+
+    def result(m: PathStep) -> None:
+        m.write("inertia", flat(lower_triangle(m.read("felt", FELT))))
+
+    return [
+        Clear("y", SIZE * model.nv),
+        up(of_joint(model, by_reference(model, column)), about="J^T"),
+        Clear("felt", FELT),
+        _along_path(model, "L^T Y = J^T, and Y^T D^-1 Y", products, raised),
+        WhereGiven(("mu",), (_changed(model, _regularised),)),
+        WhereGiven(("rows",), (_changed(model, _kept),)),
+        _changed(model, lambda m, felt: Factorisation(felt).inverse()),
+        WhereGiven(("rows",), (_changed(model, lambda m, felt: switched(felt, m.read("rows", SIZE))),)),
+        once(model, result),
+    ]
+
+
+def whole(model: Problem) -> list[Statement]:
+    """Return Lambda, Jbar, and the bias and gravity forces."""
+
+    def spread(m: PathStep, row: str) -> None:
+        y, pivot = m.read("y", SIZE, **{row: SIZE}), m.read("pivots", 1, **{row: 1})[0]
+        scaled = [pivot * x for x in y]
+        m.write("inverse", [dot(own, scaled) for own in lower_triangle(m.read("felt", FELT))], **{row: SIZE})
+
+    def lowered(m: PathStep) -> None:
+        own, entry = m.read("inverse", SIZE, above=SIZE), m.read("lower", 1, e=1)[0]
+        m.add("inverse", [-(entry * x) for x in own], r=SIZE)
+
+    def forces(m: PathStep) -> None:
+        own = m.read("inverse", SIZE, r=SIZE)
+        moving, resting = (m.read(name, 1, r=1)[0] for name in ("velocity_forces", "gravity_forces"))
+        m.add("bias", [x * moving for x in own])
+        m.add("gravity", [x * resting for x in own])
+
+    def drift(m: PathStep) -> None:
+        own = m.read("drift", SIZE)
+        m.add("bias", [-dot(row, own) for row in lower_triangle(m.read("felt", FELT))])
+
+    row = Variable("r")
+    return [
+        *inertia(model),
+        _along_path(model, "D^-1 Y Lambda", spread),
+        Loop(
+            "r",
+            0,
+            model.nv,
+            (_above(row, once(model, lowered)), once(model, forces)),
+            "L Jbar = D^-1 Y Lambda",
+        ),
+        *motions.drift(model),
+        once(model, drift),
+    ]
+
+
+def _changed(model: Problem, change: Callable[[PathStep, Matrix], Matrix]) -> Statement:
+    """Return a step that changes the symmetric matrix (6, 6) in `felt`."""
+
+    def text(m: PathStep) -> None:
+        made = change(m, lower_triangle(m.read("felt", FELT)))
+        m.write("felt", [x for i, row in enumerate(made) for x in row[: i + 1]])
+
+    return once(model, text)
+
+
+def _regularised(m: PathStep, felt: Matrix) -> Matrix:
+    return plus_diagonal(felt, m.read("mu", 1) * SIZE)
+
+
+def _kept(m: PathStep, felt: Matrix) -> Matrix:
+    rows = m.read("rows", SIZE)
+    return plus_diagonal(switched(felt, rows), [1.0 - x for x in rows])
+
+
+def _above(row: Index, step: Statement) -> Loop:
+    """Return a loop over the rows above one."""
+    return Loop("e", Entry("row_first", row), Entry("row_first", plus(row, 1)), (step,))
+
+
+def _along_path(
+    model: Problem,
+    about: str,
+    text: Callable[[PathStep, str], None],
+    above: Callable[[PathStep, str], None] | None = None,
+) -> Loop:
+    """Return a loop over the rows of M along the path, from the frame on, or over all of them where joints
+    are coupled: what is done for a row, and for each row above it.
+    """
+
+    def body(row: str, index: Index) -> Sequence[Statement]:
+        own = once(model, lambda m: text(m, row))
+        return (own,) if above is None else (_above(index, once(model, lambda m: above(m, row))), own)
+
+    if model.coupled:
+        return Loop("r", 0, model.nv, tuple(body("r", Variable("r"))), about, backward=True)
+    dofs = Entry("first_of", OWN), Entry("first_of", plus(OWN, 1))
+    inner = Loop("k", *dofs, tuple(body("column", Entry("column_of", Variable("k")))), backward=True)
+    return up(inner, about=about)

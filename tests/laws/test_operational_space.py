@@ -1,0 +1,125 @@
+"""The dynamics that a frame feels, against Pinocchio's KKT systems and the equations of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.model import Problem
+from rbdc.resources import resolve
+from tests.laws.test_frame_offsets import poses
+from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
+from tests.support_pinocchio import peer, pin, states
+from tests.support_trees import mimic_tree, random_tree
+
+FUNCTIONS = (
+    *("operational_space", "operational_space_inertia", "frame_jacobian", "frame_acceleration"),
+    *("crba", "aba", "gravity_torque", "nle", "frame_jacobian_time_derivative"),
+)
+MODELS: dict[str, Callable[[], Problem]] = {
+    "iiwa": lambda: Problem.from_urdf(resolve("kuka_iiwa")),
+    "every_joint": lambda: random_tree(1),
+    "followers": lambda: mimic_tree("coupled", root_joint="free-flyer"),
+    "hyq": lambda: Problem.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+}
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+
+
+def built(name: str, **options: Any) -> ModuleType:
+    model = replace(MODELS[name](), name=f"task_{name}")
+    given = {"verify": False, "functions": FUNCTIONS, **options}
+    return build_module(model, cflags=UNOPTIMISED, targets=("c", "batch"), **given)
+
+
+@pytest.fixture(scope="module", params=slow_but(MODELS, ("every_joint", "followers"), ("iiwa", "hyq")))
+def module(request: pytest.FixtureRequest) -> ModuleType:
+    return built(request.param)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_the_equation_of_motion_of_a_frame(module: ModuleType, reference: str) -> None:
+    """F = Lambda a + bias + gravity, with the acceleration that tau = J^T F gives."""
+    rng, frame, offset = np.random.default_rng(8), module.frame_names[-1], poses(np.random.default_rng(9))
+    for q, v, *_ in states(module, seed=10)[1:]:
+        given = (frame, reference, offset)
+        J, dJ = module.frame_jacobian(q, *given), module.frame_jacobian_time_derivative(q, v, *given)
+        inertia, inverse, bias, gravity = module.operational_space(q, v, *given)
+        assert_close(module.operational_space_inertia(q, *given), inertia, 1e-13)
+        felt = J @ np.linalg.solve(module.crba(q), J.T)
+        condition = np.linalg.cond(felt)
+        assert_close(inertia @ felt, np.eye(6), 1e-14 * condition + 1e-11, what="Lambda")
+        assert_close(J @ inverse, np.eye(6), 1e-14 * condition + 1e-11, what="J Jbar")
+        force = rng.normal(size=6)
+        acceleration = J @ module.aba(q, v, J.T @ force) + dJ @ v
+        size = float(np.abs(inertia).max() * np.abs(acceleration).max() + np.abs(bias).max() + 1.0)
+        assert_close(inertia @ acceleration + bias + gravity, force, 1e-10, size, "F")
+        assert_close(inverse.T @ module.gravity_torque(q), gravity, 1e-11, size, "gravity")
+
+
+def test_torques_of_the_null_space_do_not_move_the_frame(module: ModuleType) -> None:
+    q = states(module, seed=11)[3][0]
+    frame, still = module.frame_names[-1], module.v_zero
+    J = module.frame_jacobian(q, frame)
+    _, inverse, *_ = module.operational_space(q, still, frame)
+    null = np.eye(module.nv) - J.T @ inverse.T
+    tau = np.random.default_rng(12).normal(size=module.nv)
+    moved, rest = module.aba(q, still, null @ tau), module.aba(q, still, still)
+    assert_close(J @ (moved - rest), np.zeros(6), 1e-9, float(np.abs(J @ rest).max()) + 1.0)
+
+
+def test_rows_and_regularisation(module: ModuleType) -> None:
+    q, frame = states(module, seed=13)[2][0], module.frame_names[-1]
+    J = module.frame_jacobian(q, frame, "WORLD")
+    felt = J @ np.linalg.solve(module.crba(q), J.T)
+    found = module.operational_space_inertia(q, frame, "WORLD", mu=0.3)
+    assert_close(found, np.linalg.inv(felt + 0.3 * np.eye(6)), 1e-10)
+    for rows in ("linear", [1, 1, 1, 0, 0, 0], "angular", [0, 0, 1, 0, 1, 0]):
+        own = {"linear": slice(0, 3), "angular": slice(3, 6)}.get(str(rows))
+        on = np.arange(6)[own] if own is not None else np.flatnonzero(rows)
+        expected = np.zeros((6, 6))
+        expected[np.ix_(on, on)] = np.linalg.inv(felt[np.ix_(on, on)])
+        found = module.operational_space_inertia(q, frame, "WORLD", rows=rows)
+        assert_close(found, expected, 1e-10, what=str(rows))
+    with pytest.raises(ValueError, match="rows"):
+        module.operational_space_inertia(q, frame, rows="some")
+
+
+def test_batches(module: ModuleType) -> None:
+    given = [state[:2] for state in states(module, 5, seed=14)]
+    q, v = (np.array(x) for x in zip(*given, strict=True))
+    every = module.operational_space(q, v, module.frame_names[-1], mu=np.full(5, 0.1), num_threads=2)
+    for k in range(5):
+        alone = module.operational_space(q[k], v[k], module.frame_names[-1], mu=0.1)
+        assert all(np.array_equal(x[k], y) for x, y in zip(every, alone, strict=True))
+
+
+@pytest.mark.parametrize("kind", REFERENCES)
+def test_pinocchio_by_its_kkt_matrix(kind: str) -> None:
+    module, own = built("iiwa"), peer("kuka_iiwa", "fixed")
+    frame = module.frame_names[-1]
+    for q, *_ in states(module, seed=15)[1:]:
+        index = own.frame(frame)
+        M = pin.crba(own.model, own.data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        J = pin.computeFrameJacobian(own.model, own.data, q, index, getattr(pin, kind))
+        system = np.block([[M, J.T], [J, np.zeros((6, 6))]])
+        expected = -np.linalg.inv(system)[7:, 7:]
+        tolerance = 1e-15 * np.linalg.cond(system) + 1e-10
+        assert_close(module.operational_space_inertia(q, frame, kind), expected, tolerance, what=kind)
+
+
+def test_single_precision_and_parameters() -> None:
+    single = built(
+        "every_joint", dtype="float32", functions=("operational_space_inertia", "crba", "frame_jacobian")
+    )
+    q = states(single, 4, seed=16)[2][0].astype(np.float32)
+    J, frame = single.frame_jacobian(q, single.frame_names[-1]).astype(float), single.frame_names[-1]
+    felt = J @ np.linalg.solve(single.crba(q).astype(float), J.T)
+    expected = np.linalg.inv(felt + np.eye(6))
+    found = single.operational_space_inertia(q, frame, mu=np.float32(1.0))
+    assert_close(found, expected, 2e-3)
