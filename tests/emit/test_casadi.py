@@ -88,11 +88,19 @@ def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Pr
     return Problem.assemble("_".join(kinds), links, made)
 
 
+PLACEMENTS = ("target", "pose")
+"""Inputs of a position and a unit quaternion."""
+
+
 def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
-    """Return a random configuration of quaternions of some length, and random vectors."""
+    """Return a random configuration of quaternions of some length, placements, and random vectors."""
     rng = np.random.default_rng(1)
     q = m.random_configuration(rng) * length
-    return [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
+    given = [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
+    for k in range(f.n_in()):
+        if f.name_in(k) in PLACEMENTS:
+            given[k][3:] /= np.linalg.norm(given[k][3:])
+    return given
 
 
 def symbolic(f: Any) -> tuple[list[Any], Any]:

@@ -37,6 +37,8 @@ def test_an_input_that_cannot_be_made_is_refused(name: str, size: int) -> None:
         inputs_of(changed, draw(model, 1))
 
 
-def test_inputs_at_rest_are_zero_but_for_configurations() -> None:
+def test_inputs_at_rest_are_zero_but_for_configurations_placements_and_times() -> None:
     drawn = draw(Problem.from_urdf(resolve("ur5")), 3, at_rest=True)
-    assert {name for name, x in drawn.items() if np.any(x != 0.0)} == {"q", "q0", "q1"}
+    kept = {"q", "q0", "q1", "target", "pose", "dt", "ddt"}
+    assert {name for name, x in drawn.items() if np.any(x != 0.0)} == kept
+    assert np.allclose(np.linalg.norm(drawn["target"][:, 3:], axis=1), 1.0)

@@ -322,6 +322,24 @@ def names_in(statements: Sequence[Statement]) -> Iterator[str]:
                 yield from (array.name for array in statement.programs[-1].outputs)
 
 
+def read_in(statements: Sequence[Statement]) -> set[str]:
+    """Return the arrays that statements read."""
+    found = set[str]()
+    for statement in every(statements):
+        match statement:
+            case Step():
+                found |= {statement.places[array.name].array for array in statement.program.inputs}
+            case Call():
+                found |= {place.array for place in statement.places.values()}
+            case Sines():
+                found.add(statement.angles)
+            case Copy():
+                found.add(statement.source.array)
+            case Straight():
+                found |= {array.name for program in statement.programs for array in program.inputs}
+    return found
+
+
 def written_in(statements: Sequence[Statement]) -> set[str]:
     """Return the arrays that statements write."""
     found = set[str]()

@@ -33,7 +33,7 @@ DIGITS = 40
 SEED = 20180706
 LONGEST = 0.01
 """Seconds of a step of time."""
-NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.PLACEMENTS, Kind.POSITIVE, Kind.OTHER)
+NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.POSITIVE, Kind.OTHER)
 """Kinds of inputs that no comparison needs, or has values for."""
 
 Array = NDArray[np.float64]
@@ -43,8 +43,8 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
     """Return random values of every required input in the catalogue that can be drawn, by name, each of shape
     (samples, size).
 
-    Configurations lie within the joints' limits, times within `LONGEST`; all others are standard normal, or
-    zero where `at_rest`.
+    Configurations lie within the joints' limits, times within `LONGEST`, placements have unit quaternions;
+    all others are standard normal, or zero where `at_rest`.
     """
     rng = np.random.default_rng(SEED)
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
@@ -54,6 +54,10 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
     for p in inputs.values():
         if p.kind is Kind.DURATION:
             made[p.name] = LONGEST * rng.random((samples, p.size))
+        elif p.kind is Kind.PLACEMENTS:
+            poses = rng.standard_normal((samples, p.size // 7, 7))
+            poses[..., 3:] /= np.linalg.norm(poses[..., 3:], axis=-1, keepdims=True)
+            made[p.name] = poses.reshape(samples, p.size)
         elif p.kind is Kind.PART:
             # The same for all contacts: peers take one number.
             made[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)

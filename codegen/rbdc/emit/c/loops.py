@@ -31,6 +31,7 @@ from rbdc.ir.loops import (
     Table,
     WhereGiven,
     every,
+    read_in,
 )
 from rbdc.ir.verify import MalformedProgram
 
@@ -180,7 +181,10 @@ def nest_parts(
     writer = LoopWriter(robot, arrays, straight=straight)
     lines = writer.body(nest.statements)
     given = (*(() if straight else declaration.inputs), *declaration.outputs)
-    unread = [f"{_INDENT}(void){p.name};" for p in given if p.name not in writer.read]
+    # of a robot of one body, whose loops over ancestors have no passage, some arrays are never read
+    idle = sorted(nest.arrays.keys() - read_in(nest.statements))
+    unread = [*(p.name for p in given if p.name not in writer.read), *idle]
+    unread = [f"{_INDENT}(void){name};" for name in unread]
     opening = [declaration.prototype(robot, ending)]
     storage = "static " if nest.static else ""
     mine = [f"{storage}{array}" for array in declared(nest.arrays, arrays)]

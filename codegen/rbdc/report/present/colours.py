@@ -22,7 +22,7 @@ from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NATIVE, PINOCCHIO, 
 
 UNROLLED = "unrolled-"
 """Prefix of straight-line code by an algorithm."""
-LAST = 11
+LAST = 23
 """The shade of algorithms that only some models have; of their loops it is the one before."""
 INK = "#1d2430"
 """Colour of what stands for no method among methods."""
@@ -31,9 +31,10 @@ GOLDEN = 137.5
 
 
 def _shade(hue: float, k: int = 0, chroma: float = 0.12) -> str:
-    """Return the k-th of twelve shades around a hue (degrees of Ottosson's OKLab), each light enough for a
-    dark page and dark enough for a white one.
+    """Return the k-th of 24 shades around a hue (degrees of Ottosson's OKLab), each light enough for a dark
+    page and dark enough for a white one; the last twelve are paler.
     """
+    chroma *= (1.0, 0.55)[k // 12 % 2]
     lightness, angle = (0.56, 0.73, 0.47, 0.65)[k % 4], radians(hue + (0.0, 24.0, -24.0)[k // 4 % 3])
     a, b = chroma * cos(angle), chroma * sin(angle)
     cones = [
@@ -92,6 +93,7 @@ def _methods(function: Function) -> dict[str, list[str]]:
             *("rolled", CHAIN_RULE, ZEROED, BY_PARAMETERS),
             *sorted(f"{UNROLLED}{name}" for name in algorithms),
             *sorted(f"{LOOPS}-{name}" for name in texts_of(function)),
+            *sorted(f"{LOOPS}-{name}-zeroed" for name in texts_of(function) if function.declaration.zeroed),
         ],
         "ad": [CASADI, CPPADCODEGEN, *modes, *(f"{mode}-casadi" for mode in modes)],
         "numerical": [name for name in bases_of(function) if name != CHAIN_RULE],
