@@ -16,6 +16,7 @@ import pytest
 from rbdc.errors import UnsupportedError
 from rbdc.model import Problem
 from tests.emit.test_casadi import chain
+from tests.laws.test_curved_mimic import curved_tree
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_differences import central
 from tests.support_trees import mimic_tree, random_tree
@@ -266,3 +267,9 @@ def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:
         UnsupportedError, match="step_hessian_vector by rk4 takes joints of one degree of freedom"
     ):
         build_module(chain("spherical"), functions=("step_hessian_vector",), integrator="rk4")
+
+
+@pytest.mark.parametrize("name", ["step_derivatives", "step_hessian_vector"])
+def test_matrices_are_refused_where_joints_follow_along_curves(name: str) -> None:
+    with pytest.raises(UnsupportedError, match="no joints that follow others along curves; build step_vjp"):
+        build_module(curved_tree("coupled"), functions=(name,))

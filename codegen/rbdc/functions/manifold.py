@@ -234,6 +234,8 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
         )
         for method, own in by_vectors["step_vjp"].items()
     }
+    if model.curves:
+        methods |= {name: {laws.method: _refused} for name in ("step_derivatives", "step_hessian_vector")}
     names = f"{prefix}step_derivatives", f"{prefix}step_vjp"
     forces = FORCES_AS_TORQUES if model.integrator in EULER else {}  # at the start they act as torques
     first = Differential(*names, configuration=True, **forces)
@@ -250,6 +252,14 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
         )
         for name, own in methods.items()
     ]
+
+
+def _refused(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    """An `Evaluate`. Raises UnsupportedError: tangents of followers turn along their curves."""
+    raise UnsupportedError(
+        f"{model.place}: matrices of derivatives of a step take no joints that follow others along curves; "
+        "build step_vjp or step_jvp, or step over the tree with `mimic='independent'`"
+    )
 
 
 def _policy(model: Problem, name: str) -> Policy:
