@@ -12,6 +12,7 @@ from rbdc.functions import references
 from rbdc.functions.catalogue import known
 from rbdc.functions.differentiation import Differentiated
 from rbdc.functions.evaluation import Evaluate, Inputs
+from rbdc.functions.manifold import StepHessian
 from rbdc.functions.references import Method, references_of
 from rbdc.ir.from_casadi import symbols
 from rbdc.ir.symbolic import expression
@@ -33,7 +34,7 @@ def generated(evaluate: Evaluate, model: Problem, inputs: Inputs) -> list[list[A
     """Return the outputs of an algorithm at numbers, or at one number for each state; one that differentiates
     its expressions is given symbols first.
     """
-    if not isinstance(evaluate, Differentiated):
+    if not isinstance(evaluate, Differentiated | StepHessian):
         return evaluate(model, inputs, silent)
     given = {name: symbols(name, len(values)) for name, values in inputs.items()}
     outputs = evaluate(model, given, silent)

@@ -207,8 +207,9 @@ def test_the_tree_and_the_masses() -> None:
     assert table["lf_upperleg"] == "2.638" and table["fixed to the world"] == "60.978"
 
 
-def test_warnings_have_their_place_and_effect(tmp_path: Path) -> None:
-    path = tmp_path / "odd.urdf"
+def test_warnings_have_their_place_and_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # longer paths are shortened
+    path = Path("odd.urdf")
     text = resolve("double_pendulum").read_text()
     path.write_text(text.replace("<link ", "<colour/>\n<link ", 1))
     page = Page(page_of(Problem.from_file(path)))

@@ -63,7 +63,6 @@ KEYING: dict[str, set[str]] = {
     "algorithms/reference/derivatives/hyper_dual.py": {"a"},
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
-    "emit/c/expressions.py": {"offset"},
     "model/formats/urdf.py": {"offset"},
     "planning/columns/loops.py": {"q"},
     "planning/forms.py": {"mu"},

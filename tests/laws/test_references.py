@@ -18,13 +18,12 @@ from rbdc import Inertia, Placement, Symmetric3, Vector3
 from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import arrays, for_one_frame
+from rbdc.functions.evaluation import arrays, called_with, for_one_frame
 from rbdc.functions.record import Requirement
 from rbdc.model import Problem
 from rbdc.model.joints import FreeFlyer, JointType
 from rbdc.model.numbers import with_numbers
 from rbdc.report.accuracy import deepest_frame
-from rbdc.spatial import Force
 from tests.laws.test_manifold import chain_model, large_rotation
 from tests.support import Array, assert_close, slow_but
 from tests.support_references import FRAMED, METHODS, generated, reference_of
@@ -74,21 +73,31 @@ def states(model: Problem, count: int) -> dict[str, list[Array]]:
     for name in ("v", "a", "tau", "w", "dq", "dv", "da", "dtau"):
         found[name] = list(rng.normal(size=(count, model.nv)))
     found["fext"] = list(rng.normal(size=(count, 6 * model.njoints)))
+    for name in ("target", "pose"):
+        poses = rng.normal(size=(count, 7))
+        poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+        found[name] = list(poses)
+    found["mu"] = list(rng.uniform(0.5, 1.0, (count, 1)))
+    found["dt"] = list(rng.uniform(0.0, 1e-2, (count, 1)))
+    for function in functions_of(model).values():
+        for p in function.declaration.required:
+            if p.name not in found:
+                found[p.name] = list(rng.normal(size=(count, p.size)))
     return found
 
 
 def own(name: str, model: Problem, given: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the inputs of a function in their order."""
-    return {p.name: given[p.name] for p in functions_of(model)[name].declaration.inputs}
+    """Return the inputs of a function in their order, with the regularisation of a task, whose
+    rows may depend on each other, and without other options at run time.
+    """
+    inputs = functions_of(model)[name].declaration.inputs
+    return {p.name: given[p.name] for p in inputs if not p.optional or p.name in ("fext", "mu")}
 
 
 def evaluated(name: str, method: str, model: Problem, inputs: dict[str, Any], *where: Any) -> list[Any]:
     """Return all entries of all outputs of a method."""
-    arguments = [values for key, values in inputs.items() if key != "fext"]
-    forces = {}
-    if "fext" in inputs:
-        forces = {"fext": [Force.of(inputs["fext"][k : k + 6]) for k in range(0, len(inputs["fext"]), 6)]}
-    outputs = arrays(METHODS[name][method](model, *arguments, *where, **forces))
+    arguments, keywords = called_with(inputs)
+    outputs = arrays(METHODS[name][method](model, *arguments, *where, **keywords))
     return [entry for output in outputs for entry in output]
 
 

@@ -183,8 +183,8 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
     reference. It climbs from there to the root.
     """
 
-    def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace) -> Any:
+    def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace, **keywords: Any) -> Any:
         del trace  # steps of a frame's climb have no names
-        return algorithm(model, *inputs, *place)
+        return algorithm(model, *inputs, *place, **keywords)
 
     return on_model(at_place)

@@ -229,7 +229,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
     by = tuple(p for p in gradient.inputs if p.name in _BY)
     weights = tuple(p.name for p in gradient.inputs if p.name.startswith("w_"))
     methods["step_hessian_vector"] = {
-        method: _Hessian(
+        method: StepHessian(
             by_vectors["step"][method], by_matrices, own, laws.weighted[method], laws.of, by, weights
         )
         for method, own in by_vectors["step_vjp"].items()
@@ -269,7 +269,7 @@ def _policy(model: Problem, name: str) -> Policy:
 
 
 @dataclass(frozen=True)
-class _Hessian:
+class StepHessian:
     """The Hessian of the weighted results of a step, those of q_next as difference(q_next, .), by blocks.
 
     By Euler's rules it is that of accelerations, with weights that are constants meanwhile, and what

@@ -754,6 +754,46 @@ class GeneratedModule(ModuleType):
             gradient (nv,): derivative by q (m^3 / rad, m^2)
         """
 
+    def operational_space_inertia(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Operational-space inertia of a frame: Lambda = (J M^-1 J^T + mu 1)^-1.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            mu (): added to the diagonal of J M^-1 J^T; may be None
+            rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            inertia (6, 6): Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+        """
+
+    def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Dynamics that a frame feels, F = Lambda a + bias + gravity, for a force F at the frame that tau = J^T F exerts.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            mu (): added to the diagonal of J M^-1 J^T; may be None
+            rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            inertia (6, 6): Lambda = (J M^-1 J^T + mu 1)^-1, zero in rows and columns that are off (kg, kg m, kg m^2)
+            inverse (nv, 6): dynamically consistent inverse of J, M^-1 J^T Lambda
+            bias (6,): Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
+            gravity (6,): inverse^T g (N, N m)
+        """
+
     def com(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Centre of mass of all links, in the world.
 
