@@ -141,6 +141,7 @@ CASES = [
 def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: str) -> None:
     m = built(which, rule, (*EVERY, "integrate", "difference"))
     q, v, tau = state(m)
+    tau = 1e-2 * tau if which == "pendulum" else tau  # its light links turn far in a step otherwise
     n, (there, _) = m.nv, m.step(q, v, tau, DT)
 
     def moved(x: Array) -> Array:
@@ -256,7 +257,7 @@ def test_hyq_and_iiwa(root: str) -> None:
 def test_drives_count() -> None:
     model = random_tree(0, size=3)
     options: dict[str, Any] = dict.fromkeys(("damping", "friction", "springs"), "include")
-    build_module(replace(model, name="step_driven"), functions=EVERY, cflags=UNOPTIMISED, **options)
+    build_module(model, name="step_driven", functions=EVERY, cflags=UNOPTIMISED, **options)
 
 
 def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:

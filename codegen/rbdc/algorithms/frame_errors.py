@@ -26,9 +26,10 @@ from rbdc.spatial.quaternions import (
     exponential,
     integrate_translation,
     logarithm,
+    normalized,
     quaternion_of,
 )
-from rbdc.spatial.scalars import polynomial, where_less
+from rbdc.spatial.scalars import polynomial, sqrt, where_less
 from rbdc.spatial.vectors import AXES
 
 SMALL = 0.1
@@ -99,14 +100,22 @@ class Rates:
         return -Motion(linear, self.turning.apply_transposed(step.angular))
 
     def by_target(self, target: Scalars) -> Matrix:
-        """Return the derivatives of the error (6, 7) by the entries of a position and a normalised
-        quaternion.
+        """Return the derivatives of the error (6, 7) by the entries of a position and a quaternion of any
+        length.
         """
-        turned, (x, y, z, w) = held_at(target).rotation, target[3:]
+        turned, (x, y, z, w) = held_at_unit(target).rotation, normalized(target[3:])
+        twice = 2.0 / sqrt(sum(entry * entry for entry in target[3:]))
         steps = [Motion(turned.apply_transposed(unit), Vector3.zero()) for unit in AXES]
         turns = [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
-        steps += [Motion(Vector3.zero(), Vector3.of(own).scaled(2.0)) for own in turns]
+        steps += [Motion(Vector3.zero(), Vector3.of(own).scaled(twice)) for own in turns]
         return transposed([self.along_target(step).scalars() for step in steps])
+
+
+def held_at_unit(target: Scalars) -> Placement:
+    """Return the target's placement, its quaternion divided by its length: errors do not change with that
+    length.
+    """
+    return held_at([*target[:3], *normalized(target[3:])])
 
 
 def frame_error(
@@ -115,7 +124,7 @@ def frame_error(
     """Return log6(T^-1 X) of the placement X of a frame and the target T, x y z qx qy qz qw; the same in
     every reference.
     """
-    return Error.of(held_at(given_target(options)), Climb.of(model, q, frame, reference).world).motion
+    return Error.of(held_at_unit(given_target(options)), Climb.of(model, q, frame, reference).world).motion
 
 
 def frame_error_derivatives(
@@ -125,7 +134,7 @@ def frame_error_derivatives(
     target (6, 7); the error.
     """
     climb, target = replace(Climb.of(model, q, frame, reference), reference="LOCAL"), given_target(options)
-    error = Error.of(held_at(target), climb.world)
+    error = Error.of(held_at_unit(target), climb.world)
     rates = error.rates()
     columns = {index: [rates.along(s) for s in own] for index, own in climb.columns.items()}
     return climb.matrix(columns), rates.by_target(target), error.motion

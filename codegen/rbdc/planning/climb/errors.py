@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.frame_errors import Error, Rates
+from rbdc.algorithms.frame_errors import Error, Rates, held_at_unit
 from rbdc.algorithms.tools.linear import flat
 from rbdc.ir.loops import Statement
 from rbdc.model import Problem
-from rbdc.model.contacts import held_at
 from rbdc.planning.climb.steps import PathStep, of_joint, once, up
 
 TARGET = 7
@@ -36,6 +35,6 @@ def error_derivatives(model: Problem) -> list[Statement]:
 
 
 def _error(m: PathStep) -> Error:
-    found = Error.of(held_at(m.read("target", TARGET)), m.world)
+    found = Error.of(held_at_unit(m.read("target", TARGET)), m.world)
     m.label("e = log(T^-1 X)", "e", found.motion.scalars())
     return found
