@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from markupsafe import escape
 
 from rbdc.cli.commands import commands
 from rbdc.report.measure.kept import keeping, kept
@@ -59,7 +59,7 @@ def test_the_index_has_every_claim_and_figures_as_files(quick_studies: Path) -> 
     assert [entry["study"] for entry in report["studies"]] == list(collection.PAPERS)
     for entry in report["studies"]:
         assert entry["claims"] and (quick_studies / entry["page"]).is_file()
-        assert all(escape(claim["found"]) in page for claim in entry["claims"])
+        assert all(str(escape(claim["found"])) in page for claim in entry["claims"])
         assert not (quick_studies / entry["page"]).with_name("measured").exists()
         pictures = [quick_studies / "figures" / name for name in entry["figures"]]
         assert all(file.stat().st_size > 1000 for file in pictures)
