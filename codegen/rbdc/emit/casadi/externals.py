@@ -132,7 +132,8 @@ class Externals:
             rooms = {**rooms, "y": nq, **others, **moved}
             calls.append(self._call(self._name, ["y", *others]))
             calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
-        by, count = [*zip_longest(self._inputs, self._required)], len(places) // len(self._outputs)
+        count = len(places) // len(self._outputs)
+        by = [*zip_longest(self._inputs, self._required[:count])]  # a regularisation comes after these
         entries = [  # further derivatives of the single output may follow those by these inputs
             (y.jacobian(x, full=p is not None), y, p, list(places)[count * number + k] if p else "")
             for number, y in enumerate(self._outputs)
