@@ -262,10 +262,12 @@ class Functions:
         return [(self._module.nv,), *shapes[1:]] if self._known[name].configuration else shapes
 
     def _weights(self, name: str, products: str) -> list[str]:
-        """Return the inputs of a function of products that hold the weights of each result."""
+        """Return the inputs of a function of products that hold the weights of each result: w, or w_q and so
+        on. What else it takes beyond the inputs of the function, as an acceleration, is zero.
+        """
         own = [spec.name for spec in self._entry(name).inputs]
         inputs = self._entry(products).inputs
-        return [spec.name for spec in inputs if not spec.optional and spec.name not in own]
+        return [spec.name for spec in inputs if spec.name not in own and spec.name.partition("_")[0] == "w"]
 
     def _alike(self, name: str, arrays: Sequence[Any]) -> list[Any]:
         """Return the arrays of a call with unit configurations and the same batch dimensions. Raise

@@ -73,6 +73,7 @@ KEYING: dict[str, set[str]] = {
     "planning/windows/root.py": {"w"},
     "planning/windows/rows.py": {"q", "pose"},
     "report/studies/sensitivity_claims.py": {"q"},
+    "runtime/_frameworks.py": {"w"},
     "verification/expected.py": {"q", "mu"},
 }
 """Files that may use names of inputs as keys, and which: entries of q and v in the manifest and in `info`,
