@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from rbdc.functions.kinematics import FRAMED
 from rbdc.model import Frame, Problem
 from rbdc.model.contacts import held_at
+from rbdc.planning.availability import random_placements
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import random_tree
 
@@ -21,9 +23,7 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 def poses(rng: np.random.Generator, *batch: int) -> Array:
     """Positions and unit quaternions."""
-    drawn = rng.normal(size=(*batch, 7))
-    drawn[..., 3:] /= np.linalg.norm(drawn[..., 3:], axis=-1, keepdims=True)
-    return drawn
+    return random_placements(rng, math.prod(batch), 7).reshape(*batch, 7)
 
 
 OFFSET = poses(np.random.default_rng(1))

@@ -23,6 +23,7 @@ from rbdc.functions.record import Requirement
 from rbdc.model import Problem
 from rbdc.model.joints import FreeFlyer, JointType
 from rbdc.model.numbers import with_numbers
+from rbdc.planning.availability import random_placements
 from rbdc.report.accuracy import deepest_frame
 from tests.laws.test_manifold import chain_model, large_rotation
 from tests.support import Array, assert_close, slow_but
@@ -74,9 +75,7 @@ def states(model: Problem, count: int) -> dict[str, list[Array]]:
         found[name] = list(rng.normal(size=(count, model.nv)))
     found["fext"] = list(rng.normal(size=(count, 6 * model.njoints)))
     for name in ("target", "pose"):
-        poses = rng.normal(size=(count, 7))
-        poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
-        found[name] = list(poses)
+        found[name] = list(random_placements(rng, count, 7))
     found["mu"] = list(rng.uniform(0.5, 1.0, (count, 1)))
     found["dt"] = list(rng.uniform(0.0, 1e-2, (count, 1)))
     for function in functions_of(model).values():

@@ -103,9 +103,10 @@ class Rates:
         """Return the derivatives of the error (6, 7) by the entries of a position and a quaternion of any
         length.
         """
-        turned, (x, y, z, w) = held_at_unit(target).rotation, normalized(target[3:])
+        unit = [*target[:3], *normalized(target[3:])]
+        turned, (x, y, z, w) = held_at(unit).rotation, unit[3:]
         twice = 2.0 / sqrt(sum(entry * entry for entry in target[3:]))
-        steps = [Motion(turned.apply_transposed(unit), Vector3.zero()) for unit in AXES]
+        steps = [Motion(turned.apply_transposed(axis), Vector3.zero()) for axis in AXES]
         turns = [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
         steps += [Motion(Vector3.zero(), Vector3.of(own).scaled(twice)) for own in turns]
         return transposed([self.along_target(step).scalars() for step in steps])

@@ -29,7 +29,7 @@ from rbdc.algorithms.tools.linear import (
     transposed,
 )
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model, Problem
+from rbdc.model import Model, Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Scalar, Scalars, Vector3
 
@@ -110,22 +110,13 @@ def rows_above(model: Model) -> list[list[int]]:
     table, pairs = dof_table(model), set[tuple[int, int]]()
     own = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}
     for index in range(model.njoints):
-        on_path = set[int]().union(*(own[k] for k in path_of(model, index)))
+        on_path = set[int]().union(*(own[k] for k in model.support(index)))
         pairs |= {(k, j) for k in on_path for j in on_path if j < k}
     above = [{j for k, j in pairs if k == row} for row in range(model.nv)]
     for row in reversed(range(model.nv)):
         for j in above[row]:
             above[j] |= {k for k in above[row] if k < j}
     return [sorted(found) for found in above]
-
-
-def path_of(model: Model, body: int) -> list[int]:
-    """Return the bodies from one to the root."""
-    found = []
-    while body != WORLD:
-        found.append(body)
-        body = model.bodies[body].parent
-    return found
 
 
 def factors_of_inertia(

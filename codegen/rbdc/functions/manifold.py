@@ -13,7 +13,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodi
 from rbdc.algorithms.frame_errors import exp6, log6
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
 from rbdc.algorithms.steps import derivatives as algorithms
-from rbdc.algorithms.steps.curvature import add_curvature, weights_of_accelerations
+from rbdc.algorithms.steps.curvature import add_curvature, implicit, weights_of_accelerations
 from rbdc.algorithms.steps.rules import joints_of
 from rbdc.algorithms.tools.linear import InverseFactor, identity
 from rbdc.algorithms.trace import Trace, silent
@@ -300,7 +300,7 @@ class StepHessian:
             return Differentiated(self.gradient, self.by, kept=tuple(_BLOCKS))(model, inputs, trace)
         others = {name: x for name, x in inputs.items() if name not in self.weights}
         dt, (w_q, w_v, *rest) = inputs["dt"], [inputs[name] for name in self.weights]
-        moving = self.values(model, others, silent)[1] if model.integrator == EULER[0] else inputs["v"]
+        moving = self.values(model, others, silent)[1] if implicit(model) else inputs["v"]
         e = [dt[0] * x for x in moving]
         weights = [weights_of_accelerations(model, e, dt, w_q, w_v), *rest]
         n, blocks = model.nv, self._of_accelerations(model, others, weights)
@@ -328,7 +328,7 @@ class StepHessian:
     def _steps(self, model: Problem, others: Inputs) -> list[list[list[Scalar]]]:
         """dt v by q, v and tau (nv, nv each), of the velocity that configurations step by."""
         (dt,), n = others["dt"], model.nv
-        if model.integrator == EULER[0]:
+        if implicit(model):
             found = self.derivatives(model, others, silent)[4:7]
             return [[[dt * y for y in x[k : k + n]] for k in range(0, n * n, n)] for x in found]
         still = [[0.0] * n for _ in range(n)]

@@ -25,6 +25,13 @@ regular robot.
 """
 
 
+def random_placements(rng: np.random.Generator, samples: int, size: int) -> NDArray[np.float64]:
+    """Return random placements (samples, size), seven numbers each: a position and a unit quaternion."""
+    drawn = rng.normal(size=(samples, size // 7, 7))
+    drawn[..., 3:] /= np.linalg.norm(drawn[..., 3:], axis=-1, keepdims=True)
+    return drawn.reshape(samples, size)
+
+
 def random_configurations(
     model: Problem, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
 ) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ from rbdc.model import Problem
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.native.cache import own_code
-from rbdc.planning.availability import random_configurations
+from rbdc.planning.availability import random_configurations, random_placements
 
 DIGITS = 40
 SEED = 20180706
@@ -55,9 +55,7 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
         if p.kind is Kind.DURATION:
             made[p.name] = LONGEST * rng.random((samples, p.size))
         elif p.kind is Kind.PLACEMENTS:
-            poses = rng.standard_normal((samples, p.size // 7, 7))
-            poses[..., 3:] /= np.linalg.norm(poses[..., 3:], axis=-1, keepdims=True)
-            made[p.name] = poses.reshape(samples, p.size)
+            made[p.name] = random_placements(rng, samples, p.size)
         elif p.kind is Kind.PART:
             # The same for all contacts: peers take one number.
             made[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)

@@ -20,7 +20,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import REFERENCES, ROWS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part
 from rbdc.model import Body, Problem
-from rbdc.planning.availability import random_configurations
+from rbdc.planning.availability import random_configurations, random_placements
 from rbdc.reduction.parameters import nominal
 from rbdc.runtime._arrays import random_configuration
 from rbdc.spatial import Inertia, Scalar, Symmetric3, Vector3
@@ -122,9 +122,7 @@ def _values(
         case Kind.SWITCHES | Kind.TASK:
             return np.where(rng.random(size) < 0.5, 1.0, 0.0)
         case Kind.PLACEMENTS:
-            turned = rng.normal(size=size).reshape(-1, 7)
-            turned[:, 3:] /= np.linalg.norm(turned[:, 3:], axis=1, keepdims=True)
-            return turned.reshape(size)
+            return random_placements(rng, *size)
         case Kind.OTHER | Kind.JOINT_ROWS | Kind.INVERSE | Kind.SPACE_ROWS:
             given = f"{parameter.name} ({parameter.kind.value})"
             raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")

@@ -108,18 +108,15 @@ def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -
 def step(
     law_of: LawOf,
     model: Problem,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalars,
-    *,
+    *given: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return q' (nq) and v' (nv) after dt (1; s) by the rule of the model; with contacts their forces at the
-    start (nc). Test: MuJoCo's `mj_step`; differences of order 4 by halved steps.
+    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model; with contacts their
+    forces at the start (nc). Test: MuJoCo's `mj_step`; differences of order 4 by halved steps.
     """
+    q, v, tau, dt = given
     law = law_of(model, tau, fext, options, trace)
     after, velocity, forces = stepped(model, law, (q, v, dt), trace)
     return (after, velocity, forces) if forces else (after, velocity)
@@ -128,18 +125,15 @@ def step(
 def step_derivatives(
     law_of: LawOf,
     model: Problem,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalars,
-    *,
+    *given: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
     """Return the derivatives of q' in its tangent space, of v' and, with contacts, of their forces, by q, v,
-    tau (nv columns each) and dt (one). Test: differences on the manifold, dual numbers.
+    tau (nv columns each) and dt (one), at these four. Test: differences on the manifold, dual numbers.
     """
+    q, v, tau, dt = given
     law, n = law_of(model, tau, fext, options, trace), model.nv
     directions = Directions(model, law, (q, v, dt), trace, turns={})
     made = [
@@ -155,18 +149,16 @@ def step_derivatives(
 def step_jvp(
     law_of: LawOf,
     model: Problem,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalars,
-    *direction: Scalars,
+    *given: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
     """Return the changes of q' in its tangent space and of v' (nv), with contacts of their forces (nc), in
-    the direction dq, dv, dtau and ddt. Test: the products of `step_derivatives`.
+    the direction dq, dv, dtau and ddt, which follow q, v, tau and dt. Test: the products of
+    `step_derivatives`.
     """
+    q, v, tau, dt, *direction = given
     dq, dv, dtau, (ddt,) = map(list, direction)
     law = law_of(model, tau, fext, options, trace)
     change = Directions(model, law, (q, v, dt), trace).along(dq, dv, dtau, ddt)
@@ -176,18 +168,16 @@ def step_jvp(
 def step_vjp(
     law_of: LawOf,
     model: Problem,
-    q: Scalars,
-    v: Scalars,
-    tau: Scalars,
-    dt: Scalars,
-    *weights: Scalars,
+    *given: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
     """Return sums of the rows of the derivatives by q, v, tau (nv each) and dt (1), those of q' weighted with
-    w_q (nv), of v' with w_v (nv), of the forces with w_forces (nc). Test: the products of `step_derivatives`.
+    w_q (nv), of v' with w_v (nv), of the forces with w_forces (nc). The weights follow q, v, tau and dt.
+    Test: the products of `step_derivatives`.
     """
+    q, v, tau, dt, *weights = given
     tape = Tape()
     law = law_of(model, tau, fext, options, there_and_back(tape, trace))
     dq, dv, dtau = ([*tape.variables([0.0] * model.nv)] for _ in range(3))

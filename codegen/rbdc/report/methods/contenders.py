@@ -186,8 +186,8 @@ def as_loops(
         raise NotTried(str(error).removeprefix(f"{model.place}: ")) from None
     if zeroed:
         outputs = {p.name for p in function.declaration.outputs}
-        cleared = [x for x in nest.statements if isinstance(x, Clear) and x.array in outputs]
-        nest = replace(nest, statements=tuple(x for x in nest.statements if x not in cleared))
+        kept = (x for x in nest.statements if not (isinstance(x, Clear) and x.array in outputs))
+        nest = replace(nest, statements=tuple(kept))
     return of_nest(model, declared(function, text), nest, reference)
 
 
