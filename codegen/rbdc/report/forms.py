@@ -162,8 +162,8 @@ def _rows_of(
 
 def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     """Return the largest difference between a form's results and the chosen one's, in parts of the largest
-    entry of all outputs of the sample: one that all but vanishes beside M^-1 is a difference of large numbers
-    in every form.
+    entry of all outputs of the sample. An output that nearly vanishes beside M^-1 is a difference of large
+    numbers in every form, so its entries are not compared with themselves.
     """
     found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
     largest = np.max(np.abs(right), axis=1, initial=0.0)

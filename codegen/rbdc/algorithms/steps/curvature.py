@@ -29,12 +29,12 @@ PAIRS = ((0, 0), (1, 1), (0, 1), (0, 2), (1, 2), (2, 2))
 
 
 def implicit(model: Problem) -> bool:
-    """Whether configurations step by the velocity after the step."""
+    """Return whether configurations step by the velocity after the step."""
     return model.integrator == "semi-implicit"
 
 
 def weights_of_accelerations(model: Problem, e: Scalars, dt: Scalars, w_q: Scalars, w_v: Scalars) -> Vector:
-    """The gradient of w_q^T q' + w_v^T v' by ddq (nv)."""
+    """Return the gradient of w_q^T q' + w_v^T v' by ddq (nv)."""
     (h,) = dt
     weights = list(w_v)
     for body, own in joints_of(model) if implicit(model) else ():
@@ -44,7 +44,7 @@ def weights_of_accelerations(model: Problem, e: Scalars, dt: Scalars, w_q: Scala
 
 
 def _pulled(joint: JointType, e: Scalars, w: Scalars) -> Vector:
-    """p = J(e)^T w of a joint."""
+    """Return p = J(e)^T w of a joint."""
     if joint.euclidean:
         return list(w)
     return joint.project(transposed_rate_of_exponential(joint.motion(e), _as_force(joint.motion(w))))
@@ -71,7 +71,7 @@ def add_curvature(
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
-    """The bilinear form (2 nv, 2 nv) of dq and e_a of one direction, then of the other."""
+    """Return the bilinear form (2 nv, 2 nv) of dq and e_a of one direction, then of the other."""
     size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
     motions = [
         step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()
@@ -86,7 +86,7 @@ def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
 
 
 def _gradient(joint: JointType, e: Scalars, w: Scalars) -> Vector:
-    """g and p."""
+    """Return g and p."""
     turn, weight = joint.motion(e), _as_force(joint.motion(w))
     pulled = transposed_rate_of_exponential(turn, weight)
     return [*joint.project(weight + turn.cross_force(pulled)), *joint.project(pulled)]

@@ -34,7 +34,7 @@ def free(
     options: ContactOptions,
     trace: Trace,
 ) -> Law:
-    """Forward dynamics with the solves of `dynamics`."""
+    """Return forward dynamics with the solves of `dynamics`."""
     del options  # there are no contacts
 
     def law(q: Vector, v: Vector) -> Accelerations:
@@ -51,7 +51,7 @@ def free(
 
 
 def held(model: Problem, tau: Scalars, fext: Forces | None, options: ContactOptions, trace: Trace) -> Law:
-    """Constrained dynamics."""
+    """Return constrained dynamics."""
 
     def law(q: Vector, v: Vector) -> Accelerations:
         def along(*directions: Vector) -> tuple[Vector, Vector]:
@@ -72,7 +72,7 @@ def free_by_matrices(
     options: ContactOptions,
     trace: Trace,
 ) -> Law:
-    """Forward dynamics by the matrices of its derivatives."""
+    """Return forward dynamics by the matrices of its derivatives."""
     del options  # there are no contacts
 
     def law(q: Vector, v: Vector) -> Accelerations:
@@ -85,7 +85,7 @@ def free_by_matrices(
 def held_by_matrices(
     model: Problem, tau: Scalars, fext: Forces | None, options: ContactOptions, trace: Trace
 ) -> Law:
-    """Constrained dynamics by the matrices of its derivatives."""
+    """Return constrained dynamics by the matrices of its derivatives."""
 
     def law(q: Vector, v: Vector) -> Accelerations:
         given = (model, q, v, tau, fext, options, trace)
@@ -96,7 +96,7 @@ def held_by_matrices(
 
 
 def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -> Along:
-    """Products of derivatives by q, v and tau with directions of these."""
+    """Return the products of derivatives by q, v and tau with directions of these."""
 
     def product(matrices: Sequence[Matrix], directions: Sequence[Vector]) -> Vector:
         direction = [x for own in directions for x in own]

@@ -69,15 +69,15 @@ class Stepping:
     asked: int = 0
 
     def move(self, e: Sequence[Any]) -> Configuration:
-        """start (+) e."""
+        """Return start (+) e."""
         return Configuration(integrate(self.model, self.start.q, e, self.trace))
 
     def accelerate(self, at: Configuration, v: Sequence[Any]) -> Vector:
-        """ddq of the next stage."""
+        """Return ddq of the next stage."""
         return self._stage(at, v).ddq
 
     def forces(self) -> Vector:
-        """Forces of contacts at the start (nc)."""
+        """Return the forces of contacts at the start (nc)."""
         return self.stages[0].forces
 
     def _stage(self, at: Configuration, v: Sequence[Any]) -> Accelerations:
@@ -87,7 +87,7 @@ class Stepping:
         return self.stages[self.asked - 1]
 
     def bracket(self, x: Vector, y: Vector) -> Vector:
-        """[x, y] (nv) of motions of joints: zero where coordinates are simply added."""
+        """Return [x, y] (nv) of motions of joints: zero where coordinates are simply added."""
         return flat(
             [
                 _project(body.joint, body.joint.motion(x[own]).cross(body.joint.motion(y[own])))
@@ -125,7 +125,7 @@ class Moving(Stepping):
         return Configuration(super().move(step).q, rate)
 
     def _through(self, body: Any, e: Motion, step: Motion) -> Vector:
-        """J(e) times a step of a joint."""
+        """Return J(e) times a step of a joint."""
         if self.turns is None:
             return _project(body.joint, rate_of_exponential(e, step))
         key = self.moves, body.index_v
@@ -143,18 +143,18 @@ class Moving(Stepping):
 
 
 def joints_of(model: Problem) -> list[tuple[Any, slice]]:
-    """The bodies whose joints follow no others, and their places in v."""
+    """Return the bodies whose joints follow no others, and their places in v."""
     return [(b, slice(b.index_v, b.index_v + b.joint.nv)) for b in model.bodies if b.coupling is None]
 
 
 def _project(joint: Any, motion: Motion) -> Vector:
-    """The entries of a motion of a joint, of which S^T S = 1."""
+    """Return the entries of a motion of a joint, of which S^T S = 1."""
     entries: Vector = joint.project(Force(motion.linear, motion.angular))
     return entries
 
 
 def _sum(*terms: tuple[Scalar, Sequence[Any]]) -> Vector:
-    """The sum of vectors times factors."""
+    """Return the sum of vectors times factors."""
     (factor, first), *others = terms
     total = [factor * x for x in first]
     for factor, own in others:
@@ -198,7 +198,7 @@ RULES: Mapping[Integrator, Rule] = {
 
 
 def stepped(model: Problem, law: Law, given: Sequence[Scalars], trace: Trace) -> tuple[Vector, ...]:
-    """q' (nq), v' (nv) and, with contacts, their forces at the start (nc), from q, v and dt."""
+    """Return q' (nq), v' (nv) and, with contacts, their forces at the start (nc), from q, v and dt."""
     q, v, dt = given
     m = Stepping(model, Configuration([*q]), law, trace)
     after, velocity = RULES[model.integrator](m, v, dt[0])
@@ -217,7 +217,7 @@ class Directions:
     stages: list[Accelerations] = field(default_factory=list)
 
     def along(self, dq: Vector, dv: Vector, dtau: Vector, ddt: Scalar) -> tuple[Vector, Vector, Vector]:
-        """The changes of q' in its tangent space and of v' (nv), and of the forces at the start (nc)."""
+        """Return the changes of q' in its tangent space, of v' (nv) and of the first stage's forces (nc)."""
         q, v, dt = self.given
         start = Configuration([*q], dq)
         m = Moving(self.model, start, self.law, self.trace, self.stages, torques=dtau, turns=self.turns)
