@@ -31,7 +31,7 @@ WORDS = 700
 """Of the first page, at most."""
 COPIED = ("generated/cartpole", "generated/double_pendulum")
 """Folders of the checkout that commands of a page may write to."""
-SOURCES = ("codegen", "robots", "templates", "tests")
+SOURCES = ("codegen", "docs", "robots", "templates", "tests")
 """Folders that they read: links to these take a thousand files less than copies, but for what is installed or
 tested, which leaves traces in them.
 """

@@ -33,6 +33,8 @@ BATCHED = (
     *("rnea", "rnea_derivatives", "rnea_vjp", "rnea_jvp", "aba", "aba_derivatives", "aba_vjp", "aba_jvp"),
     *("expand", "forward_kinematics", "frame_jacobian", "frame_acceleration_derivatives"),
 )
+OF_SIX_DOFS = ("manipulability_gradient", "operational_space", "operational_space_inertia")
+"""Functions that are zero or undefined where fewer than six degrees of freedom carry the frame."""
 OF_THE_TREE = ("rnea", "crba", "forward_kinematics", "frame_jacobian", "frame_acceleration")
 LEADERS = {
     0: Mimic("joint3", -0.5, 0.3),
@@ -41,17 +43,18 @@ LEADERS = {
 }
 
 
-def curved_tree(mimic: str) -> Problem:
+def curved_tree(mimic: str, root: str = "fixed") -> Problem:
     """Return a branching tree with a chain of two followers, one of them before its leader in depth-first
-    order.
+    order. On a free root the curves are flat, so that nothing is far away at large angles.
     """
+    bend = 1.0 if root == "fixed" else 1e-3
     rng = np.random.default_rng(7)
     kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
     parents = ["base", "link0", "base", "link2", "link2", "link4"]
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(6))]
     joints = [
         dataclasses.replace(
-            random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", LEADERS.get(k)),
+            random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", _bent(LEADERS.get(k), bend)),
             armature=0.1 + 0.1 * k,
             friction=0.5,
             damping=0.2,
@@ -60,7 +63,12 @@ def curved_tree(mimic: str) -> Problem:
     ]
     drives: dict[str, Any] = {"friction": "include", "friction_width": 0.3, "damping": "include"}
     drives = drives if mimic == "coupled" else {}
-    return Problem.assemble(f"curved_{mimic}", links, joints, mimic=mimic, **drives)
+    return Problem.assemble(f"curved_{mimic}", links, joints, root_joint=root, mimic=mimic, **drives)
+
+
+def _bent(mimic: Mimic | None, bend: float) -> Mimic | None:
+    """Return a curve with its higher coefficients times `bend`."""
+    return mimic and dataclasses.replace(mimic, higher=tuple(bend * c for c in mimic.higher))
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +225,8 @@ def test_every_function_and_batches() -> None:
     build_module(model, functions=functions, cflags=UNOPTIMISED)
     model = dataclasses.replace(model, name="curved_batches")
     build_module(model, functions=BATCHED, targets=("c", "batch"), cflags=UNOPTIMISED)
+    model = dataclasses.replace(curved_tree("coupled", "free-flyer"), name="curved_floating")
+    build_module(model, functions=OF_SIX_DOFS, cflags=UNOPTIMISED)
 
 
 def test_conversions_go_along_the_curves(pair: tuple[ModuleType, ModuleType]) -> None:

@@ -16,59 +16,27 @@ Yoshikawa, Manipulability of Robotic Mechanisms (1985), its gradient by dual num
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import minverse
+from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.dual_numbers import along, differentiated
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
-from rbdc.algorithms.reference.rnea import forward_pass, rnea
+from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.sharing import once
+from rbdc.algorithms.reference.tree_motions import TreeMotions, tree_motions
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, flat, product, transposed
-from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.errors import OptionError
-from rbdc.model import WORLD, Frame, Problem
+from rbdc.model import Problem
 from rbdc.model.contacts import DEFAULTS, ContactOptions, given_target, held_at
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt, where_less
 
 SINGULAR = 2.0**-46
 """A pivot below this part of its diagonal entry is 0 but for rounding."""
-
-
-@dataclass(frozen=True)
-class TreeMotions:
-    """The bodies in the world, which is WORLD itself; joint and column of each degree of freedom."""
-
-    placements: dict[int, Placement]
-    velocities: dict[int, Motion]
-    accelerations: dict[int, Motion]
-    columns: list[tuple[int, Motion]]
-
-    def placement(self, frame: Frame) -> Placement:
-        """Return where a frame is."""
-        return self.placements[frame.body].compose(frame.placement)
-
-    def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
-        """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
-        joint does not carry the body.
-        """
-        carriers = set(model.support(body))
-        return [seen(s) if joint in carriers else Motion.zero() for joint, s in self.columns]
-
-
-def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
-    """Return the motion of the tree, at rest where v or a is None."""
-    m, still = OneFrame(model, q, v, a), Motion.zero()
-    velocities, accelerations = map(m.in_order, forward_pass(m, still))
-    return TreeMotions(
-        {WORLD: Placement.identity(), **dict(enumerate(m.placements))},
-        {WORLD: still, **dict(enumerate(velocities))},
-        {WORLD: still, **dict(enumerate(accelerations))},
-        [(k.body.at, k.s) for k in m.columns()],
-    )
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -194,6 +162,7 @@ def frame_error_derivatives(
     numbers, and the error. Test: differences.
     """
 
+    @bound
     def error(model: Problem, q: Scalars, target: Scalars) -> list[Scalar]:
         return _error(model, q, target, frame, reference)
 
@@ -220,6 +189,7 @@ def manipulability_gradient(
     """Return w, and its derivatives by q in the tangent space. Zero where J has not six independent rows."""
     viewpoint(Placement.identity(), reference)
 
+    @bound
     def manipulability(model: Problem, q: Scalars) -> list[Scalar]:
         rows = frame_jacobian(model, q, frame)
         return [_root_of_determinant([[dot(one, two) for two in rows] for one in rows])]
@@ -277,7 +247,7 @@ def operational_space(
         model,
         q,
         v,
-        method=lambda model, q, v: list(frame_velocity(model, q, v, frame, reference)),
+        method=bound(lambda model, q, v: frame_velocity(model, q, v, frame, reference)),
         configurations=(True,),
         directions=(v,),
     )
