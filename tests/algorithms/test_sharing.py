@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from rbdc.algorithms.reference import frames
+from rbdc.algorithms.reference.rnea import tree_motions
 from rbdc.algorithms.reference.sharing import MOST, once, shared_steps
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES
@@ -34,7 +35,7 @@ def test_a_step_is_remembered_for_the_same_objects() -> None:
 @pytest.mark.parametrize(("name", "inputs"), [("frame_velocity", 1), ("frame_acceleration_derivatives", 3)])
 def test_frames_share_the_motion_of_the_tree(name: str, inputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of derivatives one motion along all directions of an input."""
-    model, counted = random_tree(1), Mock(wraps=frames.tree_motions)
+    model, counted = random_tree(1), Mock(wraps=tree_motions)
     monkeypatch.setattr(frames, "tree_motions", counted)
     reference = reference_of(functions_of(model)[name])
     given = [[*model.neutral()], *([0.1] * model.nv for _ in range(2 if "acceleration" in name else 1))]

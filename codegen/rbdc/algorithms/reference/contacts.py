@@ -18,8 +18,7 @@ from rbdc.algorithms.reference.centroidal import about_centre, total_mass
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
-from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.reference.tree_motions import TreeMotions, tree_motions
+from rbdc.algorithms.reference.rnea import TreeMotions, rnea, tree_motions
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import (
     Factorisation,

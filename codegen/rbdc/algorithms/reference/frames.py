@@ -24,9 +24,8 @@ from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.dual_numbers import along, differentiated
 from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.manifold import logarithm_of_placement
-from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.reference.rnea import TreeMotions, rnea, tree_motions
 from rbdc.algorithms.reference.sharing import once
-from rbdc.algorithms.reference.tree_motions import TreeMotions, tree_motions
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, flat, product, transposed
 from rbdc.errors import OptionError

@@ -4,12 +4,14 @@ Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial fram
 Drives of joints, joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
 friction by the smooth sign x / sqrt(x^2 + w^2) of a rate x. A joint that follows another has forces by its
 own coordinate, which then act on its leader. Derivatives are those of dual numbers.
+
+The forward pass with all quantities in the world gives the motion of the tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rbdc.algorithms.reference.dual_numbers import along
 from rbdc.algorithms.tools.joint_coordinates import (
@@ -22,8 +24,9 @@ from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Vector
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
-from rbdc.model import Body, DriveTerm, Problem
-from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars, Vector3
+from rbdc.algorithms.tools.one_frame import OneFrame
+from rbdc.model import WORLD, Body, DriveTerm, Frame, Problem
+from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 from rbdc.spatial.tangent import OuterTangent, Tangent
 
@@ -165,3 +168,36 @@ def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
         signs = [0.0 if is_zero(rate) else rate / sqrt(rate * rate + width * width) for rate in rates]
         forces = [force + body.friction * sign for force, sign in zip(forces, signs, strict=True)]
     return forces
+
+
+@dataclass(frozen=True)
+class TreeMotions:
+    """The bodies in the world, which is WORLD itself; joint and column of each degree of freedom."""
+
+    placements: dict[int, Placement]
+    velocities: dict[int, Motion]
+    accelerations: dict[int, Motion]
+    columns: list[tuple[int, Motion]]
+
+    def placement(self, frame: Frame) -> Placement:
+        """Return where a frame is."""
+        return self.placements[frame.body].compose(frame.placement)
+
+    def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
+        """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
+        joint does not carry the body.
+        """
+        carriers = set(model.support(body))
+        return [seen(s) if joint in carriers else Motion.zero() for joint, s in self.columns]
+
+
+def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
+    """Return the motion of the tree, at rest where v or a is None."""
+    m, still = OneFrame(model, q, v, a), Motion.zero()
+    velocities, accelerations = map(m.in_order, forward_pass(m, still))
+    return TreeMotions(
+        {WORLD: Placement.identity(), **dict(enumerate(m.placements))},
+        {WORLD: still, **dict(enumerate(velocities))},
+        {WORLD: still, **dict(enumerate(accelerations))},
+        [(k.body.at, k.s) for k in m.columns()],
+    )
