@@ -1,5 +1,5 @@
-"""Comparison of ways of computing the same functions: accuracy, time and size.
+"""Compare several ways of computing the same functions by accuracy, time and size.
 
-Rooms, each importing only those before it: `options`, `accuracy`, `methods`, `measure`, `present`, and the
-commands `compare` and `benchmark`; then `studies`.
+Each room imports only the rooms before it: `options`, `accuracy`, `methods`, `measure`, `present`, the
+commands `compare` and `benchmark`, `studies`.
 """

@@ -1,9 +1,9 @@
-"""Seeded inputs, the same on every machine, and reference results: the recursions of the literature on
-numbers of 40 digits.
+"""Draw seeded inputs, compute reference results of 40 digits, and measure errors against them.
 
-The reference shares no algorithm, compiled code, pass or emitter with the methods that are measured; see
-`rbdc.algorithms.reference`. Errors of other results against them are by the metrics of Singh, Russell and
-Wensing, equations (40) to (43), over all outputs and samples, less the uncertainty of the inputs.
+The inputs are the same on every machine. The references are the recursions of the literature
+(`rbdc.algorithms.reference`). They share no algorithm, compiled code, pass or emitter with the methods that
+are measured. Errors follow the metrics of Singh, Russell and Wensing, equations (40) to (43), over all
+outputs and samples, less the uncertainty of the inputs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rbdc.planning.availability import random_configurations, random_placements
 DIGITS = 40
 SEED = 20180706
 LONGEST = 0.01
-"""Seconds of a step of time."""
+"""Longest time step that is drawn (s)."""
 NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.POSITIVE, Kind.OTHER)
 """Kinds of inputs that no comparison needs, or has values for."""
 
@@ -40,11 +40,11 @@ Array = NDArray[np.float64]
 
 
 def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
-    """Return random values of every required input in the catalogue that can be drawn, by name, each of shape
-    (samples, size).
+    """Return random values (samples, size) of every required input in the catalogue that can be drawn, by
+    name.
 
-    Configurations lie within the joints' limits, times within `LONGEST`, placements have unit quaternions;
-    all others are standard normal, or zero where `at_rest`.
+    Configurations lie within the joint limits and times within `LONGEST`. Placements have unit quaternions.
+    All other inputs are standard normal, or zero if `at_rest`.
     """
     rng = np.random.default_rng(SEED)
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
@@ -57,7 +57,7 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
         elif p.kind is Kind.PLACEMENTS:
             made[p.name] = random_placements(rng, samples, p.size)
         elif p.kind is Kind.PART:
-            # The same for all contacts: peers take one number.
+            # One value for all contacts: peers accept a single number.
             made[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)
         elif p.kind not in (Kind.CONFIGURATION, *NOT_DRAWN):
             values = rng.standard_normal((samples, p.size)) * (not at_rest)
@@ -66,9 +66,9 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
 
 
 def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> list[str]:
-    """Return the names of the arrays that the function is given, in order; optional inputs are left out.
+    """Return the names of the arrays that the function receives, in order, without optional inputs.
 
-    Raises UnsupportedError for an input that `draw` does not make, or makes of another size.
+    Raises UnsupportedError for an input that `draw` does not make, or makes with another size.
     """
     for parameter in declaration.required:
         if parameter.name not in drawn or drawn[parameter.name].shape[1] != parameter.size:
@@ -80,17 +80,19 @@ def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> l
 
 
 def deepest_frame(model: Problem) -> int:
-    """Return the frame that most joints carry, the first of equals; framed functions are measured with it."""
+    """Return the frame with the most joints on its path to the root; ties go to the first. Functions of a
+    frame are measured with it.
+    """
     depth = [len(model.support(frame.body)) for frame in model.frames]
     return depth.index(max(depth))
 
 
 def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """Return the function's outputs side by side at every sample of `inputs`, (samples, size) each, by name;
-    of a framed function for `deepest_frame` in LOCAL coordinates, of a pair relative to the first frame.
-    Shape (2, samples, size): two doubles for each entry, whose sum has about 32 digits.
+    """Return the outputs of the function at every sample of `inputs`, by name.
 
-    The results are cached under the model, the function, the inputs and rbdc's own code.
+    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates, a function of two frames
+    relative to the first frame. The shape is (2, samples, size): each entry is a sum of two doubles, which
+    has about 32 digits. The cache keys are the model, the function, the inputs and the sources of rbdc.
     """
     name = function.declaration.name
     data = [part for key, x in sorted(inputs.items()) for part in (key, np.ascontiguousarray(x).tobytes())]
@@ -107,11 +109,11 @@ def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -
 
 
 def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
-    """Return all outputs for one sample in a row, in numbers of `DIGITS` digits."""
+    """Return all outputs of one sample side by side, as numbers of `DIGITS` digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
-    # Products and sums of the model's constants are not to be rounded either.
+    # Convert the constants of the model too: their products and sums must not be rounded.
     exact, algorithm = with_numbers(model, context.mpf), reference_of(function)
     if function.declaration.framed:
         others = (0,) if function.declaration.pair else ()
@@ -128,19 +130,22 @@ WRONG_NUMERICAL = 1e-2
 
 
 def tolerance(method: str) -> float:
-    """Return largest admissible scaled error of a method, by its name."""
+    """Return the largest admissible scaled error of a method, by its name."""
     return WRONG_NUMERICAL if method.endswith(("-difference", "-diff-1", "-diff-2")) else WRONG
 
 
 def errors(values: Array, reference: Array, uncertain: Array | float = 0.0) -> dict[str, float]:
-    """Return errors of `values`, (samples, size), against the reference, by name.
+    """Return the errors of `values` (samples, size) against the reference, by name.
 
-    max_abs: largest |A - Aref| (40). rms_abs: its root mean square (41). max_rel: largest |A - Aref| /
-    max(|Aref|, 1) (42). rms_rel: its root mean square (43). scaled: largest error of a sample relative to the
-    sample's largest entry, less the known uncertainty; it does not depend on units and therefore decides
-    whether a result is wrong. An entry that is not finite has an infinite error.
+    max_abs: largest |A - Aref| (40).
+    rms_abs: root mean square of |A - Aref| (41).
+    max_rel: largest |A - Aref| / max(|Aref|, 1) (42).
+    rms_rel: root mean square of the same ratio (43).
+    scaled: largest error of a sample relative to the largest entry of the sample, less `uncertain`. It does
+        not depend on units and therefore decides whether a result is wrong.
 
-    uncertain: the part of each entry's error, (samples, size), that `scaled` disregards.
+    An entry that is not finite has an infinite error. `uncertain` (samples, size) is the part of the error of
+    each entry that `scaled` disregards.
     """
     high, low = reference
     difference = np.abs((values - high) - low)
@@ -166,9 +171,10 @@ LAST_BIT = np.pi * 2.0**-52
 
 
 def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """Return the change of each entry of the results, (samples, size), by the last bit of every coordinate.
+    """Return the change of each entry of the results (samples, size) when the last bit of each coordinate
+    changes.
 
-    Terms that cancel leave such differences, and no method can avoid them.
+    Cancelling terms cause such differences. No method can avoid them.
     """
     moved = {name: x.copy() for name, x in inputs.items()}
     euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]

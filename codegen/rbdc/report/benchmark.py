@@ -1,4 +1,4 @@
-"""rbdc benchmark: its robots, one comparison for each, one after the other, and one report of all."""
+"""Run rbdc benchmark: compare the robots one after the other and write one report of all."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ COMPILERS = ("gcc",)
 
 
 def benchmarked() -> tuple[str, ...]:
-    """Return the functions that are measured unless others are asked for."""
+    """Return the functions that are measured by default."""
     return tuple(name for name, function in known().items() if function.comparison.benchmarked)
 
 
 def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
     """Return the report of all robots, ready for JSON.
 
-    A robot that cannot be measured is listed in `absent` with the reason and does not stop the others;
-    `failed` lists those of them that have a description. Raises OptionError for options that make no sense,
-    and where no robot is left.
+    A robot that cannot be measured is listed in `absent` with the reason; the others are still measured.
+    `failed` lists the absent robots that have a description. Raises OptionError for invalid options, and if
+    no robot is left.
     """
     functions = benchmarked() if options.functions is None else options.functions
     derivatives = {name for name, function in known().items() if function.comparison.derivative_of}
@@ -74,7 +74,7 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
 
 
 def wrong_in_any(report: dict[str, Any], families: Sequence[str]) -> list[str]:
-    """Return messages about results of methods of these families that disagree with the reference."""
+    """Return messages about the methods of these families whose results disagree with the reference."""
     robots = report["robots"].items()
     return [f"{label}: {line}" for label, one in robots for line in wrong_results(one, families)]
 
@@ -102,8 +102,9 @@ SUITE: dict[str, tuple[str, str | None]] = {
 class Entrant:
     """A robot of the benchmark.
 
-    description: file, None where there is none. reason: of such an absence. stands_for: name in `SUITE` with
-    which the label begins.
+    description: its file, None if there is none.
+    reason: why there is no file.
+    stands_for: the name in `SUITE` with which the label begins.
     """
 
     label: str
@@ -114,11 +115,11 @@ class Entrant:
 
 
 def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
-    """Return the robots of the command line; no words stand for the whole suite.
+    """Return the robots that the command line names; without words, the whole suite.
 
-    A description replaces the robot of the suite with whose name its own begins. root_joint: of the robots
-    that are named one by one. Raises OptionError for a word that is neither a description nor a name, and
-    where two robots would have one label.
+    A description replaces the robot of the suite whose name begins its own name. `root_joint` applies to
+    robots that are named one by one. Raises OptionError for a word that is neither a description nor a name,
+    and if two robots have the same label.
     """
     chosen = given = [_entrant(word, root_joint) for word in words if word != WHOLE]
     if WHOLE in words or not words:
@@ -135,7 +136,7 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
 
 
 def _entrant(word: str, root_joint: str | None) -> Entrant:
-    """Return a robot by a word of the command line, with its usual root joint or the given one."""
+    """Return the robot that a word names, with `root_joint` or its usual root joint."""
     path: Path | None
     label, reason = word, ""
     if word not in SUITE:
@@ -153,7 +154,7 @@ def _entrant(word: str, root_joint: str | None) -> Entrant:
 
 
 def _packaged(file: str) -> Path | None:
-    """Return a description of `PACKAGE`; None where that is not installed or has no such file."""
+    """Return a description of `PACKAGE`; None if the package is not installed or has no such file."""
     try:
         listed = distribution(PACKAGE).files or []
     except PackageNotFoundError:

@@ -1,6 +1,8 @@
-"""rbdc compare: measurement of one robot, from its description to all results of a report, and comparisons
-over families of mechanisms of many sizes, serial chains and trees with a branching factor; how figures grow
-with the size: exponents, and sizes at which another method takes over.
+"""Run rbdc compare: measure one robot, from its description to all results of a report.
+
+It also compares families of mechanisms of many sizes: serial chains, and trees with a branching factor.
+Reports of families say how figures grow with the size (exponents) and at which sizes another method becomes
+faster.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ from rbdc.report.present.tables import CODE, TIME, curves
 def compare(
     description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
 ) -> Comparison:
-    """Measure every wanted method of every wanted function; where the build has inertial parameters at run
-    time, the generated method with them beside that with constants.
+    """Measure every requested method of every requested function.
 
-    Raises RbdcError for bad input or options, and for a compiler that fails.
+    If the build has inertial parameters at run time, the generated method is measured with them and with
+    constants. Raises RbdcError for invalid input or options, and for a compiler that fails.
     """
     options.check()
     taking = read(description, options)
@@ -69,8 +71,9 @@ def compare(
 def labelled_report(
     label: str, description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
 ) -> dict[str, Any]:
-    """Return the report of one comparison of several, ready for JSON; progress tells of it under its label.
-    Within `keeping` it is kept, or taken from an interrupted run.
+    """Return the report of one of several comparisons, ready for JSON; its progress is shown under its label.
+
+    Within `keeping` the report is kept, or taken from an interrupted run.
     """
     return kept(
         (description, options),
@@ -79,7 +82,7 @@ def labelled_report(
 
 
 def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array]) -> None:
-    """Add the errors of every method whose results are kept, of batches too."""
+    """Add the errors of every method whose results are kept, including batches."""
     truth = reference(model, one.function, inputs)
     for measured in (one, one.batches) if one.batches else (one,):
         for c in measured.contenders:
@@ -98,19 +101,19 @@ FAMILIES_SCHEMA = 1
 
 @dataclass(frozen=True)
 class Family:
-    """Trees of one branching factor, by their numbers of bodies in ascending order."""
+    """Trees of one branching factor, listed by their numbers of bodies in ascending order."""
 
     branching: float
     sizes: Sequence[int]
 
     @property
     def name(self) -> str:
-        """The name of such trees."""
+        """Name of these trees in reports."""
         return kind_of(self.branching)
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
-    """Return the sizes of `FROM:TO`, which doubles from FROM and ends with TO, or of numbers between commas.
+    """Return the sizes of `FROM:TO` (doubling from FROM, and TO itself), or of numbers between commas.
 
     Raises OptionError for other texts and for sizes that no family has.
     """
@@ -136,9 +139,9 @@ Asked = Callable[[Family, int], CompareOptions]
 
 
 def families_report(families: Sequence[Family], asked: Asked, progress: Progress) -> dict[str, Any]:
-    """Compare every size of every family, with the options that `asked` gives for it; ready for JSON.
+    """Compare every size of every family with the options that `asked` returns for it; ready for JSON.
 
-    Progress says how long is left, by the sizes that are done.
+    The progress estimates the time left from the sizes that are finished.
     """
     entries: list[dict[str, Any]] = []
     work = [(family, size) for family in families for size in family.sizes]
@@ -178,7 +181,7 @@ def wrong_in_families(report: Mapping[str, Any]) -> list[str]:
 
 
 def _weight(size: int) -> float:
-    """About what a mechanism's comparison takes, beside others."""
+    """Return a rough estimate of the time of a mechanism's comparison, relative to other sizes."""
     return 30.0 + float(size**1.5)
 
 
@@ -189,13 +192,15 @@ def _left(elapsed: float, done: float, total: float) -> str:
 
 
 def _kept(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a function of one mechanism, its methods by name, of their times the least."""
+    """Return the report of a function for one mechanism: its methods by name, with only the least of their
+    times.
+    """
     methods = {m["method"]: {**m, "nanoseconds": m["nanoseconds"]["minimum"]} for m in function["methods"]}
     return {"methods": methods, "absent": function["absent"]}
 
 
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return exponents of times and code, and crossings, of a function by family."""
+    """Return the exponents of times and code of a function, and the crossings, by family."""
     made: dict[str, Any] = {"name": function, "families": {}}
     for family in dict.fromkeys(entry["family"] for entry in entries):
         times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))
@@ -208,14 +213,16 @@ def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 FEWEST = 3
-"""Points below which no exponent is given: a line through two says nothing of the fit."""
+"""Least number of points for which an exponent is fitted: a line through two points has no residual to judge.
+"""
 
 
 def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
-    """Return the growth of positive values over sizes: log y = exponent log x + constant by least squares,
-    natural logarithms, and the number of points; None for fewer than `FEWEST`.
+    """Return the least-squares fit log y = exponent log x + constant and the number of points; None for fewer
+    than `FEWEST`.
 
-    Singh, Russell and Wensing, Table III, with x the number of bodies and y in microseconds.
+    Logarithms are natural, all values positive. Singh, Russell and Wensing, Table III, with x the number of
+    bodies and y in microseconds.
     """
     kept = {size: y for size, y in points.items() if y > 0.0}
     if len(kept) < FEWEST:
@@ -225,8 +232,10 @@ def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
 
 
 def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
-    """Return where two methods' curves over the same sizes cross, by straight lines between logarithms: from
-    about `size` bodies on `faster` takes less time than `slower`, which did before.
+    """Return the sizes at which the curves of two methods cross.
+
+    From about `size` bodies on, `faster` takes less time than `slower`, which was faster below. Curves are
+    interpolated by straight lines between logarithms.
     """
     found = []
     for one, other in combinations(curves, 2):

@@ -1,5 +1,7 @@
-"""rbdc benchmark --forms: every form of every function beside the one that planning chooses, what a tuning
-would gain, and the entry of the measurements that the table of planning rests on.
+"""Run rbdc benchmark --forms: time every form of every function beside the form that planning chooses.
+
+The report estimates what a tuning would gain, and has the rows of the measurements on which the table of
+planning rests.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
 
 WRONG_CHOICE = 1.5
-"""Times of the fastest form beyond which a chosen one is a wrong choice: one table for all processors is no
-better on each, and a tuning is for the rest.
+"""A chosen form that takes more than this many times as long as the fastest is a wrong choice. One table
+serves all processors and cannot do better on each; `--tune` does.
 """
 
 
@@ -41,10 +43,11 @@ _COMPILERS = 1 + len(COMPILERS)
 
 
 def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """Return times of every form, ready for JSON: a row for each robot, function, compiler and form with its
-    operations, its least time (ns), whether it is the chosen one, and how far its results are from that.
+    """Return the times of every form, ready for JSON.
 
-    Raises OptionError for bad options and for a robot without a description.
+    There is one row for each robot, function, compiler and form: its operations, its least time (ns), whether
+    planning chooses it, and how far its results differ from those of the chosen form. Raises OptionError for
+    invalid options and for a robot without a description.
     """
     options.check()
     asked = replace(options, functions=options.functions or benchmarked(), also=COMPILERS)
@@ -62,8 +65,10 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
 
 
 def wrong_choices(report: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each chosen form that takes more than `WRONG_CHOICE` times as long as the
-    fastest, and for each form whose results differ from it by more than `WRONG`.
+    """Return a sentence for each form that should not have been chosen, or that computes something else.
+
+    The chosen form takes more than `WRONG_CHOICE` times as long as the fastest, or results of a form differ
+    from those of the chosen one by more than `WRONG`.
     """
     found = [
         f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
@@ -86,8 +91,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each robot on what a tuning would gain: the chosen forms by the first compiler
-    over the fastest of all.
+    """Return a sentence for each robot on what a tuning would gain: the times of the chosen forms by the
+    first compiler over the fastest of all.
     """
     found = []
     for robot, of_robot in groupby(rows, itemgetter("robot")):
@@ -107,8 +112,10 @@ def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return rows for `ENTRIES` of tests/emit/support_measurements.py: of functions in several forms the
-    operations of each and its times by all compilers. A prime stands for derivatives.
+    """Return rows for `ENTRIES` of tests/emit/support_measurements.py.
+
+    Functions with several forms have the operations of each form and its times by all compilers. A prime
+    stands for derivatives.
     """
     found = []
     for _, of_function in groupby(rows, itemgetter("robot", "function")):
@@ -161,9 +168,11 @@ def _rows_of(
 
 
 def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
-    """Return the largest difference between a form's results and the chosen one's, in parts of the largest
-    entry of all outputs of the sample. An output that nearly vanishes beside M^-1 is a difference of large
-    numbers in every form, so its entries are not compared with themselves.
+    """Return the largest difference between the results of a form and of the chosen one, relative to the
+    largest entry of all outputs of the sample.
+
+    An output that nearly vanishes beside M^-1 is a difference of large numbers in every form. Its entries are
+    therefore not scaled by themselves.
     """
     found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
     largest = np.max(np.abs(right), axis=1, initial=0.0)

@@ -16,24 +16,25 @@ from rbdc.runtime._suggestions import suggestion
 
 PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppadcodegen", "casadi"
 PEERS = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad", CASADI: "ad"}
-"""Pinocchio compiled for this processor from its headers, the library of its pip package, CppADCodeGen
-through Pinocchio, and CasADi, with the families of their methods."""
+"""The peers, with the families of their methods: Pinocchio compiled for this processor from its headers, the
+library of its pip package, CppADCodeGen through Pinocchio, and CasADi.
+"""
 NOT_ASKED = "not asked for"
 """Reason of the absence of a peer that the options leave out."""
 PEER = "peer"
 """Word of --methods for every method of the peers."""
 LOOPS = "loops"
-"""Word of --methods for every paper's recursion as loops, and what the names of these methods begin with."""
+"""Word of --methods for every paper's recursion as loops; the names of these methods begin with it."""
 USUAL_PEERS = (PINOCCHIO, CASADI)
-"""Peers of `rbdc compare`: no minutes of compiling before a first comparison."""
+"""Peers of `rbdc compare`, without those that take minutes to compile."""
 BEST_PEERS = (NATIVE, CASADI)
 """Peers of benchmarks and studies."""
 PINOCCHIOS = (NATIVE, PINOCCHIO)
-"""The peers that are Pinocchio, the faster one first."""
+"""The peers that are Pinocchio, the faster build first."""
 
 
 def peer_of(method: str) -> str | None:
-    """Return the peer whose code a method is; None for our own."""
+    """Return the peer whose code a method is; None for a method of rbdc."""
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
 
 
@@ -43,7 +44,7 @@ def as_loops(method: str) -> bool:
 
 
 class OwnReference(NamedTuple):
-    """A user's reference for a function of the catalogue: a function of a Python file, by its name."""
+    """A user's reference for a function of the catalogue: a function of a Python file."""
 
     function: str
     file: Path
@@ -51,7 +52,7 @@ class OwnReference(NamedTuple):
 
 
 def _own_reference(given: Any) -> OwnReference:
-    """Read `[NAME=]FILE:FUNCTION`; without a name of the catalogue the function's own."""
+    """Parse `[NAME=]FILE:FUNCTION`; NAME is a function of the catalogue and defaults to FUNCTION."""
     if isinstance(given, OwnReference):
         return given
     place, _, name = TEXT.read(given).rpartition(":")
@@ -65,13 +66,15 @@ def _own_reference(given: Any) -> OwnReference:
 
 @dataclass(frozen=True)
 class CompareOptions(BuildOptions):
-    """Options of a comparison; model, compiler and flags are the same for every method of ours and for
-    CasADi's C.
+    """Options of a comparison. Model, compiler and flags apply to all methods of rbdc and to CasADi's C.
 
-    functions, methods: None for all. references: a user's, whose functions are compared where `functions`
-    names none. at_rest: all inputs but configurations are zero. also: further
-    compilers, for the generated method alone. batch: largest batch, None for no batches. every_form: the
-    straight-line code of every algorithm of the catalogue, that of the generated method too.
+    functions, methods: None for all.
+    references: a user's references; their functions are compared if `functions` names none.
+    at_rest: set all inputs but configurations to zero.
+    also: further compilers, for the generated method alone.
+    batch: largest batch, None for no batches.
+    every_form: include the straight-line code of every algorithm of the catalogue, that of the generated
+        method too.
     """
 
     functions: Option[tuple[str, ...] | None] = Option(
@@ -110,14 +113,16 @@ class CompareOptions(BuildOptions):
 
     @property
     def compared(self) -> tuple[str, ...] | None:
-        """The names of the functions to compare: those of `functions`, or of a user's references; None for
-        all.
+        """Names of the functions to compare: those of `functions`, or of a user's references; None
+        for all.
         """
         return self.functions or tuple(own.function for own in self.references) or None
 
     def wants(self, method: str, family: str) -> bool:
-        """Return whether a method is to be measured; the generated one always is. The word peer stands for
-        every method of the peers, the word loops for every paper's recursion as loops.
+        """Return whether a method is to be measured; the generated one always is.
+
+        The word peer stands for every method of the peers, the word loops for every paper's recursion as
+        loops.
         """
         peer = peer_of(method)
         if peer is not None and peer not in self.peers:
@@ -128,7 +133,7 @@ class CompareOptions(BuildOptions):
         return bool(words & {*self.methods})
 
     def missed(self, peer: str) -> str | None:
-        """Why no method of a peer is to be measured; None where there is one."""
+        """Return why no method of a peer is to be measured; None if there is one."""
         if peer not in self.peers:
             return NOT_ASKED
         if self.wants(peer, PEERS[peer]) or any(peer_of(method) == peer for method in self.methods or ()):
@@ -137,12 +142,12 @@ class CompareOptions(BuildOptions):
 
     @property
     def batch_sizes(self) -> list[int]:
-        """1, 8, 64 and so on, and the largest itself; empty where batches are not to be measured."""
+        """Return 1, 8, 64 and so on, and the largest size; empty without batches."""
         most = self.batch
         return [] if most is None else [*takewhile(lambda n: n < most, (8**k for k in count())), most]
 
     def check(self) -> None:
-        """Raise OptionError for values that make no sense."""
+        """Raise OptionError for invalid values."""
         for peer in self.peers:
             if peer not in PEERS:
                 raise OptionError(f"--peers: no peer {peer!a}; {suggestion(peer, PEERS)}")

@@ -1,4 +1,4 @@
-"""Comparisons that a study keeps as they end. A study that is interrupted goes on from them."""
+"""Keep finished comparisons, so that an interrupted study continues from them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _FOLDER: ContextVar[Path | None] = ContextVar("folder of comparisons", default=N
 
 @contextmanager
 def keeping(folder: Path) -> Iterator[None]:
-    """Keep comparisons in a folder, and take those that are there. The folder is removed where no error ends
-    the context: the report has them all.
+    """Keep comparisons in a folder and reuse those that it holds. The folder is removed if the context ends
+    without an error, since the report then has them all.
     """
     token = _FOLDER.set(folder)
     try:
@@ -34,7 +34,8 @@ def keeping(folder: Path) -> Iterator[None]:
 def kept(asked: object, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return what an interrupted study has kept of a comparison, or measure and keep it.
 
-    asked: all that the comparison depends on but sources of rbdc and the processor, as text by `repr`.
+    asked: everything that the comparison depends on, as text by `repr`, without the sources of rbdc and the
+        processor.
     """
     folder = _FOLDER.get()
     if folder is None:
@@ -49,6 +50,6 @@ def kept(asked: object, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]
 
 
 def _sources() -> list[tuple[str, int]]:
-    """Return the sources of rbdc with the times of their last changes."""
+    """Return the source files of rbdc with the times of their last changes."""
     package = Path(rbdc.__file__).parent
     return sorted((file.name, file.stat().st_mtime_ns) for file in package.rglob("*.py"))

@@ -1,5 +1,6 @@
-"""Methods as the timing process loads them, and the loops in C that time them: single calls, and batches of
-samples that lie one after the other, in one call from C.
+"""Load methods in the timing process, and time them by loops in C.
+
+The loops time single calls, and batches: one call from C for contiguous samples.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ ROUNDS = 8, 150
 COLD_CALLS = 9
 PAGE, LINE = 4096, 64
 OFFSETS = 8
-"""Number of offsets within a page at which outputs begin, used in turn by the passes.
+"""Number of offsets within a page at which outputs begin; the passes use them in turn.
 
-The offset can double a time, since a load waits for a store to the same offset of another page; thus every
-method meets its best and its usual offset. They share their memory, which a pass reuses: large results stay
-in the caches as they do in a program that stores them in the same place.
+The offset can double a time, since a load waits for a store to the same offset of another page. Every method
+thus meets its best and its usual offset. The offsets share memory that each pass reuses: large results stay
+in the caches, as in a program that stores them in the same place.
 """
 
 
 class Method:
-    """A loaded method: its functions, its context, of batches their number of samples, and its output buffers
-    of the given sizes.
+    """A loaded method: its functions, its context, the number of samples of a batch, and its output buffers
+    of the sizes `sizes`.
     """
 
     def __init__(self, of: Contender, sizes: Sequence[int] = ()) -> None:
@@ -59,12 +60,12 @@ class Method:
         self._places = cycle([pointers_to(outputs) for outputs in places])
 
     def next_place(self) -> Any:
-        """Return pointers to the next of the places of the outputs, which hold zeros."""
+        """Return pointers to the next place of the outputs, which holds zeros."""
         self.clear()
         return next(self._places)
 
     def clear(self) -> None:
-        """Zeros into all places of the outputs."""
+        """Fill all places of the outputs with zeros."""
         self._memory.fill(0)
 
     def results(self, pointers: Any) -> list[Array]:
@@ -76,8 +77,8 @@ class Method:
         return [x.astype(np.float64) for x in self.outputs]
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Return address and length in memory of code and constants: the library's and those of what it
-        calls.
+        """Return the address and length in memory of code and constants, of the library and of the libraries
+        that it calls.
         """
         found = []
         for line in Path("/proc/self/maps").read_text().splitlines():
@@ -89,8 +90,10 @@ class Method:
 
 
 def places_of(sizes: Sequence[int], dtype: str) -> tuple[NDArray[np.uint8], list[list[Array]]]:
-    """Return memory of zeros, and arrays of these sizes in a row in it, once for each of the `OFFSETS` within
-    a page that they begin at; each is aligned to a cache line.
+    """Return zeroed memory, and contiguous arrays of these sizes in it for each of the `OFFSETS` within a
+    page.
+
+    Each array is aligned to a cache line.
     """
     item = np.dtype(dtype).itemsize
     *starts, length = np.cumsum([0, *(-(-size * item // LINE) * LINE for size in sizes)]).tolist()
@@ -115,11 +118,9 @@ def table(rows: Sequence[Any]) -> Any:
 class Timer:
     """The C timing loop over samples of one function, for methods of one dtype.
 
-    Blocks of n samples lie in a row and are taken in turn. Results are put into `outputs`, which only batches
-    have, sample by sample, else all into the method's next place.
-
-    Batches are timed by the clock of the thread: a large one takes so long that another process gets the
-    processor in between, in every round.
+    Blocks of n contiguous samples are used in turn. Only batches have `outputs`, which receive the results
+    sample by sample; other results overwrite the method's next place. Batches are timed by the clock of the
+    thread, because during a large one another process gets the processor in every round.
     """
 
     def __init__(
@@ -133,13 +134,13 @@ class Timer:
         self._blocks: dict[tuple[int, int], Any] = {}
 
     def _addresses(self, arrays: Sequence[Array], n: int, blocks: int) -> Any:
-        """Return a C array with a row for each block: the addresses of what the arrays have of it."""
+        """Return a C array with a row for each block: the addresses of its part of each array."""
         first, lengths = [x.ctypes.data for x in arrays], [n * x.strides[0] for x in arrays]
         return as_ctypes(np.arange(blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
 
     def hot(self, method: Method, calls: int, n: int = 1, blocks: int = 0) -> float:
-        """Return nanoseconds of a call, averaged over `calls` calls, with some of the blocks, by default
-        all.
+        """Return nanoseconds of a call, averaged over `calls` calls, over some of the blocks
+        (default: all).
         """
         key = n, blocks or self.count // n
         if key not in self._blocks:
@@ -184,10 +185,12 @@ def interleaved(
     rounds: tuple[int, int] = ROUNDS,
     shortest: float = PASS_NANOSECONDS,
 ) -> tuple[list[int], list[list[float]]]:
-    """For each method the calls of a pass, a multiple of `step`, and the nanoseconds of a call in every pass.
+    """Return for each method the calls of a pass, a multiple of `step`, and the nanoseconds of a call in
+    every pass.
 
-    hot: for each method the function that times a number of calls. rounds: least and largest number of
-    passes. shortest: least duration of a pass, about, in nanoseconds.
+    hot: for each method the function that times a number of calls.
+    rounds: least and largest number of passes.
+    shortest: approximate least duration of a pass (ns).
     """
     calls = []
     for one in hot:

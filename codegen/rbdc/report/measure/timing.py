@@ -1,5 +1,7 @@
-"""Timing of single calls and of batches: worker processes time all methods, interleaved; the results of a
-comparison; the limits of one core: its peak of multiply-adds and its memory bandwidth.
+"""Time single calls and batches in worker processes that interleave all methods.
+
+It also has the results of a comparison, and the limits of one core: its peak of multiply-adds and its memory
+bandwidth.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ Limits = Mapping[str, Any]
 PROCESSES = 3
 """Number of processes over which the time is spread, one after the other.
 
-Each draws anew where code, stack and data lie in memory; a method in its own way there has taken two or three
-times as long, for as long as the process lived.
+Each process places code, stack and data elsewhere in memory. An unlucky place has made a method two or three
+times as slow for as long as the process lived.
 """
 
 
@@ -48,11 +50,14 @@ def run(
     *,
     limits: bool = True,
 ) -> tuple[int | None, Limits]:
-    """Time the contenders of functions, or those of their batches, and keep the times and the outputs for the
-    checked samples. count: of processes. limits: measure those of the core too.
+    """Time the contenders of functions, or those of their batches, and keep the times and the outputs of the
+    checked samples.
 
-    Returns the number of the core that it ran on, and that core's peak or, of batches, the bandwidth of its
-    memory; nothing where they are not measured. Raises ToolchainError for a process that failed.
+    count: number of processes.
+    limits: measure the limits of the core too.
+
+    Returns the number of the core, and the limits: the peak of the core, for batches the bandwidth of its
+    memory, empty if they are not measured. Raises ToolchainError if a process fails.
     """
     job = {
         "library": str(measuring(tools.compiler, tools.flags)),
@@ -81,15 +86,15 @@ def run(
 
 
 def _together(runs: Sequence[Any]) -> Any:
-    """Return the times of one method by several processes; of batches at each size."""
+    """Return the times of one method by several processes as one, for batches at each size."""
     if isinstance(runs[0], Mapping):
         return together(runs)
     return [together(of_a_size) for of_a_size in zip(*runs, strict=True)]
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the times of one method by several processes as those of one, as reports have them: the median
-    is the median of theirs.
+    """Return the times of one method by several processes as those of one, in the form of reports. The median
+    is the median of their medians.
     """
     cold = [time for run in runs for time in run.get("cold", ())]
     return {
@@ -117,8 +122,9 @@ def _in_a_process(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results
 class Comparison:
     """Everything that was measured of one robot.
 
-    tools, peers: compilers, and builds of the peers. core: number of the core that it ran on, None where it
-    could not be pinned. peak, bandwidth: limits of that core; no bandwidth where batches were not measured.
+    tools, peers: compilers, and builds of the peers.
+    core: number of the core that it ran on, None if it could not be pinned.
+    peak, bandwidth: limits of that core; no bandwidth if batches were not measured.
     """
 
     model: Problem
@@ -132,7 +138,9 @@ class Comparison:
 
 
 def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
-    """Return the rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
+    """Return the rate of `flops` in `nanoseconds` as a percentage of each peak; None if the flop
+    are unknown.
+    """
     if flops is None:
         return None
     rates = {of: peak[f"{of}_flops_per_second"] for of in ("vector", "scalar")}
@@ -140,8 +148,8 @@ def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[st
 
 
 def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> float:
-    """Return the rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve
-    them.
+    """Return the rate of `moved` bytes in `nanoseconds` as a percentage of the bandwidth; it exceeds 100 if
+    caches serve them.
     """
     return round(100.0 * moved / (1e-9 * nanoseconds) / float(bandwidth["bytes_per_second"]), 3)
 
@@ -152,10 +160,10 @@ _FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vec
 
 
 def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
-    """Return the C library that measures, compiled or from the cache: the timing loops, which are the same
-    whatever the flags of what they time, and the kernels of the limits.
+    """Return the C library that measures, compiled or from the cache.
 
-    Raises ToolchainError with the command and the compiler's output.
+    It has the timing loops, which do not depend on the flags of the timed code, and the kernels of the
+    limits. Raises ToolchainError with the command and the compiler's output.
     """
     taken = {"timer.c": ("-O2",), "limits.c": (*flags, *_FLAGS)}
     units = [Unit(x, render(f"{x}.jinja"), {}, (*STANDARD_FLAGS, *own)) for x, own in taken.items()]

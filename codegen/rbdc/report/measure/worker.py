@@ -1,9 +1,8 @@
-"""The timing process.
+"""Time methods in a process that loads their libraries and nothing else, pinned to one core.
 
-It loads the methods' libraries and nothing else, and pins itself to one core. All methods of a function are
-interleaved, of batches size after size: each round times every one of them once, over the same inputs. Beside
-each function the peak of the core is measured by the same loop, or of batches the bandwidth of the memory;
-the best counts.
+All methods of a function are interleaved: each round times every one of them once, over the same inputs.
+Batches are measured size by size. The same loop measures the peak of the core beside each function, for
+batches the bandwidth of the memory; the best measurement counts.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ def kernel(library: str, name: str, size: int = 0) -> Method:
 
 
 def peak(library: str, seconds: float) -> dict[str, Any]:
-    """Return the most flop a second of the core, and the nanoseconds of a call that does nothing, from about
-    `seconds` at most.
+    """Return the highest flop per second of the core, and the nanoseconds of an empty call, measured for
+    about `seconds` at most.
     """
     symbols, timer = ctypes.CDLL(library), Timer(library, [LIMIT_INPUT[np.newaxis]])
     names = ("lanes", "fused", "flops")
@@ -59,8 +58,8 @@ def peak(library: str, seconds: float) -> dict[str, Any]:
 
 
 def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
-    """Return the most bytes a second that the core reads and writes, both counted, of a buffer that it goes
-    through `PASSES` times.
+    """Return the highest bytes per second that the core reads and writes, both counted, in `PASSES` passes
+    over a buffer.
     """
     timer = Timer(library, [LIMIT_INPUT[np.newaxis]], outputs=[buffer])
     passing = kernel(library, "bandwidth")
@@ -75,7 +74,7 @@ def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def buffer_size() -> int:
-    """Return size of a buffer that no cache holds, in bytes."""
+    """Return the size of a buffer that exceeds every cache (bytes)."""
     try:
         cache = os.sysconf("SC_LEVEL3_CACHE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -84,7 +83,7 @@ def buffer_size() -> int:
 
 
 def pin() -> int | None:
-    """Stay on the last core that this process may use; its number, or None where the system cannot."""
+    """Pin this process to the last core that it may use; return its number, None if the system cannot pin."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     core = max(os.sched_getaffinity(0))
@@ -97,8 +96,8 @@ Results = tuple[dict[str, Any], dict[str, list[Array]]]
 
 
 def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
-    """Return the methods of a function for one sample: passes for about the seconds of the job, then cold
-    calls.
+    """Return the results of the methods of a function for one sample: passes for about the seconds of the
+    job, then cold calls.
     """
     methods, inputs = [Method(one, function["outputs"]) for one in function["methods"]], function["inputs"]
     timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
@@ -116,8 +115,8 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
 
 
 def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
-    """Return the methods of a function in batches, of times those of a sample by size; all sizes together
-    take about the seconds of the job.
+    """Return the results of the methods of a function in batches, with times of a sample by size. All sizes
+    together take about the seconds of the job.
     """
     methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
     timers, most = dict[str, Timer](), max(sizes)
@@ -139,8 +138,8 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
 
 
 def batched(timer: Timer, method: Method, n: int, blocks: int) -> Callable[[int], float]:
-    """Return the function that times batches of n; of a peer, which takes one sample at a time, by n calls
-    each.
+    """Return the function that times batches of n. A peer takes one sample at a time and is timed
+    by n calls.
     """
     each = 1 if method.fetch is None else n
     return lambda calls: each * timer.hot(method, each * calls, n // each, each * blocks)
@@ -152,8 +151,10 @@ def _summary(times: Sequence[float]) -> dict[str, Any]:
 
 
 def run(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], dict[str, Any]]:
-    """Do a job: batches where numbers of samples are given, else single calls. Returns the core's number,
-    None where the process could not be pinned, the results by function, and the limits of the core.
+    """Run a job: batches if it has numbers of samples, else single calls.
+
+    Returns the number of the core (None if the process could not be pinned), the results by function, and the
+    limits of the core.
     """
     core = pin()
     limit: Callable[[], dict[str, Any]]

@@ -1,5 +1,6 @@
-"""Assembly of a comparison: every wanted method of every function, generated and compiled, and then the ways
-of computing n samples of it in batches, C with one entry point around a method.
+"""Assemble a comparison: generate and compile every requested method of every function.
+
+Batches follow: C with one entry point around a method, which computes n samples.
 """
 
 from __future__ import annotations
@@ -62,11 +63,12 @@ def assemble(
     progress: Progress,
     rows: tuple[ParameterRow, ...] = (),
 ) -> list[FunctionRecord]:
-    """Generate and compile every method except peers in C++; compilation overlaps with generation. rows: the
-    inertial parameters that the generated method also takes at run time, if any.
+    """Generate and compile every method except peers in C++; compilation overlaps with generation.
 
-    Raises OptionError for a method that no function has, and ToolchainError with the compiler's output where
-    code of ours does not compile.
+    rows: inertial parameters that the generated method also takes at run time, if any.
+
+    Raises OptionError for a method that no function has, and ToolchainError with the compiler's output if C
+    of rbdc does not compile.
     """
     catalogue = functions_of(model)
     refuse_other_functions(options.references, catalogue)
@@ -110,8 +112,9 @@ Job = tuple[Measured, str, str, Callable[[], Contender]]
 def compile_all(
     jobs: Iterable[Job], options: CompareOptions, done: Callable[[Measured], None] = lambda _: None
 ) -> None:
-    """Compile methods while the next ones are generated. What does not compile is absent, of a peer, whose C
-    is not ours; else a ToolchainError. `done` is told of each that takes part, in order.
+    """Compile methods while the next ones are generated; call `done` for each that takes part, in order.
+
+    A method of a peer that does not compile is absent. Other C that does not compile raises ToolchainError.
     """
     with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
         pending = [(one, method, family, pool.submit(make)) for one, method, family, make in jobs]
@@ -141,11 +144,11 @@ def assemble_batches(
     tools: Toolchain,
     progress: Progress,
 ) -> None:
-    """Give every function, once timed, its batches; compilation overlaps with generation.
+    """Add batches to every function, after single calls were timed; compilation overlaps with generation.
 
-    absent: reasons of peers that take no part in the comparison, by name.
+    absent: reasons why peers take no part in the comparison, by name.
 
-    Raises ToolchainError with the compiler's output where code of ours does not compile.
+    Raises ToolchainError with the compiler's output if C of rbdc does not compile.
     """
 
     def jobs() -> Iterator[Job]:
@@ -165,8 +168,9 @@ def _with_library(method: Contender, files: Files, tools: Toolchain) -> Contende
 def _batched(
     model: Problem, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
 ) -> Iterator[tuple[Contender, Files]]:
-    """Yield the methods of a function in batches, and their C, none for a peer's, whose library is there.
-    Puts down in `batches` the sizes that do not fit, lanes and flop.
+    """Yield the methods of a function in batches with their C; a peer's library exists already and has none.
+
+    Sets the sizes that do not fit, lanes and flop in `batches`.
     """
     (files, source), there = generated(model, one.function), {c.method: c for c in one.contenders}
     declaration, own = one.function.declaration, there["generated"]
@@ -182,7 +186,7 @@ def _batched(
     yield _method("generated-loop", own, one_by_one, moved), loop
     if source.one_by_one:
         files, source = generated(model, one.function, choice=Choice(lanes=DOUBLE.lanes))
-        how = f"{_how(source)}, which was taken to be slower than single calls"
+        how = f"{_how(source)}, which planning expects to be slower than single calls"
         yield _method("generated-lanes", own, how, moved), files
     if SINGLE in there:
         files, source = generated(model, one.function, FLOAT)
@@ -202,12 +206,14 @@ def _batched(
 
 
 def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
-    """Return a method of batches that calls a method for one sample, without its library."""
+    """Return a method of batches that calls a method for one sample; its library is not set."""
     return Contender(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
 
 
 def _lanes(source: FunctionSource) -> int | None:
-    """Return samples that the generated batch function computes side by side, None where it is a loop."""
+    """Return the number of samples that the generated batch function computes side by side; None if it is a
+    loop.
+    """
     loop = source.one_by_one or not source.declaration.lanes
     return None if loop else source.declaration.scalar.lanes
 
@@ -219,16 +225,16 @@ def _how(source: FunctionSource) -> str:
 
 
 def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
-    """Return the contender of the peers, among their builds and algorithms, with the least time of a single
-    call.
+    """Return the contender of the peers with the least time of a single call, among their builds and
+    algorithms.
     """
     theirs = [c for c in one.contenders if peer_of(c.method) in peers]
     return min(theirs, key=lambda c: float(one.times[c.method]["minimum"]), default=None)
 
 
 def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
-    """Return the reason why peers took no part in the comparison of single calls either; that of one that was
-    asked for first.
+    """Return why peers took no part in the comparison of single calls either: the reason of the peer that was
+    requested first.
     """
     reasons = [a.reason for a in one.absent if peer_of(a.method) in peers]
     reasons += [absent[peer] for peer in peers if peer in absent]
@@ -238,7 +244,9 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
 def generated(
     model: Problem, function: Function, scalar: ScalarType = DOUBLE, choice: Choice = UNTOLD
 ) -> tuple[Files, FunctionSource]:
-    """Return C of the generated batch function behind the common entry point, and what it was made of."""
+    """Return C of the generated batch function behind the common entry point, and the source that
+    it wraps.
+    """
     name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={"": {name: choice}})
     made = generate(model, ROBOT, [name], lambda _: None, options)
@@ -247,11 +255,11 @@ def generated(
 
 
 def casadi_map(model: Problem, function: Function, method: str, sizes: Sequence[int]) -> Files:
-    """Return C that calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
+    """Return C that calls CasADi's map of a method of CasADi, one map for each of the sizes."""
     whole, _ = of_casadi(model, function, method)
     maps = [whole.map(n) for n in sizes]
     cases = [
         f"case {n}: {one.name()}(arg, res, iw, w, 0); break;" for n, one in zip(sizes, maps, strict=True)
     ]
-    last = "default: break; /* there is no other size */"
+    last = "default: break; /* no other size occurs */"
     return casadi_files(maps, [COUNT, "switch (n) {", *cases, last, "}"])

@@ -1,10 +1,10 @@
-"""Methods by CasADi: its C of the algorithms, and its derivatives through its C generator and ours.
+"""Methods by CasADi: its C of the algorithms, and its derivatives through its C generator and through rbdc's.
 
-CasADi's C is of the papers' recursion that has the fewest operations for the model, counted in what CasADi
-compiles: after differentiation where it differentiates.
+CasADi's C uses the papers' recursion with the fewest operations for the model, counted in the function that
+CasADi compiles: after differentiation for derivatives.
 
 Derivatives by q are in the tangent space: the Jacobian by the entries of q times dq/dt of each unit velocity
-(`rbdc.algorithms.manifold.configuration_rate`), which is constant where q is a vector space.
+(`rbdc.algorithms.manifold.configuration_rate`), which is constant if q is a vector space.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _COUNTED = {
     NEG: (ca.OP_NEG,),
     SIN: (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2),
 }
-"""CasADi's instructions by an operation that costs as much."""
+"""CasADi's instructions, by an operation of rbdc with the same cost."""
 
 
 def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Function:
-    """Return a recursion as a CasADi function of expressions, before any of our passes; outputs are columns,
+    """Return a recursion as a CasADi function of expressions, before any pass of rbdc; outputs are columns,
     row by row.
     """
     inputs = [(p.name, ca.SX.sym(p.name, p.size)) for p in function.declaration.required]
@@ -80,9 +80,10 @@ def _scalars(column: Any) -> list[Symbolic]:
 
 
 def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluate) -> ca.Function:
-    """Return a function that is first or second derivatives, from a recursion of what is differentiated, by
-    CasADi in one of the `MODES`; second ones of each output are the matrix by its first variable,
-    differentiated by its second one.
+    """Return a function of first or second derivatives of a recursion, differentiated by CasADi in one of the
+    `MODES`.
+
+    Second derivatives of each output are the matrix by its first variable, differentiated by its second one.
     """
     base, weight = _base(model, function), float(mode == "reverse")
     options = {} if mode == "auto" else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
@@ -108,15 +109,17 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
 
 
 def _tangents(model: Problem, q: Any) -> Any:
-    """Return dq/dt of each unit velocity, side by side."""
+    """Return dq/dt of each unit velocity, as columns."""
     units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
     rates = [configuration_rate(model, _scalars(q), unit) for unit in units]
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
 def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict[str, str]:
-    """Return CasADi's own C of functions with as many inputs and outputs, and statements in C that call them,
-    with arrays of arguments that have room for any of them.
+    """Return CasADi's own C of functions with equal numbers of inputs and outputs, and C statements that call
+    them.
+
+    The arrays of arguments have room for each of the functions.
     """
     generator = ca.CodeGenerator("casadi_function.c")
     for function in functions:
@@ -138,8 +141,8 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """Return modes in which CasADi differentiates towards a function, of `MODES`, by the method through our
-    C; second derivatives are forward ones of the first.
+    """Return the modes of `MODES` in which CasADi differentiates towards a function, by the method through
+    rbdc's C. Second derivatives are forward derivatives of the first.
     """
     if function.second_order is not None:
         return {"ad": "forward"}
@@ -147,15 +150,16 @@ def modes_of(function: Function) -> dict[str, str]:
 
 
 def _base(model: Problem, function: Function) -> Function:
-    """Return the function that CasADi differentiates towards another."""
+    """Return the function that CasADi differentiates to obtain another one."""
     second = function.second_order
     return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.of]
 
 
 def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Function, str]:
-    """Return the function behind CasADi's C of a method of `ad_methods`, casadi, ad-<mode>-casadi, or
-    ad-casadi, and in words by which recursion it is: of the papers' that with the fewest operations in the
-    end, for a peer gets the recursion that costs it least for the model at hand.
+    """Return the function behind CasADi's C of a method of `ad_methods`, and the name of its recursion.
+
+    The methods are casadi, ad-<mode>-casadi and ad-casadi. Of the papers' recursions the one with the fewest
+    final operations is used: a peer gets the recursion that costs it least for the model.
     """
     mode = modes_of(function).get(method.removesuffix("-casadi"))
     base, how = (function, "") if mode is None else (_base(model, function), f"{MODES[mode]} of ")
@@ -190,7 +194,7 @@ def ad_methods(model: Problem, function: Function) -> list[Method]:
 
 
 def _through_casadi(model: Problem, function: Function, method: str) -> Implementation:
-    """Return CasADi's C of the papers' recursion that leaves it the fewest operations."""
+    """Return CasADi's C of the papers' recursion with the fewest operations in CasADi."""
     refuse_large(model, function)
     whole, algorithm = of_casadi(model, function, method)
     instructions = whole.n_instructions()
@@ -201,7 +205,7 @@ def _through_casadi(model: Problem, function: Function, method: str) -> Implemen
 
 
 def _through_ours(model: Problem, function: Function, mode: str) -> Implementation:
-    """Return our C, by our passes and emitter, of CasADi's derivatives of the recursion that is generated."""
+    """Return C by the passes and the emitter of rbdc from CasADi's derivatives of the generated recursion."""
     refuse_large(model, function)
     base = _base(model, function)
     whole = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])

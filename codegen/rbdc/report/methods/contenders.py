@@ -1,5 +1,6 @@
-"""The methods of every function, those of our own generator (straight-line C, loops over the model, and
-algorithms of the literature) among them; their compilation, and the compilers of a comparison.
+"""The methods of every function from rbdc's generator, their compilation, and the compilers of a comparison.
+
+The methods are straight-line C, loops over the model, and algorithms of the literature.
 """
 
 from __future__ import annotations
@@ -64,9 +65,10 @@ arrays are static.
 def methods_of(
     model: Problem, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
 ) -> list[Method]:
-    """Return every method of a function that we compile, in the order of the report; with inertial parameters
-    at run time where there are rows of them and it depends on them. `every_form`: also the straight-line code
-    of the algorithm that is generated.
+    """Return every method of a function that rbdc compiles, in the order of the report.
+
+    With `rows` the methods include inertial parameters at run time if the function depends on them. With
+    `every_form` they include the straight-line code of the generated algorithm.
     """
     own = partial(generated, model, function)
     made = [Method("generated", "generated", own), Method(SINGLE, "single", partial(own, scalar=FLOAT))]
@@ -93,17 +95,18 @@ def methods_of(
 
 
 def known_methods(model: Problem, function: Function) -> list[str]:
-    """Return the methods and families that --methods may name for a function, found without making any.
+    """Return the methods and families that --methods may name for a function, without generating any.
 
-    All its algorithms are among them, also the one that `methods_of` has as generated alone.
+    They include all algorithms of the function, also the one that `methods_of` has only as the generated
+    method.
     """
     made = [method.name for method in methods_of(model, function, every_form=True)]
     return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
 def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
-    """Return the methods of the catalogue that are not generated, or all, and the papers' recursions; none
-    twice.
+    """Return the other methods of the catalogue (with `every_form` also the generated one) and the papers'
+    recursions, without duplicates.
     """
     others = dict(function.methods)
     if others and not every_form and path_start(model, function) is None:
@@ -121,7 +124,7 @@ def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str
 def compiled(
     method: str, family: str, made: Implementation, tools: Toolchain, seconds: float | None = None
 ) -> Contender:
-    """Return a method, compiled, each file in so many seconds at most.
+    """Return a compiled method. `seconds` limits the time for each file.
 
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
@@ -140,7 +143,7 @@ def compiled(
 
 
 def library_of(files: Mapping[str, str], tools: Toolchain, seconds: float | None = None) -> SharedLibrary:
-    """Return the library of C files by name, compiled as `compiled` does."""
+    """Return the library of C files by name, compiled as `compiled` compiles them."""
     units = units_of(files, (*STANDARD_FLAGS, *tools.flags), seconds)
     return shared_library("method.so", units, tools.compiler, 1)
 
@@ -154,8 +157,10 @@ def generated(
     scalar: ScalarType = DOUBLE,
     form: str = "",
 ) -> Implementation:
-    """Return the C that `rbdc build` makes of the function, of the model's inertial parameters too where it
-    takes them at run time; `form`: see `of_files`. words: what is said of it beside its algorithm.
+    """Return the C that `rbdc build` generates for the function.
+
+    If the function takes inertial parameters at run time, they are those of the model. `form` is explained at
+    `of_files`. `words` describes the method, beside its algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, lambda _: None, options)
@@ -177,8 +182,9 @@ def by_method(model: Problem, function: Function, method: str, evaluate: Evaluat
 def as_loops(
     model: Problem, function: Function, reference: str, text: Text, *, zeroed: bool = False
 ) -> Implementation:
-    """Return the C of a paper's text over a machine as loops, for models of any size. zeroed: outputs hold
-    zeros or earlier results, and entries that are always zero are left alone.
+    """Return the C of a paper's text over a machine as loops, for models of any size.
+
+    zeroed: outputs hold zeros or earlier results, and structurally zero entries are not written.
     """
     try:
         nest = loops_of(model, function, reference, text)
@@ -194,7 +200,7 @@ def as_loops(
 def of_nest(
     model: Problem, declaration: FunctionDeclaration, nest: LoopNest, reference: str
 ) -> Implementation:
-    """Return the C of loops by a reference."""
+    """Return the C of a loop nest that was derived from a reference."""
     declaration = replace(declaration, zeroed=False)
     nest = replace(nest, static=sum(nest.arrays.values()) > MOST_ON_STACK)
     return alone(model, loops_source(ROBOT, declaration, nest, f"{reference}, as loops"))
@@ -207,8 +213,8 @@ def alone(model: Problem, source: FunctionSource) -> Implementation:
 
 
 class Toolchains(NamedTuple):
-    """The compilers of one comparison: the first for every method, others for the generated method once more,
-    and the reasons of those that are not available, by name.
+    """The compilers of one comparison: the first compiles every method, the others the generated method once
+    more. `absent` has the reasons of those that are not available, by name.
     """
 
     first: Toolchain
@@ -217,9 +223,7 @@ class Toolchains(NamedTuple):
 
 
 def toolchains(options: CompareOptions) -> Toolchains:
-    """Return the compilers that the options request. Raises ToolchainError where there is no compiler at
-    all.
-    """
+    """Return the compilers that the options request. Raises ToolchainError if there is no compiler."""
     tools = Toolchains(toolchain(options.compiler, options.cflags), [], {})
     own = tools.first.compiler
     for name in options.also:

@@ -1,12 +1,14 @@
-"""Derivatives by other methods than ours, as C: differences and the complex step of first ones, and of second
-ones those of Singh, Russell and Wensing (section V-A and appendix A): differences of the function and of its
-first derivatives, the bicomplex step, and the chain rule.
+"""Derivatives by numerical methods, as C.
 
-Steps along q are in the tangent space. One-sided differences take steps of 2^-26, central ones 2^-17 (about
-the square and the cube root of the unit roundoff, where truncation and cancellation balance), the complex
-step 2^-300, whose square underflows to zero. Entry [i, j, k] of second derivatives is L_k (L_j f_i), by a
-step along k and then one along j. The bicomplex step is 1e-20, Finite-Diff-1 takes 10^-3.5, between the
-paper's best of 1e-4 and 1e-3, and Finite-Diff-2 its 1e-5.
+First derivatives: differences and the complex step. Second derivatives are those of Singh, Russell and
+Wensing (section V-A and appendix A): differences of the function and of its first derivatives, the bicomplex
+step, and the chain rule.
+
+Steps along q are in the tangent space. One-sided differences take steps of 2^-26, central ones 2^-17: about
+the square and the cube root of the unit roundoff, where truncation and cancellation balance. The complex step
+is 2^-300, whose square underflows to zero. Entry [i, j, k] of second derivatives is L_k (L_j f_i), by a step
+along k and then one along j. The bicomplex step is 1e-20. Finite-Diff-1 takes 10^-3.5, between the paper's
+best steps of 1e-4 and 1e-3, and Finite-Diff-2 takes its 1e-5.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ Called = tuple[dict[str, str], list[str]]
 
 
 def bases_of(function: Function) -> dict[str, str]:
-    """Return the schemes that a function can be had by, each with the name of what it differentiates."""
+    """Return the schemes for a function, each with the name of the function that it differentiates."""
     second, of = function.second_order, function.comparison.derivative_of
     if second is not None:
         of = str(second.function.comparison.derivative_of)
@@ -61,7 +63,7 @@ def bases_of(function: Function) -> dict[str, str]:
 
 
 def differentiating_methods(model: Problem, function: Function) -> list[Method]:
-    """Return the methods of this module for one function; of first derivatives for those of a single
+    """Return the methods of this module for one function; first derivatives only for functions with a single
     result.
     """
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
@@ -76,10 +78,11 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
 class Scheme:
     """A derivative along direction k or, with `twice`, by a step along k and then one along j, as C.
 
-    quotient: of the entries r of the results `y` of several evaluations. ends: of differences for each
-    evaluation when it is needed, and its moves, each a direction and how far. before: the function is
-    evaluated `here` too. scalar: of the function where it is traced anew; None where the generated one is
-    called.
+    quotient: C expression for entry r, from the results `y` of several evaluations.
+    ends: for each evaluation of differences the condition under which it is needed, and its moves, each a
+        direction and a distance.
+    before: whether the function is also evaluated `here`.
+    scalar: type over which the function is traced again; None if the generated function is called.
     """
 
     summary: str
@@ -138,7 +141,7 @@ SCHEMES = {
 
 
 def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Implementation:
-    """Return a method by the template of its C; `of` is what is differentiated."""
+    """Return a method by the template of its C; `of` is the function that is differentiated."""
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, results = SCHEMES[method], base.declaration.outputs
     called, prototypes = (
@@ -171,8 +174,10 @@ def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Impl
 
 
 def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
-    """Return the numbers of the inputs that are moved, and what comes of it: outputs, the numbers of the
-    results that change, and where entry i, c of their changes along directions j and k is put.
+    """Return the inputs that are moved, by number, and the changes that follow.
+
+    A change has the output, the number of the result that changes, and the index of its entry i, c for
+    directions j and k.
     """
     outputs, second = function.declaration.outputs, function.second_order
     if second is None:
@@ -180,7 +185,7 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
     tensors = [(p.name, *pair) for p, pair in zip(outputs, second.pairs, strict=True)]
     if twice:
         return [(inner, outer, [(name, 0, "(i * NV + j) * NV + k")]) for name, inner, outer in tensors]
-    # Of first derivatives those by q and, of derivatives by v, by v are differentiated, as the paper has it.
+    # As in the paper, only derivatives by q are differentiated by q, and those by v by v.
     entries: list[list[tuple[str, int, str]]] = [[], []]
     for name, inner, outer in tensors:
         moved = 1 if 1 in (inner, outer) else 0
@@ -212,9 +217,11 @@ def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) ->
 
 
 def _parts(model: Problem, base: Function, method: str) -> Program:
-    """Return the function over complex numbers, or the last part of it over numbers of several: inputs in a
-    row for each, of bicomplex numbers without and with i2, of the chain rule values, two slopes and the mixed
-    one, which q alone has.
+    """Return the function over complex numbers, or the last part of the function over numbers of several
+    parts.
+
+    Each input is a row. Bicomplex numbers have the part without i2 and the part with it. The chain rule has
+    the value, two slopes and the mixed slope, which only q has.
     """
     ends = (0, model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
     x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))
@@ -236,8 +243,10 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
 
 
 def _rates(model: Problem, *, twice: bool) -> Program:
-    """Return the rate of q along a tangent; of all inputs, with `twice`, along a first and a second one, and
-    of q along the second along the first.
+    """Return the rate of q along a tangent.
+
+    With `twice` it returns the rates of all inputs along a first and a second tangent, and the rate of q
+    along the second of its rate along the first.
     """
     q, nv = symbols("x", model.nq), model.nv
     if not twice:
@@ -258,8 +267,8 @@ class Bicomplex(Tangent):
     """Bicomplex numbers: value + rate i2 with i2^2 = -1, both complex by i1 (Lantoine, Russell and Dargent,
     2012).
 
-    All but their product is that of rates whose square is lost to rounding, as the rates of the bicomplex
-    step are: sin(a + b i2) = sin a cosh b + cos a sinh b i2, where cosh b = 1 and sinh b = b.
+    All operations except the product neglect the square of the rate, which is lost to rounding in the
+    bicomplex step: sin(a + b i2) = sin a cosh b + cos a sinh b i2, where cosh b = 1 and sinh b = b.
     """
 
     __slots__ = ()

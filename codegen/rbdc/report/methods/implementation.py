@@ -24,16 +24,16 @@ from rbdc.report.accuracy import deepest_frame
 from rbdc.spatial import Scalar
 
 ROBOT = "robot"
-"""Prefix of the C functions that are compared; a description's name would add nothing."""
+"""Prefix of the C functions that are compared, in place of a description's name."""
 
 ENTRY = "rbdc_call"
-"""Symbol of every method's library, with floats in single precision:
-void rbdc_call(void *context, const double *const *in, double *const *out). In batches the n samples lie one
-after the other, and the context begins with their number, a size_t.
+"""Symbol of every method's library:
+void rbdc_call(void *context, const double *const *in, double *const *out), with floats in single precision.
+Batches take n contiguous samples, and their context begins with n, a size_t.
 """
 
 ADAPTER = "adapter.c"
-"""Name of the C file that has it."""
+"""Name of the C file that has the entry point."""
 
 COUNT = "const size_t n = *(const size_t *)context;"
 """C of the number of samples."""
@@ -42,10 +42,11 @@ INTO_ZEROED, BATCH, BLOCKS = "_into_zeroed", "_batch", "_lanes"
 """Endings of the C functions for outputs that hold zeros, and for n samples, in rows and in blocks."""
 
 LIMIT = 80_000
-"""Operations above which our straight-line C of what is not generated so is not compiled."""
+"""Number of operations above which straight-line C of a method that is not the generated one is not compiled.
+"""
 MOST_DOF = 12
-"""Degrees of freedom above which second derivatives are not traced as straight-line code: it takes minutes to
-find out that their C would be megabytes.
+"""Degrees of freedom above which second derivatives are not traced as straight-line code: tracing takes
+minutes, and the C is megabytes.
 """
 
 
@@ -61,16 +62,17 @@ def refuse_large(model: Problem, function: Function) -> None:
 
 
 MOST_JOINTS = {"zhakatayev": 12, "chain-rule": 0, "bicomplex-step": 0}
-"""Joints of a model up to which a reference is straight-line code: beyond, that takes minutes to compile. The
-chain rule and the bicomplex step have methods of these names, which loop over the directions.
+"""Largest number of joints for which a reference is straight-line code: larger ones take minutes to compile.
+The chain rule and the bicomplex step have methods with the names of their references, which loop over the
+directions.
 """
 
 
 def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
-    """Return the papers' recursions for a function, on the model with the links' frames of the description,
-    and, where its record names that, the deciding one on the joint-space model.
+    """Return the papers' recursions for a function, on the model with the link frames of the description.
 
-    The generated methods where these are the textbook's too: references check their results and are not
+    If the record of the function names it, the deciding one is added on the joint-space model. If the
+    generated methods are the textbook's too, return these: the references then check results and are not
     timed.
     """
     if function.comparison.checks_only:
@@ -102,8 +104,9 @@ FAMILIES = {
 class Implementation:
     """C files of one method for one function.
 
-    algorithm: the recursion in words. cost, statements: None where they are not ours to count. scalar: type
-    that the entry point takes and gives.
+    algorithm: the recursion in words.
+    cost, statements: operations and statements, None for C that rbdc does not count.
+    scalar: type of the arguments of the entry point.
     """
 
     algorithm: str
@@ -114,7 +117,9 @@ class Implementation:
 
 
 class Method(NamedTuple):
-    """A way of computing a function: its name, its family, and what makes its C, or raises NotTried."""
+    """A way of computing a function: its name, its family, and a function that returns its C or raises
+    NotTried.
+    """
 
     name: str
     family: str
@@ -124,8 +129,9 @@ class Method(NamedTuple):
 def of_files(
     model: Problem, files: Mapping[str, str], source: FunctionSource, form: str = ""
 ) -> Implementation:
-    """Return an implementation from the C of a function with its public signature, and all its files; `form`:
-    of one of its forms, `INTO_ZEROED`, `BATCH` or `BLOCKS`. Its inertial parameters are those of the model.
+    """Return an implementation from all C files of a function with its public signature.
+
+    `form` chooses `INTO_ZEROED`, `BATCH` or `BLOCKS`. Inertial parameters are those of the model.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     numbers = ", ".join(scalar.literal(float(x)) for row in nominal(model) for x in row)
@@ -137,12 +143,12 @@ def of_files(
 
 
 def statements_of(text: str) -> int:
-    """Return number of statements in C of others, which have one a line."""
+    """Return the number of statements in C of a peer, which has one statement a line."""
     return sum(line.rstrip().endswith(";") for line in text.splitlines())
 
 
 def c_files(files: Mapping[str, str]) -> dict[str, str]:
-    """Return the C among some files."""
+    """Return the C files among some files."""
     return {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
 
 
@@ -154,9 +160,7 @@ def recorded(
 
 
 def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """Return the declaration of the same function without external forces, on which all methods are
-    measured.
-    """
+    """Return the declaration of the same function without external forces; all methods are measured on it."""
     return replace(declaration, inputs=tuple(declaration.required), lanes=False, zeroed=False)
 
 
@@ -166,9 +170,9 @@ def header(prototypes: Sequence[str]) -> str:
 
 
 def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", index: str = "") -> str:
-    """Return the C call of a form of a function with our own signature, its arguments out of `in` and `out`.
+    """Return the C call of a form of a function with rbdc's signature, with arguments from `in` and `out`.
 
-    They point at the first sample, or at sample `index` where that is given.
+    The arguments point to the first sample, or to sample `index`.
     """
 
     def place(array: str, size: int) -> str:
@@ -185,5 +189,5 @@ def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", in
 
 
 def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:
-    """Return the C of `ENTRY` by the statements of its body."""
+    """Return the C of `ENTRY` from the statements of its body."""
     return render("adapter.c.jinja", robot=ROBOT, entry=ENTRY, lines=lines, **scalar.words)

@@ -1,7 +1,7 @@
-"""A user's references for functions of the catalogue: a function of a Python file as methods of a comparison.
+"""A user's references for functions of the catalogue: functions of a Python file as methods of a comparison.
 
-A text over a machine (`rbdc.algorithms.tools.machine`) becomes loops and straight-line code, a plain function
-(model, *inputs) straight-line code. The oracle stays the one that the record names.
+A text over a machine (`rbdc.algorithms.tools.machine`) becomes loops and straight-line code. A plain function
+(model, *inputs) becomes straight-line code. The oracle remains the reference that the record names.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class Loaded:
 
     @property
     def words(self) -> str:
-        """The reference as pages name it."""
+        """Name of the reference on pages."""
         return f"{self.of.name} of {self.of.file.name}"
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Raise OptionError for what goes wrong in the user's file, with the line."""
+        """Raise OptionError with the line for any error in the user's file."""
         try:
             yield
         except (NotTried, OptionError, UnsupportedError):
@@ -85,7 +85,8 @@ def refuse_other_functions(references: Sequence[OwnReference], catalogue: Mappin
 def load(references: Sequence[OwnReference]) -> list[Loaded]:
     """Return references with the functions that they name.
 
-    Raises OptionError for a file that is not there or does not run, and for a name that it does not have.
+    Raises OptionError for a missing file, for a file that does not run, and for a name that the file does not
+    have.
     """
     return [Loaded(own, _function(own)) for own in references]
 
@@ -112,7 +113,7 @@ def _function(own: OwnReference) -> Callable[..., Any]:
 
 
 def _message(file: Path, error: BaseException) -> str:
-    """Return where in a file an error comes from, and which it is."""
+    """Return the place in a file that an error comes from, and the error."""
     own = {str(file), str(file.resolve())}
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
@@ -124,9 +125,9 @@ def _message(file: Path, error: BaseException) -> str:
 def own_methods(
     model: Problem, function: Function, loaded: Sequence[Loaded], known: Sequence[str]
 ) -> list[Method]:
-    """Return the methods of a function by a user's references for it. known: names of its other methods.
+    """Return the methods of a function by the user's references for it. known: names of its other methods.
 
-    Raises OptionError for a name that another method has, and for arguments that suit neither a text nor a
+    Raises OptionError for a name that another method has, and for arguments that fit neither a text nor a
     plain function.
     """
     made: list[Method] = []
@@ -149,7 +150,7 @@ def own_methods(
 
 
 def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
-    """Return whether a function is a text over a machine, by how many arguments it takes."""
+    """Return whether a function is a text over a machine; its number of arguments decides."""
     kinds = (Argument.POSITIONAL_ONLY, Argument.POSITIONAL_OR_KEYWORD)
     try:
         every = signature(own.call).parameters.values()
@@ -170,7 +171,9 @@ def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
 
 
 def _text(own: Loaded, function: Function) -> Text:
-    """Return the user's text with what motors and damping add to a text of the same function."""
+    """Return the user's text with the contribution of motors and damping that texts of the same function
+    have.
+    """
     known = [*texts_of(function).values()]
     like = max(known, key=lambda text: text.loaded, default=Text(own.call))
 
@@ -185,7 +188,7 @@ def _text(own: Loaded, function: Function) -> Text:
 
 
 def _check_results(own: Loaded, m: Machine, outputs: Sequence[Parameter], results: Sequence[Any]) -> None:
-    """Raise TypeError where results are not a machine's, one for each output and of its size."""
+    """Raise TypeError unless the results are those of a machine, one for each output and of its size."""
     kind, apart = LoopResult if isinstance(m, Loops) else Array, len({id(x) for x in results})
     if not (len(results) == apart == len(outputs) and all(isinstance(x, kind) for x in results)):
         given = "what m.vector, m.matrix or m.tensor gave it"
@@ -201,8 +204,8 @@ def _shapes(outputs: Sequence[Parameter]) -> str:
 
 
 def _refused(model: Problem, function: Function, text: Text) -> None:
-    """Raise NotTried for a model that texts do not know, and where nothing says what motors and damping
-    add.
+    """Raise NotTried for a model that texts do not support, and if no text says what motors and
+    damping add.
     """
     if own := unknown(model, function, text):
         raise NotTried(f"texts have no {own}")
@@ -215,7 +218,9 @@ def _driven(model: Problem) -> bool:
 
 
 def _as_loops(model: Problem, function: Function, own: Loaded, text: Text) -> Implementation:
-    """Return the text as loops, in one frame or in the frames of the bodies, whichever takes less."""
+    """Return the text as loops, in one frame or in the frames of the bodies, whichever takes fewer
+    operations.
+    """
     _refused(model, function, text)
     made, reasons = list[tuple[int, bool, Implementation]](), list[UnsupportedError]()
     for one_frame in (False, True):
@@ -257,7 +262,9 @@ def _unrolled(model: Problem, function: Function, own: Loaded, text: Text | None
 
 
 def _argument(p: Parameter, inputs: Inputs) -> list[Any]:
-    """Return an input as plain functions take it: scalars, external forces as one `Force` a body."""
+    """Return an input in the form that plain functions take: scalars; external forces as one
+    `Force` a body.
+    """
     x = list(inputs[p.name])
     return [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)] if p.kind is Kind.WRENCHES else x
 
@@ -275,7 +282,7 @@ def _over_numbers(model: Problem, declaration: FunctionDeclaration, text: Text, 
 
 
 def _checked(own: Loaded, declaration: FunctionDeclaration, found: Any) -> list[list[Scalar]]:
-    """Return the entries of results. Raises TypeError where they do not suit the outputs."""
+    """Return the entries of results. Raises TypeError if they do not fit the outputs."""
     results = found if isinstance(found, tuple) else (found,)
     rows = arrays(tuple(x.tolist() if hasattr(x, "tolist") else x for x in results))
     sizes, wanted = [len(row) for row in rows], [p.size for p in declaration.outputs]

@@ -1,4 +1,4 @@
-"""Records of what takes part in a comparison, and of what was measured of it."""
+"""Records of the methods that take part in a comparison, and of their measurements."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:  # the timing process, which is handed contenders, does not need it
+if TYPE_CHECKING:  # not needed in the timing process, which unpickles contenders
     from rbdc.functions.record import Function
 
 BATCH_MEMORY = 2**30
-"""Largest size of a batch's inputs and outputs, in bytes."""
+"""Largest size of a batch's inputs and outputs (bytes)."""
 
 NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
-"""Reason of a peer's absence where it gave none."""
+"""Reason for the absence of a peer that gave none."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,15 @@ FIGURES = (*COUNTS, "statements", "text_bytes", "code_bytes", "stack_bytes", "co
 class Contender:
     """A compiled method, ready to be timed, for one sample or, in batches, for n.
 
-    call: symbol of `library` that computes. fetch: symbol that copies the results out afterwards, untimed
-    (peers only). archive: file that the library's context is loaded from (peers only). code: further
-    libraries whose code it runs. dtype: of inputs and outputs. figures: those of `FIGURES` that exist for it.
-
-    In batches the algorithm says how samples are computed. of: method of the comparison whose code it calls.
-    moved: bytes of a sample that are read and written; results of a peer stay in its own data.
+    call: symbol of `library` that computes.
+    fetch: symbol that copies the results out afterwards, untimed (peers only).
+    archive: file that the library's context is loaded from (peers only).
+    code: further libraries whose code it runs.
+    dtype: type of inputs and outputs.
+    figures: the entries of `FIGURES` that exist for it.
+    algorithm: the recursion; in batches, how samples are computed.
+    of: in batches, the method of the comparison whose code it calls.
+    moved: in batches, bytes of a sample that are read and written; results of a peer stay in its own data.
     """
 
     method: str
@@ -61,15 +64,18 @@ class Contender:
 
     @property
     def double(self) -> bool:
-        """Whether the peak and the bound of errors, which are of double precision, apply to it."""
+        """Whether it computes in double precision; the peak and the bound of errors apply only then."""
         return self.dtype == "float64"
 
 
 @dataclass(kw_only=True)
 class Measured:
-    """Methods that take part in a measurement, those that do not, and by method its times, the outputs of the
-    checked samples (not of loops over a peer's calls), and their errors. seconds: of timing, about, None for
-    those of the options.
+    """Methods that take part in a measurement, and those that do not.
+
+    times: by method.
+    outputs: those of the checked samples, by method; not for loops over a peer's calls.
+    errors: by method.
+    seconds: approximate time of timing, None for that of the options.
     """
 
     contenders: list[Contender] = field(default_factory=list)
@@ -82,10 +88,12 @@ class Measured:
 
 @dataclass
 class Batches(Measured):
-    """One function in batches; times are lists of those at each size.
+    """One function in batches; times are lists with one entry for each size.
 
-    samples: batch sizes. left_out: sizes whose data exceed `BATCH_MEMORY`. lanes: samples side by side in the
-    generated batch function, None where that is a loop. flops: of one sample.
+    samples: batch sizes.
+    left_out: sizes whose data exceed `BATCH_MEMORY`.
+    lanes: samples side by side in the generated batch function, None if that is a loop.
+    flops: flop of one sample.
     """
 
     samples: list[int]

@@ -1,4 +1,4 @@
-"""References as loops over tables of the model, of the very texts over machines that the oracle runs."""
+"""References as loops over tables of the model, from the same texts over machines that the oracle runs."""
 
 from __future__ import annotations
 
@@ -44,10 +44,13 @@ def _as_they_are(m: Loops, *arrays: Any) -> Any:
 class Text(NamedTuple):
     """A recursion as loops.
 
-    text: called with a machine and, by columns, the inputs beside q, v and a; returns the outputs in their
-    order. before: gives the inputs as motors and damping leave them. after: adds motors and damping to the
-    outputs, by their names. following: it knows joints that follow others. one_frame: as in `Loops`.
-    loaded: it knows external forces.
+    text: function of a machine and, by columns, the inputs beside q, v and a; returns the outputs in their
+        order.
+    before: changes the inputs for motors and damping.
+    after: adds motors and damping to the outputs, by their names.
+    following: whether it supports joints that follow others.
+    one_frame: as in `Loops`.
+    loaded: whether it supports external forces.
     """
 
     text: Callable[..., Results]
@@ -59,14 +62,14 @@ class Text(NamedTuple):
 
 
 def texts_of(function: Function) -> dict[str, Text]:
-    """Return the references of a function that are texts over a machine, by their names."""
+    """Return the references of a function that are texts over a machine, by name."""
     return {name: TEXTS[place] for name, place in function.references.items() if place in TEXTS}
 
 
 def reference_loops(problem: Problem, function: Function, reference: str) -> LoopNest:
     """Return a function as loops by one of the references that its record names, for a model of any size.
 
-    Raises UnsupportedError for a reference without loops, and for a model that its loops do not know.
+    Raises UnsupportedError for a reference without loops, and for a model that its loops do not support.
     """
     known = texts_of(function)
     if reference not in known:
@@ -76,15 +79,17 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
 
 
 def declared(function: Function, text: Text) -> FunctionDeclaration:
-    """Return the declaration of a function by a text: without external forces where it does not know them."""
+    """Return the declaration of a function by a text: without external forces if the text does not support
+    them.
+    """
     declaration = function.declaration
     return declaration if text.loaded else replace(declaration, inputs=tuple(declaration.required))
 
 
 def loops_of(problem: Problem, function: Function, name: str, text: Text) -> LoopNest:
-    """Return a function as loops by a text, which messages call by its name.
+    """Return a function as loops by a text; messages call the text `name`.
 
-    Raises UnsupportedError for a model that its loops do not know.
+    Raises UnsupportedError for a model that its loops do not support.
     """
     if own := unknown(problem, function, text):
         raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {own}")
@@ -99,21 +104,23 @@ BY_COLUMNS = (Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS)
 
 
 def has_texts(declaration: FunctionDeclaration) -> bool:
-    """Return whether a text over a machine can compute a function: it has one q, and no frame."""
+    """Return whether a text over a machine can compute a function: it has one q and no frame."""
     kinds = [p.kind for p in declaration.required]
     known = all(kind in (*MOVING, *BY_COLUMNS) for kind in kinds)
     return known and kinds.count(Kind.CONFIGURATION) == 1 and not declaration.framed
 
 
 def by_columns(declaration: FunctionDeclaration) -> list[Parameter]:
-    """Return the inputs that a text is given as arguments, beside those that its machine has."""
+    """Return the inputs that a text receives as arguments, beside those that its machine has."""
     return [p for p in declaration.required if p.kind not in MOVING]
 
 
 def _run(
     text: Text, declaration: FunctionDeclaration, names: dict[str, str], m: Loops, *outputs: str
 ) -> None:
-    """Run a text on a machine. names: those of the outputs by the text's own, which the first run finds."""
+    """Run a text on a machine. names: the names of its outputs by the names in the text, which the first run
+    fills.
+    """
     kinds = {p.kind: p.name for p in declaration.inputs}
     m.v, m.a = kinds.get(Kind.VELOCITY, ""), kinds.get(Kind.ACCELERATION, "")
     m.external, m.one_frame = EXTERNAL_FORCES in kinds.values(), text.one_frame
@@ -127,7 +134,7 @@ def _run(
 
 
 def unknown(problem: Problem, function: Function, text: Text) -> str:
-    """Return the first property of a model that loops do not know; "" where there is none."""
+    """Return the first property of a model that loops do not support; "" if they support all."""
     loaded = any(p.name == EXTERNAL_FORCES for p in function.declaration.inputs)
     properties = {
         "springs and no dry friction": not problem.only_damped,
@@ -182,7 +189,7 @@ def _carpentier_mansard(m: Loops) -> Results:
 
 
 def _forward(text: Callable[..., Results], **ways: bool) -> Text:
-    """Derivatives of forward dynamics from those of inverse dynamics; M by the latter is not wanted."""
+    """Return derivatives of forward dynamics from those of inverse dynamics, which does not return M."""
 
     def alone(m: Loops, tau: LoopResult) -> Results:
         m.names |= dict.fromkeys(("dtau_da", "rest_dtau_dv", "rest_dtau_da"), "")

@@ -1,1 +1,1 @@
-"""A comparison as data, as a page, on the terminal, and against an earlier report."""
+"""Show a comparison as data, as a page, on the terminal, and against an earlier report."""

@@ -1,11 +1,11 @@
-"""Comparison of a report, or a benchmark, with an earlier one.
+"""Compare a report, or a benchmark, with an earlier one.
 
-Deterministic figures decide. Times are shown, judged by what changed beside them, and decide where a factor
-is given. Machines, clocks and neighbours differ from run to run, so that no time is compared with that of
-another run as it stands. A yardstick tells how many times as long everything took: the median over the
-methods of peers that both runs measured of the function, unchanged; for a function without any, over those of
-all functions; without any at all, the peak of the core in single numbers. What is left beyond the yardstick
-is due to our own code.
+Deterministic figures decide. Times are shown, and decide only if a factor is set. Machines, clocks and
+neighbours differ between runs, so no times of two runs are compared directly: a yardstick, measured in both
+runs, says how many times as long everything took. It is the median over the methods of peers for the function
+that both runs measured and that did not change. A function without any takes the median over all functions;
+without any peer the yardstick is the peak of the core in single numbers. A change beyond the yardstick is due
+to rbdc's own code.
 """
 
 from __future__ import annotations
@@ -42,8 +42,13 @@ OWN = ("generated", "analytical")
 
 @dataclass
 class Verdict:
-    """Messages. worse: fail the run. better: improvements. slower: times that grew. notes: not compared.
-    times: those of our own code beside the baseline's, by robot where there are many.
+    """Messages of a comparison with an earlier report.
+
+    worse: figures that fail the run.
+    better: improvements.
+    slower: times that grew.
+    notes: figures that are not compared, with the reason.
+    times: times of rbdc's own code beside those of the baseline, by robot if there are several.
     """
 
     worse: list[str] = field(default_factory=list)
@@ -53,7 +58,7 @@ class Verdict:
     times: dict[str, list[Change]] = field(default_factory=dict)
 
     def lines(self) -> list[str | Table]:
-        """It on the terminal, worst last, so that it stays on the screen."""
+        """Return the verdict for the terminal, worst last, so that it stays on the screen."""
         own = [(r, c) for r, changes in self.times.items() for c in changes if c.family == "generated"]
         rows = [
             [
@@ -71,7 +76,7 @@ class Verdict:
 
 
 def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:
-    """Return figures that got worse and better since the baseline, robot by robot."""
+    """Return figures that are worse or better than in the baseline, robot by robot."""
     verdict = Verdict()
     for label, old in baseline["robots"].items() if baseline else ():
         if label not in report["robots"]:
@@ -85,8 +90,9 @@ def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | 
 
 
 def judge(report: Report, baseline: Report | None, gate_time: float | None = None) -> Verdict:
-    """Return figures that got worse and better since the baseline, if there is one. gate_time: the factor
-    beyond which a time is worse, None where times decide nothing.
+    """Return figures that are worse or better than in the baseline, if there is one.
+
+    gate_time: the factor beyond which a time is worse, None if times do not decide.
     """
     verdict = Verdict()
     if baseline is None:
@@ -122,14 +128,14 @@ def judge(report: Report, baseline: Report | None, gate_time: float | None = Non
 
 
 def _methods(report: Report) -> dict[tuple[str, str], Report]:
-    """Return the methods of a report by the name of the function and their own."""
+    """Return the methods of a report by the name of the function and of the method."""
     return {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
 
 
 def _judge_figures(
     place: str, new: Report, old: Report, limits: Mapping[str, float], verdict: Verdict
 ) -> None:
-    """Judge the figures of a method that have limits, the factors above which they are worse."""
+    """Judge the figures of a method that have limits, the factors beyond which they are worse."""
     before, now = _figures(old), _figures(new)
     for words, limit in limits.items():
         then, current = before.get(words), now.get(words)
@@ -143,7 +149,7 @@ def _judge_figures(
 
 
 def _figures(method: Report) -> dict[str, float | None]:
-    """Return the figures of a method as they are compared; an error of None is an infinite one."""
+    """Return the figures of a method for comparison; an error of None is infinite."""
     errors = (method["errors"] or {}).items()
     found = {f"error {metric}": inf if x is None else max(x, ERROR_FLOOR) for metric, x in errors}
     return {**found, **{words: method[words.replace(" ", "_")] for words in (*GATED, *COMPILED)}}
@@ -161,10 +167,11 @@ WORSE_RATIO = 1.25
 
 @dataclass(frozen=True)
 class Change:
-    """The least time of a call in nanoseconds, in the earlier run and in this one.
+    """The least time of a call (ns), in the earlier run and in this one.
 
-    yardstick: how many times as long something outside rbdc took as in the earlier run, None where nothing
-    tells. beside: what that is.
+    yardstick: how many times as long something outside rbdc took as in the earlier run, None if nothing was
+        measured.
+    beside: the name of the yardstick.
     """
 
     function: str
@@ -177,7 +184,7 @@ class Change:
 
     @property
     def factor(self) -> float | None:
-        """How many times as long it takes as in the earlier run, beyond what the yardstick says."""
+        """Return the ratio of this time to the earlier one, divided by the yardstick."""
         return None if self.yardstick is None else self.now / self.then / self.yardstick
 
     def words(self) -> str:
@@ -207,8 +214,8 @@ def changes(report: Report, baseline: Report) -> Iterator[Change]:
 
 
 def _identity(method: Report, report: Report) -> tuple[Any, ...]:
-    """Features of a peer's method that must not change for its time to be a measure: its algorithm, the
-    operations of its C, its version.
+    """Return the features of a peer's method that must not change if its time serves as a yardstick: its
+    algorithm, the operations of its C, its version.
     """
     builds = [b["what"] for b in report["peers"]["builds"] if method["method"].startswith(b["name"])]
     return (method["method"], method["algorithm"], method["operations"], *builds)
@@ -217,7 +224,7 @@ def _identity(method: Report, report: Report) -> tuple[Any, ...]:
 def _yardstick(
     own: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
 ) -> tuple[float | None, str]:
-    """See `Change`."""
+    """Return the yardstick and its name; see `Change`."""
     peaks = [one["peak"]["scalar_flops_per_second"] for one in (baseline, report) if "peak" in one]
     candidates = (
         ([*own.values()], f"{', '.join(own)}:"),
@@ -230,10 +237,10 @@ def _yardstick(
 def read_baseline(
     path: Path | None, gate_time: float | None, made_by: str = "compare"
 ) -> dict[str, Any] | None:
-    """Return an earlier report, made by the command `made_by`; None without a path.
+    """Return an earlier report that the command `made_by` wrote; None without a path.
 
-    Raises OptionError where it is no such report, and for a factor of times that makes no sense or has
-    nothing to be judged by.
+    Raises OptionError if the file is no such report, for an invalid factor of times, and for a factor without
+    times to judge.
     """
     baseline = None if path is None else _report(path, made_by)
     if gate_time is None:
@@ -243,7 +250,7 @@ def read_baseline(
     if not 1.0 < gate_time < float("inf"):
         raise OptionError(f"--gate-time {gate_time:g}: give a factor above 1, as 1.5")
     if any("peak" not in one for one in baseline.get("robots", {"": baseline}).values()):
-        raise OptionError("--gate-time: the baseline has no peak to tell machines apart; make it anew")
+        raise OptionError("--gate-time: the baseline has no peak to tell machines apart; measure it again")
     return baseline
 
 

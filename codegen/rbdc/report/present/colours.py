@@ -1,7 +1,7 @@
 """Colours of methods: one for each, in every figure, table and key of every page.
 
-The family of a method gives the hue, so that a page's key names families. Its place among the methods of its
-functions gives the shade. All builds of a peer have one colour: a figure shows the fastest alone.
+The family of a method sets the hue, so that a page's key names families. Its place among the methods of its
+functions sets the shade. All builds of a peer have one colour: a figure shows the fastest alone.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ GOLDEN = 137.5
 
 
 def _shade(hue: float, k: int = 0, chroma: float = 0.12) -> str:
-    """Return the k-th of 24 shades around a hue (degrees of Ottosson's OKLab), each light enough for a dark
-    page and dark enough for a white one; the last twelve are paler.
+    """Return the k-th of 24 shades around a hue (degrees of Ottosson's OKLab).
+
+    Each is light enough for a dark page and dark enough for a white one. The last twelve are paler.
     """
     chroma *= (1.0, 0.55)[k // 12 % 2]
     lightness, angle = (0.56, 0.73, 0.47, 0.65)[k % 4], radians(hue + (0.0, 24.0, -24.0)[k // 4 % 3])
@@ -61,8 +62,9 @@ FAMILY_COLOURS = {family: _shade(hue, 0, _CHROMA.get(family, 0.12)) for family, 
 
 
 def colour_of(method: str) -> str | None:
-    """Return the colour of a method, in batches that of the method for single samples, of a peer's build the
-    peer's; None for what is no method.
+    """Return the colour of a method; None for other labels.
+
+    A method of batches has the colour of the method for single samples, a build of a peer that of the peer.
     """
     method, colours = method.removesuffix("-batch").removesuffix("-loop"), _colours()
     analytical = method.startswith(UNROLLED) or as_loops(method)
@@ -71,19 +73,23 @@ def colour_of(method: str) -> str | None:
 
 
 def of_method(method: Mapping[str, Any]) -> str:
-    """Return the colour of a method of a report; of one that this version does not know its family's."""
+    """Return the colour of a method of a report; that of its family if this version does not know
+    the method.
+    """
     return colour_of(method["method"]) or FAMILY_COLOURS[method["family"]]
 
 
 def line_colours(names: Iterable[str]) -> dict[str, str]:
-    """Return colours of curves by their names: of methods their own, of others in their order."""
+    """Return colours of curves by their names: methods have their own colours, others are coloured in their
+    order.
+    """
     found = {name: colour_of(name) for name in names}
     others = [name for name, colour in found.items() if colour is None]
     return {name: colour or _shade(25.0 + GOLDEN * others.index(name)) for name, colour in found.items()}
 
 
 def _methods(function: Function) -> dict[str, list[str]]:
-    """Return the methods that a function may have, by family, those of most functions first."""
+    """Return the methods that a function may have, by family, the most frequent first."""
     algorithms = {*function.methods, *references_of(function), function.comparison.through_passes} - {""}
     modes = modes_of(function)
     return {
@@ -103,7 +109,7 @@ def _methods(function: Function) -> dict[str, list[str]]:
 
 @cache
 def _colours() -> dict[str, str]:
-    """For every method the first shade of its family that no other method of its functions has."""
+    """Return for every method the first shade of its family that no other method of its functions has."""
     beside: dict[tuple[str, str], dict[str, None]] = {}
     for function in known().values():
         for family, names in _methods(function).items():

@@ -1,4 +1,6 @@
-"""The report as data, report.json, and its files; `report.schema.json` beside this file defines every figure.
+"""Write the report as data, report.json, and its files; `report.schema.json` beside this file defines every
+figure.
+
 The summary lists the generated code and the best of every peer for each function.
 """
 
@@ -24,14 +26,16 @@ from rbdc.report.options import NOT_ASKED, PEERS, peer_of
 from rbdc.report.present.baseline import REPORT_SCHEMA
 
 PATTERNS = ("generated", "finite-difference")
-"""Methods whose derivative matrices are kept entry by entry: exact zeros beside the noise of differences."""
+"""Methods whose derivative matrices are kept entry by entry: they show exact zeros beside the noise of
+differences.
+"""
 
 SETTINGS = ("samples", "checked", "seconds", "at_rest", "batch")
 """Options that a report has among its settings."""
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """Return the report, ready for JSON. Figures that do not exist for a method are null."""
+    """Return the report, ready for JSON. Figures that a method does not have are null."""
     model, options, tools = comparison.model, comparison.options, comparison.tools
     return {
         "schema": REPORT_SCHEMA,
@@ -96,8 +100,8 @@ def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str
 
 
 def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float) -> dict[str, Any]:
-    """Return the errors of a method, None for infinite ones, and whether they are within a bound, where
-    known.
+    """Return the errors of a method (None if infinite), and whether they are within a bound, if
+    there is one.
     """
     if errors is None:
         return {"errors": None, "right": None}
@@ -115,7 +119,9 @@ def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
 def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the fastest method of every peer that took part, its algorithm and its ratio."""
     ratios, algorithms = _ratios(methods), {m["method"]: m["algorithm"] for m in methods}
-    ranked = sorted(ratios, key=lambda method: -ratios[method])  # the fastest comes last, and stays
+    ranked = sorted(
+        ratios, key=lambda method: -ratios[method]
+    )  # the fastest comes last and overwrites the others
     best = {peer: method for method in ranked if (peer := peer_of(method)) is not None}
     return {
         peer: {"method": name, "algorithm": algorithms[name], "ratio": ratios[name]}
@@ -199,8 +205,8 @@ _COPIED = (
 def summary(report: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one row for each function, in the order of the report.
 
-    entries: figures by label, labels being generated, generated-<compiler> and the peers. absent: reasons by
-    label.
+    entries: figures by label; the labels are generated, generated-<compiler> and the peers.
+    absent: reasons by label.
     """
     return [_row(report, function) for function in report["functions"]]
 
@@ -213,7 +219,7 @@ def _row(report: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
     of_peers = report["peers"]["absent"]
     asked = [peer for peer in PEERS if of_peers.get(peer) != NOT_ASKED]
     reasons = {peer: of_peers.get(peer, NO_SUCH_METHOD) for peer in asked}
-    for one in reversed(function["absent"]):  # of several methods of a peer the first one's reason counts
+    for one in reversed(function["absent"]):  # keep the first reason of several methods of a peer
         label = peer_of(one["method"]) or one["method"]
         if label in asked or one["family"] == "generated":
             reasons[label] = one["reason"]
@@ -240,8 +246,10 @@ def _entry(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
 
 def write(report: Mapping[str, Any], page: str, path: Path, **pictures: str) -> list[Path]:
     """Write a report and the text of its page as `path`.json and `path`.html, and pictures by their names
-    beside them, each to a temporary name that is then moved into place; their paths. Raises OptionError if it
-    cannot.
+    beside them; return their paths.
+
+    Each file is written under a temporary name and then moved into place. Raises OptionError if it cannot be
+    written.
     """
     texts = {f"{path.name}.json": json.dumps(report, indent=1) + "\n", f"{path.name}.html": page}
     return placed(path.parent, {**texts, **{f"{name}.svg": svg for name, svg in pictures.items()}})

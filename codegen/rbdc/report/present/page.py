@@ -1,4 +1,4 @@
-"""A comparison and a benchmark as pages and on the terminal, each made of the data of its report alone."""
+"""Show a comparison and a benchmark as pages and on the terminal, from the data of their reports alone."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from rbdc.report.present.tables import (
 Lines = list[str | Table]
 
 FIGURES = (
-    "Flop are additions, subtractions and multiplications, those in vectors once for each lane, as the "
-    "generator counts them before any are fused; divisions, square roots, sines and cosines are not among "
-    "them, so that the core does more than the shares say. Errors are equations (40) to (43) of Singh, "
-    "Russell and Wensing, over all outputs and samples."
+    "Flop are additions, subtractions and multiplications, before any are fused; a vector operation counts "
+    "once for each lane. Divisions, square roots, sines and cosines do not count, so the core does more than "
+    "the shares of the peak say. Errors are equations (40) to (43) of Singh, Russell and Wensing, over all "
+    "outputs and samples."
 )
 """Sentences about figures, on every page."""
 
@@ -54,8 +54,9 @@ def page(report: dict[str, Any]) -> str:
     key = [(f"{name}:", meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()]
     glance = headline_table([f for f in functions if f["name"] in tiles])
     words = (
-        "The generated function, and the fastest method of each other family by how many times as long it "
-        f"takes. Of vector and of scalar peak: additions and multiplications a second; {peak}."
+        "The time of the generated function, and that of the fastest method of each other family as a "
+        "multiple of it. The columns of peaks are shares of the core's additions and multiplications a "
+        f"second; {peak}."
     )
     parts = [
         Part("At a glance", [words], tables=[glance]),
@@ -69,7 +70,7 @@ def page(report: dict[str, Any]) -> str:
 
 
 def of_comparison(report: Mapping[str, Any]) -> str:
-    """For how many functions generated code is the fastest method, and how long the peers take."""
+    """Return for how many functions generated code is the fastest method, and how long the peers take."""
     functions = report["functions"]
     fastest = [_fastest_in_double(function) == "generated" for function in functions]
     ratios = [{peer: best["ratio"] for peer, best in function["peers"].items()} for function in functions]
@@ -99,7 +100,7 @@ def _conditions(report: Mapping[str, Any]) -> str:
 
 
 def _setting(report: Mapping[str, Any]) -> list[str]:
-    """Return the machine, the compilers with their flags, of generated code and of the peers' builds, and
+    """Return the machine, the compilers with their flags (of generated code and of the peers' builds), and
     absent peers.
     """
     machine, tools = report["machine"], [("generated", report["compiler"])]
@@ -117,23 +118,23 @@ def _setting(report: Mapping[str, Any]) -> list[str]:
 
 
 def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
-    """Return how methods, and batches where there are some, were measured."""
+    """Return how methods were measured, and batches if there are any."""
     words = (
-        "Every method has one C signature and is called from one C loop; passes of all methods of a function "
-        "alternate, so that a busy neighbour slows all of them. A cold call has its code, constants, inputs "
-        "and outputs flushed from every cache. Code bytes include constants; stack bytes are those of the "
-        "deepest C function. The peak is what a loop of independent chains of x = x a + b reached beside the "
-        f"functions, on the same core: {peak}. {FIGURES}"
+        "All methods have the same C signature and are called from the same C loop. Passes of all methods "
+        "of a function alternate, so that a busy neighbour slows all of them. Before a cold call its code, "
+        "constants, inputs and outputs are flushed from every cache. Code bytes include constants; stack "
+        "bytes are those of the deepest C function. The peak is the rate of a loop of independent chains "
+        f"of x = x a + b, measured beside the functions on the same core: {peak}. {FIGURES}"
     )
     if report.get("bandwidth") is None:
         return [words]
     batches = (
-        "Batches: every method takes samples that lie one after the other in one call from C; sizes follow "
-        "one another, methods alternate. The clock is that of the thread, which stands still while another "
-        "process has the core. Shares of the peaks are of the flop of the generated function, for every "
-        "method: the same work at each one's pace. Of bandwidth: the bytes of a sample's inputs and "
-        "outputs a second (Pinocchio leaves its results in its own data: inputs alone); "
-        f"{bandwidth_words(report['bandwidth'])}. What comes from caches can exceed it."
+        "Batches: every method takes contiguous samples in one call from C. Sizes are measured one after "
+        "the other, and methods alternate. The clock is that of the thread, which stands still while "
+        "another process has the core. Shares of the peaks use the flop of the generated function for "
+        "every method, so that they compare the same work. Shares of the bandwidth count the inputs and "
+        "outputs of a sample, for Pinocchio the inputs alone, since its results stay in its own data; "
+        f"{bandwidth_words(report['bandwidth'])}. Data in caches can exceed the bandwidth."
     )
     return [words, batches]
 
@@ -153,8 +154,8 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     parts = [] if function.get("batch") is None else [_batch(place, function)]
     if function["patterns"]:
         words = (
-            "Blank is exactly zero. The generated matrices are zero where the tree or the mathematics says "
-            "so; differences have rounding noise there, or a zero where the change was too small to see."
+            "Blank entries are exactly zero. In generated matrices these are the structural zeros. "
+            "Differences have rounding noise there, or a zero if the change was too small."
         )
         title = f"Entries of the derivatives at the first sample ({place}.patterns)"
         parts.append(Part(title, [words], [pattern(entry) for entry in function["patterns"]]))
@@ -164,7 +165,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
 
 def _batch(place: str, function: Mapping[str, Any]) -> Part:
     batch = function["batch"]
-    words = "The time of a sample over the number of samples that lie one after the other."
+    words = "The time of a sample over the number of samples in the batch."
     figures = Part("All figures of batches", tables=[batch_table(function)])
     plots, notes = [batch_curves(batch)], batch_notes(batch)
     return Part(f"Batches ({place}.batch)", [words], plots, notes=notes, folded=[figures])
@@ -179,15 +180,15 @@ def benchmark_page(report: dict[str, Any]) -> str:
     lead = f"{len(robots)} robots, {len(names)} functions: generated C beside Pinocchio's C++ and CasADi's C."
     key = [(entry_heading(label), "", colour) for label, colour in line_colours(labels).items()]
     glance = (
-        "How many times as long as the generated function Pinocchio takes (native builds from its headers "
-        "where they were measured, else the library of its pip package), and below it CasADi's C."
+        "The times of Pinocchio and, below, of CasADi's C, as multiples of the generated function's time. "
+        "Pinocchio is its native builds if they were measured, else the library of its pip package."
     )
     measured = (
-        "Robot by robot, by the same loop in three processes for each: passes of all methods of a function "
-        "alternate, so that a busy neighbour slows all of them. Of Pinocchio's builds and variants, and of "
-        "CasADi's modes, the fastest counts. Compile seconds are those of the compiler when it last compiled "
-        "the code. The peaks are what independent chains of x = x a + b reached beside the functions, on the "
-        f"same core. {FIGURES}"
+        "Each robot is measured by the same loop in three processes. Passes of all methods of a function "
+        "alternate, so that a busy neighbour slows all of them. The fastest of Pinocchio's builds and "
+        "variants counts, and the fastest of CasADi's modes. Compile seconds are those of the last "
+        "compilation of the code. The peaks are rates of independent chains of x = x a + b, measured "
+        f"beside the functions on the same core. {FIGURES}"
     )
     by_robot = [
         Part(label, [*_setting(one), f"{peak_words(one['peak'])}."], notes=one["robot"]["warnings"])
@@ -225,7 +226,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
-    """Return a function's part: a plot, both tables, the algorithms of the peers, and what is absent."""
+    """Return a function's part: a plot, both tables, the algorithms of the peers, and absent peers."""
     algorithms = [
         f"{row['robot']}, {entry_heading(label)}: {entry['method']}, {entry['algorithm']}"
         for row in rows
@@ -245,7 +246,7 @@ def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[
 
 
 def comparison_lines(report: dict[str, Any]) -> Lines:
-    """Return a report on the terminal: for each function its methods, fastest first, then its peers and
+    """Return a report for the terminal: for each function its methods, fastest first, then its peers and
     batches.
     """
     robot = report["robot"]
@@ -266,7 +267,7 @@ def comparison_lines(report: dict[str, Any]) -> Lines:
 
 
 def benchmark_lines(report: dict[str, Any]) -> Lines:
-    """Return a benchmark on the terminal: a table for each robot, and the absent robots."""
+    """Return a benchmark for the terminal: a table for each robot, and the absent robots."""
     lines: Lines = []
     for label, one in report["robots"].items():
         robot = one["robot"]
@@ -286,7 +287,9 @@ def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]
 
 
 def _of_peers(report: Mapping[str, Any], before: str = "") -> list[str]:
-    """By which algorithms CasADi was fastest, and the absent peers; `before` stands before each."""
+    """Return the algorithms by which CasADi was fastest, and the absent peers; `before` stands
+    before each.
+    """
     lines = [
         f"{before}{entry_heading(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
         for function in report["functions"]

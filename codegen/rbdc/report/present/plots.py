@@ -27,10 +27,10 @@ from rbdc.report.present.tables import (
 )
 
 WIDE = 30.0
-"""Ratio of the largest to the least value above which dots on a logarithmic axis stand in place of bars."""
+"""Ratio of the largest to the least value above which dots on a logarithmic axis replace bars."""
 
 SHORT = 28
-"""Letters of the longest label of which a key has two columns."""
+"""Longest label (letters) for which a key has two columns."""
 
 _WIDTH = 5.4
 """Width of a figure in inches; 10-point text stays legible when it is scaled to a phone's width."""
@@ -63,14 +63,14 @@ def as_files(folder: Path, name: str) -> Iterator[None]:
 
 
 def logarithmic(values: Iterable[float]) -> bool:
-    """Return whether these values need a logarithmic axis, for the small ones to be told apart."""
+    """Return whether these values need a logarithmic axis so that the small ones can be told apart."""
     found = [value for value in values if value > 0.0]
     return bool(found) and max(found) > WIDE * min(found)
 
 
 def time_bars(function: Mapping[str, Any]) -> str:
-    """Return bars of the minimum time, or dots where a logarithmic axis is needed, each with its time and its
-    ratio to the generated code.
+    """Return bars of the minimum time, or dots on a logarithmic axis, each with its time and its ratio to the
+    generated code.
     """
     methods = shown_methods(function)
     times, colours = {m["method"]: least_time(m) for m in methods}, [of_method(m) for m in methods]
@@ -96,8 +96,9 @@ def time_bars(function: Mapping[str, Any]) -> str:
 
 
 def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> str:
-    """Return the minimum times of rows of a benchmark by their names, on a logarithmic axis. labels: entries
-    of the rows that are shown.
+    """Return the minimum times of rows of a benchmark by their names, on a logarithmic axis.
+
+    labels: the entries of the rows that are shown.
     """
     colours, words = line_colours(labels), "minimum, on a logarithmic axis"
     with _panel(_height(len(rows) + 3), "time of a call", words) as (figure, axes):
@@ -117,15 +118,15 @@ def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> s
 
 
 def _steps(low: float, high: float) -> tuple[float, ...]:
-    """Return the marks within a decade of a logarithmic axis: more of them on a short one."""
+    """Return the ticks within a decade of a logarithmic axis: a short axis has more of them."""
     if high > 1e3 * low:
         return (1.0,)
     return (1.0, 3.0) if high > WIDE * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
 def speed(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the minimum times of all functions of a benchmark as one picture, without those of generated
-    code by further compilers.
+    """Return the minimum times of all functions of a benchmark as one picture, without generated code by
+    further compilers.
     """
     measured = {label for row in rows for label in row["entries"] if not label.startswith("generated-")}
     named = {f"{row['robot']} {row['function']}": row for row in rows}
@@ -138,8 +139,8 @@ def _show(axis: Axis, words: Callable[[float], str]) -> None:
 
 
 def _show_powers(*axes: Axis) -> None:
-    """Powers of ten as 1e-12: formulas, as matplotlib has them, are set by a parser that takes a third of the
-    time of a page.
+    """Format powers of ten as 1e-12: matplotlib's formulas need its parser, which takes a third of the time
+    of a page.
     """
     for axis in axes:
         axis.set_major_locator(LogLocator(numticks=4))
@@ -161,8 +162,8 @@ def batch_curves(batch: Mapping[str, Any]) -> str:
 
 
 def error_dots(function: Mapping[str, Any]) -> str | None:
-    """Return RMS and maximum relative error (equations 43 and 42) on a logarithmic axis; None if not
-    checked.
+    """Return the root mean square and the largest relative error (equations 43 and 42) on a logarithmic axis;
+    None if errors were not checked.
     """
     methods = [m for m in shown_methods(function) if m["errors"] and m["errors"]["max_rel"] is not None]
     if not methods:
@@ -184,11 +185,11 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
 
 
 def pattern(entry: Mapping[str, Any]) -> str:
-    """Return one derivative matrix by each method: zero is blank, the rest coloured by its order of
+    """Return one derivative matrix by each method: zeros are blank, other entries coloured by their order of
     magnitude.
     """
     methods = [key for key in entry if key != "output"]
-    sizes = mpl.colormaps["viridis"].with_extremes(bad="none")  # of 0 there is no logarithm
+    sizes = mpl.colormaps["viridis"].with_extremes(bad="none")  # log10(0) is -inf
     with mpl.rc_context({**_STYLE, "axes.spines.top": True, "axes.spines.right": True}):
         figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
         axes = figure.subplots(1, len(methods), squeeze=False)[0]
@@ -204,7 +205,7 @@ def pattern(entry: Mapping[str, Any]) -> str:
 
 
 def curve(x: Sequence[float], values: Sequence[float | None], title: str, label: str) -> str:
-    """Return a curve, with gaps where there is no value."""
+    """Return a curve, with a gap where a value is None."""
     with _panel(2.4, title, label) as (figure, axes):
         known = np.array(values, dtype=float)  # None is not a number
         axes.plot(x, known, color=FAMILY_COLOURS["generated"], linewidth=1.2)
@@ -220,7 +221,12 @@ def grown(
     dashed: Collection[str] = (),
 ) -> str:
     """Return curves over sizes by their labels, which begin with the names of methods, both on logarithmic
-    axes; 0 stands at 1e-17. shown: the words of an ordinate. dashed: labels of dashed ones.
+    axes.
+
+    Zeros are drawn at 1e-17.
+
+    shown: function that formats an ordinate.
+    dashed: labels of dashed curves.
     """
     methods = {label: label.partition(", ")[0] for label in curves}
     colours = line_colours(methods.values())
@@ -248,8 +254,8 @@ def contours(
     x: str,
     y: str,
 ) -> str:
-    """Return filled contours of logarithms of errors, a row for each of the second steps; the least is
-    marked.
+    """Return filled contours of logarithms of errors, a row for each of the second steps; a dot marks the
+    least error.
     """
     with _panel(3.6, title, x, y) as (figure, axes):
         values = np.array(errors, dtype=float)
@@ -270,7 +276,7 @@ def grouped_bars(
     title: str,
     y: str,
 ) -> str:
-    """Return bars side by side for each group, or dots where a logarithmic axis is needed."""
+    """Return bars side by side for each group, or dots if a logarithmic axis is needed."""
     wide = logarithmic(value for values in series.values() for value in values)
     with _panel(3.4, title, y=y) as (figure, axes):
         width = 0.8 / len(series)
@@ -291,7 +297,7 @@ def grouped_bars(
 
 
 def _legend(figure: Figure, labels: Iterable[str]) -> None:
-    """The key below a figure, in two columns where their words are short enough."""
+    """Draw the key below a figure, in two columns if the words are short enough."""
     figure.legend(loc="outside lower left", ncols=_columns(labels), frameon=False, fontsize=9)
 
 
@@ -300,13 +306,13 @@ def _columns(labels: Iterable[str]) -> int:
 
 
 def _height(rows: int) -> float:
-    """Return inches of a figure of rows."""
+    """Return the height of a figure of rows (inches)."""
     return 0.75 + 0.27 * rows
 
 
 @contextmanager
 def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tuple[Figure, Any]]:
-    """A figure of one panel with its title and the words of its axes."""
+    """Yield a figure of one panel with its title and the labels of its axes."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         axes = figure.subplots()
@@ -317,7 +323,7 @@ def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tupl
 
 
 def _label(axes: Any, names: Sequence[str]) -> None:
-    """Names of rows beside them, from the top; what is generated stands out."""
+    """Write names of rows beside them, from the top; generated code is bold."""
     axes.set_yticks(range(len(names)), names)
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() == "generated" else "normal")
@@ -326,8 +332,9 @@ def _label(axes: Any, names: Sequence[str]) -> None:
 
 
 def _svg(figure: Figure) -> str:
-    """Return the SVG element alone, without metadata that differ between runs; within `as_files` the figure
-    is written as PNG too.
+    """Return the SVG element alone, without metadata that differ between runs.
+
+    Within `as_files` the figure is also written as PNG.
     """
     text = StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)

@@ -1,5 +1,5 @@
 """Pages of studies and of curves: times, code and errors of families over the size, with exponents and
-crossings; time of forms over operations.
+crossings; times of forms over operations.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def study_page(
     figures: Sequence[Part],
     file: str = "study.json",
 ) -> str:
-    """Return the text of a page that says where it was measured, and shows tables and then figures. Of the
-    report the claims are shown, first how many of them hold, and whether it is `quick`, where it has them.
+    """Return the text of a page: the machine and the conditions of the measurement, tables, then figures.
+
+    If the report has claims, they are shown, with the number of those that hold. A `quick` report is marked.
     """
     where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
     compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])
@@ -44,7 +45,7 @@ def study_page(
 
 
 def of_claims(claims: Sequence[Mapping[str, str]]) -> str:
-    """Return how many claims of an article are reproduced, are not, and cannot be compared."""
+    """Return how many claims of an article are reproduced, are not reproduced, and cannot be compared."""
     count = Counter(claim["verdict"].partition(":")[0] for claim in claims)
     told = ", ".join(f"{count[verdict]} {verdict}" for verdict in _VERDICTS if count[verdict])
     return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {told}."
@@ -97,8 +98,10 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
 
 
 def family_figure(report: Mapping[str, Any], function: str, title: str = "", over: str | None = None) -> Part:
-    """Return a function's times, code and errors over the size, and its times over those of a method `over`:
-    first family in full lines, the others dashed.
+    """Return a function's times, code and errors over the size, and its times divided by those of a method
+    `over`.
+
+    Curves of the first family are full lines, the others dashed.
     """
     entries, names = report["entries"], [family["name"] for family in report["families"]]
     shown = [
@@ -113,15 +116,16 @@ def family_figure(report: Mapping[str, Any], function: str, title: str = "", ove
         found = {f"{m}, {family}": points for family, of in by_family.items() for m, points in of.items()}
         dashed = [label for label in found if not label.endswith(f", {names[0]}")]
         plots.append(grown(found, f"{function}: {what}", BODIES, y, dashed=dashed))
-    words = "Of trees with several branching factors the first has full lines, the others dashed ones."
+    words = "Full lines are trees of the first branching factor; dashed lines are the other trees."
     return Part(title or function, [words], plots)
 
 
 def growth_table(
     function: Mapping[str, Any], published: Mapping[str, Sequence[float]] | None = None
 ) -> Table:
-    """Return the exponents of times and of code, as Table III of Singh, Russell and Wensing. published: by
-    method an article's A and B, those of one family after the other.
+    """Return the exponents of times and of code, as Table III of Singh, Russell and Wensing.
+
+    published: by method the article's A and B, family by family.
     """
     families, theirs, rows = function["families"], published or {}, []
     words = ("A of the article", "B of the article") if theirs else ()
@@ -144,7 +148,7 @@ def growth_table(
 
 
 def crossing_table(function: Mapping[str, Any]) -> Table:
-    """From which size on which method takes less time than another that did before."""
+    """Return the sizes from which a method takes less time than another that was faster below."""
     rows = [
         [family, f"{crossing['size']:.0f}", crossing["faster"], crossing["slower"]]
         for family, found in function["families"].items()
@@ -157,10 +161,10 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
 
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
-    """Return the page; `wrong`: sentences about chosen forms that are not the fastest."""
+    """Return the page of forms; `wrong` has sentences about chosen forms that are not the fastest."""
     lead = "Least time of a call in every form that a function has, and the form that is chosen."
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
-    words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
+    words = "If time rises faster than operations, the code comes from slower caches or its operations wait."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
     figures, tables = [Part("Time over operations", [words], plots)], forms_tables(report)
     lead = f"{of_forms(report['rows'], wrong)} {lead}"
@@ -168,13 +172,13 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
 
 
 def of_forms(rows: Sequence[Mapping[str, Any]], wrong: Sequence[str]) -> str:
-    """Return whether chosen forms are the fastest."""
+    """Return whether the chosen forms are the fastest."""
     chosen = sum(row["chosen"] for row in rows)
     return f"Of {chosen} chosen forms {len(wrong) or 'none'} {'is' if len(wrong) == 1 else 'are'} too slow."
 
 
 def forms_tables(report: Mapping[str, Any]) -> list[Table]:
-    """Return the times of every robot, the chosen form of each function marked."""
+    """Return the times of every robot, with the chosen form of each function marked."""
     robots: dict[str, dict[str, list[str]]] = {}
     for row in report["rows"]:
         name = f"{row['function']}, {row['form']}" + (" (chosen)" if row["chosen"] else "")
@@ -187,7 +191,7 @@ def forms_tables(report: Mapping[str, Any]) -> list[Table]:
 
 
 def _rates(rows: Sequence[Mapping[str, Any]], compiler: str) -> str:
-    """Time over operations by one compiler, a line for each form."""
+    """Return times over operations by one compiler as a figure with a line for each form."""
     forms: dict[str, dict[int, float]] = {}
     for row in rows:
         if row["compiler"] == compiler and row["operations"]:

@@ -1,5 +1,5 @@
-"""Figures of reports in words, and tables of them, which pages and the terminal show alike; curves of methods
-over the sizes of families.
+"""Figures of reports in words, and tables of them, for pages and the terminal; curves of methods over the
+sizes of families.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ PEER_WORDS = {
 
 
 def best_pinocchio(entries: Mapping[str, Any]) -> Any:
-    """Return the entry of Pinocchio in a summary: of native builds where there is one; None without
-    either.
+    """Return the entry of Pinocchio in a summary: a native build's, else the library's; None
+    without either.
     """
     return next((entries[peer] for peer in PINOCCHIOS if peer in entries), None)
 
 
 def shown_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the methods of the plots, fastest first; of the builds and algorithms of a peer only the
-    fastest.
+    """Return the methods of the plots, fastest first. Only the fastest build and algorithm of a peer is
+    shown.
     """
     methods = sorted(function["methods"], key=lambda m: m["nanoseconds"]["minimum"])
     slower = [method for method in methods if method["family"] == "peer"][1:]
@@ -44,17 +44,19 @@ def nanoseconds(ns: float) -> str:
 
 
 def count(value: float | None) -> str:
-    """Return a number with its thousands set apart."""
+    """Return a number with thousands separators."""
     return figure(value, ",").replace(",", "\u202f")
 
 
 def ratio_words(ratio: float) -> str:
-    """Return a ratio of times with three significant digits, all of a thousand and more."""
+    """Return a ratio of times with three significant digits; ratios of a thousand and more keep
+    all digits.
+    """
     return f"{ratio:.3g}\u00d7" if ratio < 999.5 else f"{ratio:.0f}\u00d7"
 
 
 def peak_shares(figures: Mapping[str, Any]) -> list[str]:
-    """Return the shares of the vector and of the scalar peak, of a method, a point or an entry of a
+    """Return the shares of the vector and of the scalar peak of a method, a point or an entry of a
     summary.
     """
     share = figures["peak_percent"]
@@ -66,7 +68,7 @@ def peak_words(peak: Mapping[str, Any]) -> str:
     rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
     how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, for the flags fuse none"
     vectors = f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}"
-    call = peak.get("empty_call_nanoseconds")  # older reports are without
+    call = peak.get("empty_call_nanoseconds")  # older reports do not have it
     calling = "" if call is None else f"; an empty call, which every time includes, takes {nanoseconds(call)}"
     return f"{vectors}, {rates[1]} in single numbers, by {how}{calling}"
 
@@ -78,7 +80,7 @@ def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
 
 
 def batch_notes(batch: Mapping[str, Any]) -> list[str]:
-    """Return remarks on a function's batches: how they are computed, absent methods, and sizes left out."""
+    """Return remarks on a function's batches: how they are computed, absent methods, and omitted sizes."""
     lanes = batch["lanes"]
     work = "is a loop over samples" if lanes is None else f"computes {lanes} samples at a time"
     notes = [f"the generated batch {work}"]
@@ -90,7 +92,7 @@ def batch_notes(batch: Mapping[str, Any]) -> list[str]:
 
 
 def error_words(method: Mapping[str, Any] | None, metric: str) -> str:
-    """Return an error of a method; a dash for one that was not measured or not checked."""
+    """Return an error of a method; a dash if it was not measured or not checked."""
     if method is None or method["errors"] is None:
         return DASH
     value = method["errors"][metric]
@@ -98,9 +100,7 @@ def error_words(method: Mapping[str, Any] | None, metric: str) -> str:
 
 
 def entry_heading(label: str) -> str:
-    """Return the heading of an entry of a benchmark: generated code by the first compiler or another, or a
-    peer.
-    """
+    """Return the heading of an entry of a benchmark: generated code by a compiler, or a peer."""
     return PEER_WORDS.get(label, label.replace("generated-", "generated, "))
 
 
@@ -195,8 +195,10 @@ def _fastest(function: Mapping[str, Any], family: str, own: float) -> Cell:
 
 
 def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
-    """Return times of generated code and of peers with their ratios, and figures of the generated code, of
-    rows of a benchmark. by: "robot" or "function", which names the rows.
+    """Return times of generated code and of peers with their ratios, and figures of the generated code, for
+    rows of a benchmark.
+
+    by: "robot" or "function", which names the rows.
     """
     lines = []
     for row in rows:
@@ -216,7 +218,7 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
 
 
 def _time(entry: Mapping[str, Any] | None) -> str | Cell:
-    """Return the time, and its ratio unless it is that of the generated code."""
+    """Return the time, with its ratio unless it is that of the generated code."""
     if entry is None:
         return DASH
     ratio = "" if entry["method"] == "generated" else ratio_words(entry["ratio"])
@@ -243,7 +245,7 @@ def seconds_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> T
 
 
 def glance_table(report: Mapping[str, Any], names: Sequence[str]) -> Table:
-    """For every robot the ratios of Pinocchio and CasADi, function by function."""
+    """Return a table with the ratios of Pinocchio and CasADi for every robot, function by function."""
     lines: list[list[str | Cell]] = []
     for label, one in report["robots"].items():
         own = {row["function"]: row["entries"] for row in report["rows"] if row["robot"] == label}
@@ -258,8 +260,11 @@ def _ratio(entry: Mapping[str, Any] | None) -> str:
 
 
 class Measure(NamedTuple):
-    """A figure of the methods that grows with the size: the title of its curves, the words of their ordinate,
-    and its value among a method's figures, None where there is none.
+    """A figure of the methods that grows with the size.
+
+    title: title of its curves.
+    words: label of the ordinate.
+    of: returns it from a method's figures, None if it does not exist.
     """
 
     title: str
@@ -275,7 +280,7 @@ ERROR = Measure("errors", "RMS relative error", lambda figures: (figures["errors
 def curves(
     entries: Sequence[Mapping[str, Any]], function: str, family: str, measure: Measure
 ) -> dict[str, dict[int, float]]:
-    """By method the values over the sizes of a family."""
+    """Return the values over the sizes of a family, by method."""
     found: dict[str, dict[int, float]] = {}
     for entry in entries:
         if entry["family"] == family and function in entry["functions"]:
@@ -289,7 +294,9 @@ def curves(
 def ratios(
     entries: Sequence[Mapping[str, Any]], function: str, family: str, over: str
 ) -> dict[str, dict[int, float]]:
-    """By other methods their times over those of one, over the sizes of a family that both have."""
+    """Return the times of other methods divided by those of `over`, at the sizes of a family that
+    both have.
+    """
     times = curves(entries, function, family, TIME)
     own = times.pop(over, {})
     return {method: {n: t / own[n] for n, t in of.items() if n in own} for method, of in times.items()}

@@ -1,4 +1,4 @@
-"""Verdicts on what an article says."""
+"""Verdicts on the claims of an article."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 
 
 def judged(claim: str, holds: bool, found: str) -> dict[str, str]:
-    """Return a claim that was tried, with what was found."""
+    """Return the verdict on a claim that was tried, with the measurement behind it."""
     return {"claim": claim, "verdict": REPRODUCED if holds else NOT_REPRODUCED, "found": found}
 
 
 def not_comparable(claim: str, reason: str, found: str = "") -> dict[str, str]:
-    """Return a claim that could not be tried, with the reason."""
+    """Return the verdict on a claim that could not be tried, with the reason."""
     return {"claim": claim, "verdict": f"not comparable: {reason}", "found": found}
 
 
 def told(report: dict[str, Any], claims: list[dict[str, str]], started: float) -> dict[str, Any]:
-    """Return a study's report with its claims and with the seconds since it started. A quick run decides no
-    claim and says what it found, as a sign that it works.
+    """Return a study's report with its claims and with the seconds since it started.
+
+    A quick run decides no claim. It reports its values to show that it works.
     """
     if report["quick"]:
         few = "a quick run of few small cases"
@@ -30,5 +31,5 @@ def told(report: dict[str, Any], claims: list[dict[str, str]], started: float) -
 
 
 def listed(values: Iterable[float]) -> str:
-    """Return numbers with three significant digits between commas."""
+    """Return numbers with three significant digits, separated by commas."""
     return ", ".join(f"{x:.3g}" for x in values)

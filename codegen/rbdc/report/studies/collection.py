@@ -1,4 +1,6 @@
-"""All studies as one: an index of the claims of the papers, each with its verdict and where it was found."""
+"""All studies as one: an index of the claims of the papers, each with its verdict and the study that tried
+it.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ _HEAD = ("claim", "verdict", "found")
 
 
 def finished(place: Path, *, quick: bool) -> bool:
-    """Return whether a run that is as quick has ended a study in its folder."""
+    """Return whether a run of the same length (`quick` or not) has finished a study in its folder."""
     file = place / "study.json"
     return file.is_file() and json.loads(file.read_text(encoding="utf-8"))["quick"] == quick
 
 
 def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the claims of studies, each in its place in a folder, ready for JSON."""
+    """Return the claims of studies, each with its place in a folder, ready for JSON."""
     entries = []
     for study, place in places.items():
         report = json.loads((place / "study.json").read_text(encoding="utf-8"))

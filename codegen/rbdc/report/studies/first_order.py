@@ -1,4 +1,4 @@
-"""The results of Carpentier and Mansard (2018), section V: Table I with Fig. 2, and Fig. 3."""
+"""Repeat the results of Carpentier and Mansard (2018), section V: Table I with Fig. 2, and Fig. 3."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ GENERATED, ROLLED, PEER = "generated", "rolled", "peer"
 
 
 class Row(NamedTuple):
-    """A row of the table: its label, the function, and the paper's times by robot, in microseconds.
+    """A row of the table: its label, the function, and the paper's times by robot (us).
 
-    methods: the first that was measured fills the row; empty for the generated one. beside: families of
-    methods that compute what the row says, whose fastest is shown beside it.
+    methods: the first measured one fills the row; empty for the generated method.
+    beside: families of methods for the same computation; the fastest is shown beside the row.
     """
 
     label: str
@@ -72,8 +72,9 @@ ALIKE = 1.5
 def first_order(
     options: CompareOptions, quick: bool, progress: Progress
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the study, ready for JSON, and the full reports behind Table I. `quick`: one small robot, and
-    code that is not optimised.
+    """Return the study, ready for JSON, and the full reports behind Table I.
+
+    A `quick` study has one small robot and unoptimised code.
     """
     started, robots, rest = time.monotonic(), ROBOTS, RESIDUES
     if quick:
@@ -106,8 +107,9 @@ def first_order(
 
 
 def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:
-    """Return one row for one robot, times in nanoseconds; of loops and of Pinocchio None where they do not
-    compute what the row says.
+    """Return one row for one robot, times in nanoseconds.
+
+    Times of loops and of Pinocchio are None if they compute something else than the row.
     """
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in measured["methods"]}
@@ -128,9 +130,7 @@ def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> 
 
 
 def first_order_page(report: Mapping[str, Any]) -> str:
-    """Return the page of the study: Table I, Figs. 2 and 3 from our own data, beside the published
-    figures.
-    """
+    """Return the page of the study: Table I, and Figs. 2 and 3 from new data beside the published figures."""
     return study_page(
         "First derivatives of dynamics",
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
@@ -151,7 +151,7 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
     ]
     head = ("robot and quantity", "generated", "rolled C", "Pinocchio", "the article")
     note = (
-        "Rows of finite differences are of the generated function. Both rows of M^-1 are straight-line code "
+        "Finite differences call the generated function. Both rows of M^-1 are straight-line code "
         "through the same passes; Pinocchio's computeMinverse is the dedicated algorithm, the loops have "
         "Cholesky's factorisation. A dash: not measured, or another algorithm."
     )
@@ -187,7 +187,7 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
 
 
 def _colours() -> dict[str, str]:
-    """Return colours of the rows of Table I: those of their methods; of dynamics beside derivatives the
+    """Return colours of the rows of Table I: those of their methods; dynamics beside derivatives are drawn in
     ink.
     """
     methods = {row.label: (*row.methods, "generated")[0] for row in ROWS}
@@ -249,7 +249,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 def _alike(
     claim: str, found: Sequence[float], expected: Sequence[float], words: str = "beside the article's"
 ) -> dict[str, str]:
-    """Return whether ratios of times are within `ALIKE` of those that are expected, robot by robot."""
+    """Return whether ratios of times are within `ALIKE` of the expected ones, robot by robot."""
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=True))
     reproduced = f"reproduced means within a factor of {ALIKE}"
     return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")

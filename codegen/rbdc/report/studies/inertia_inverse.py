@@ -1,8 +1,8 @@
-"""The inverse of the joint-space inertia of Carpentier (2018) beside Cholesky's factorisation, over the
-number of bodies: section V-A of Carpentier and Mansard (2018), and its Fig. 2c.
+"""Compare Carpentier's direct inverse of the joint-space inertia (2018) with Cholesky's factorisation, over
+the number of bodies: section V-A of Carpentier and Mansard (2018), and its Fig. 2c.
 
-`inverse` is its Algorithm 1, line by line as it is printed, and with corrections of its errors one by one.
-Names and line numbers are the article's; vectors are [linear; angular], motion sets and force sets (6, nv).
+`inverse` is its Algorithm 1, line by line as printed, with optional corrections of its errors. Names and line
+numbers are the article's. Vectors are [linear; angular], motion sets and force sets (6, nv).
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ AS_PRINTED, CORRECTED = "as printed", "corrected"
 
 
 class Pair(NamedTuple):
-    """Methods by Cholesky's factor and by the direct algorithm that are compared, the fastest of each side.
+    """Methods by Cholesky's factor and by the direct algorithm; the fastest of each side is compared.
 
-    factor, direct: what the names of methods begin with. near: only sizes are compared whose code is close to
-    the core on both sides; of others the time is that of fetching code.
+    factor, direct: prefixes of the names of methods.
+    near: compare only sizes at which the code of each side fits into caches close to the core; larger code
+        measures the time of fetching code.
     """
 
     name: str
@@ -62,13 +63,15 @@ PAIRS = (
 )
 """Pairs of the study: generated code and loops go by Cholesky's factor, Pinocchio by the direct algorithm."""
 FEW = 8
-"""Joints up to which a mechanism has few of them; those on which the article's lines are tried as printed."""
+"""Largest number of joints of a mechanism with few joints. The article's lines are tried as printed on these
+mechanisms.
+"""
 EXACT = 1e-9
 """Largest error of an inverse, relative to its largest entry or of its product with M."""
 
 
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """Return the study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
+    """Return the study, ready for JSON. A `quick` study has small mechanisms and unoptimised code."""
     started, sizes = time.monotonic(), QUICK_SIZES if quick else SIZES
     families = [Family(SERIAL, sizes), Family(BINARY, sizes)]
     report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
@@ -96,7 +99,7 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
-    """Return |M^-1 M - 1| of Algorithm 1 by its form: as printed, with all corrections but one, and with
+    """Return |M^-1 M - 1| of Algorithm 1 in three forms: as printed, with all corrections but one, and with
     all.
     """
     model = tree(size, family.branching)
@@ -141,7 +144,9 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
-    """Return the article's claims on times, by one pair: for many joints, at most, and for few."""
+    """Return the article's claims on times, for one pair: for many joints, the largest ratio, and for few
+    joints.
+    """
     found = {family: _compared(report["entries"], family, pair) for family in ("serial", "binary")}
     every = [ratio for one in found.values() for ratio in one.ratios.values()]
     few = [ratio for one in found.values() for n, ratio in one.ratios.items() if n <= FEW]
@@ -164,7 +169,7 @@ def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
 
 
 def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
-    """Return the claim for many joints: by the largest size that is compared."""
+    """Return the claim for many joints, decided at the largest size that is compared."""
     claim = (
         f"The direct algorithm outperforms Cholesky's factorisation for many joints: {family}, {pair.name}."
     )
@@ -177,15 +182,17 @@ def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
 
 
 def _decided(claim: str, ratio: float | None, bound: float, found: str) -> dict[str, str]:
-    """Return a claim that holds where a ratio is above a bound; not comparable where there is no ratio."""
+    """Return a claim that holds if a ratio exceeds a bound; it is not comparable without a ratio."""
     if ratio is None:
         return not_comparable(claim, "no size can be compared", found)
     return judged(claim, ratio > bound, found)
 
 
 class Compared(NamedTuple):
-    """By sizes of a family the times of one algorithm over those of the other, the methods at the largest of
-    them, and the bytes of code of sizes that are left out for it.
+    """Ratios of the times of two algorithms by sizes of a family.
+
+    It also has the methods at the largest size, and the bytes of code of sizes that are left out because of
+    their size.
     """
 
     ratios: dict[int, float]
@@ -193,7 +200,7 @@ class Compared(NamedTuple):
     left_out: dict[int, int]
 
     def words(self) -> str:
-        """Return the ratios, and what is left out."""
+        """Return the ratios, and the sizes that are left out."""
         words = [f"{x:.3g} (N = {n})" for n, x in self.ratios.items()]
         words += [f"N = {n} left out: {size:,} bytes of code" for n, size in self.left_out.items()]
         between = f"times of {' over '.join(self.methods)}: " if self.ratios else ""
@@ -218,13 +225,13 @@ def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> 
 
 
 def _fastest(measured: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Return the fastest of the methods that begin with one of some names; "" where none was measured."""
+    """Return the fastest of the methods with one of these prefixes; "" if none was measured."""
     own = [name for name in measured if name.startswith(tuple(names)) and name != SINGLE]
     return min(own, key=lambda name: float(measured[name]["nanoseconds"]), default="")
 
 
 def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return whether the article's lines give the inverse, and what their corrections leave."""
+    """Return whether the article's lines give the inverse, and the residue of the corrected lines."""
     worst, corrected = (max(e["errors"][form] for e in printed) for form in (AS_PRINTED, CORRECTED))
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",
@@ -260,15 +267,19 @@ ADDED, FIRST, LATER = (
     "lines 30 to 34 reach beyond subtrees",
 )
 CORRECTIONS = (ADDED, FIRST, LATER)
-"""Corrections that the algorithm needs: on line 14 F_i keeps what its subtree has left in it; Minv[i, i] is
-set before lines 14 and 19 use it; the second forward pass fills all columns from joint i on, since inertia
-couples branches that hang on a moving body.
+"""Corrections that the algorithm needs.
+
+Line 14 adds to F_i, which keeps the contributions of its subtree. Minv[i, i] is set before lines 14 and 19
+use it. The second forward pass fills all columns from joint i on, since inertia couples branches that hang on
+a moving body.
 """
 
 
 def inverse(model: Problem, q: Sequence[float], corrections: Collection[str] = ()) -> Array:
-    """Return minv (nv, nv), its lower triangle the mirror image of the upper one, of a model whose joints
-    have one degree of freedom each; M^-1 with all `CORRECTIONS`.
+    """Return minv (nv, nv) of a model whose joints have one degree of freedom each; it is M^-1 with all
+    `CORRECTIONS`.
+
+    The lower triangle is the mirror image of the upper one.
     """
     minv = np.zeros((model.nv, model.nv))
     # iX_lambda for motions, whose transpose carries forces to the parent

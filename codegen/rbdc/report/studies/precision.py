@@ -1,5 +1,5 @@
-"""The precision test of Carpentier and Mansard (2018), section V-B, on any robot: derivatives that should be
-exactly zero, by every method.
+"""Repeat the precision test of Carpentier and Mansard (2018), section V-B, on any robot: derivatives that
+should be exactly zero, by every method.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def vanishing(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the matrices of a report at rest that should vanish, by the methods that it keeps them of."""
+    """Return the matrices of a report at rest that should vanish, by the methods for which the report keeps
+    them.
+    """
     return [p for function in report["functions"] for p in function["patterns"][:2]]
 
 
@@ -85,7 +87,7 @@ def residues_table(residues: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return whether entries that should vanish do, and where those of differences come from."""
+    """Return whether entries that should vanish do, and the cause of the residues of differences."""
     largest = {name: _most(residues, name, "largest") for name in ("generated", DIFFERENCE, CENTRAL)}
     truncated, left = _most(residues, DIFFERENCE, "truncation"), largest[DIFFERENCE]
     return [
@@ -110,7 +112,7 @@ def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def _shown(residue: float | None) -> str:
-    """Return a residue in words; a dash for one that does not exist."""
+    """Return a residue in words; a dash if it does not exist."""
     return "0" if residue == 0.0 else figure(residue, ".1e")
 
 
@@ -133,8 +135,10 @@ def precision(
 
 
 def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Return the largest entry of every derivative that should vanish, how many of its entries are exactly 0,
-    and what truncation alone leaves, of differences; None for methods that do not truncate.
+    """Return for every derivative that should vanish its largest entry and the number of entries that are
+    exactly 0.
+
+    For differences it also returns the truncation error alone; None for methods that do not truncate.
     """
     found = []
     for one in comparison.functions:
@@ -159,9 +163,9 @@ def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[
 def _truncated(comparison: Comparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
     """Return the largest truncation error of one-sided differences by v at rest, in exact arithmetic.
 
-    What is differentiated is quadratic in v there, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the
-    quotient is h f(q, e_k). By q every difference is zero, for f is; central ones are zero by both, for f is
-    even in v.
+    The function is quadratic in v at rest, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the quotient is h
+    f(q, e_k). Every difference by q is zero because f is. Central differences are zero by q and by v, because
+    f is even in v.
     """
     model = comparison.model
     base = functions_of(model)[str(one.function.comparison.derivative_of)]

@@ -1,9 +1,9 @@
-"""The numerical study of Singh, Russell and Wensing (2023), sections V and VII and appendix A: second
+"""Repeat the numerical study of Singh, Russell and Wensing (2023), sections V and VII and appendix A: second
 derivatives of inverse and forward dynamics of serial chains and binary trees by every method.
 
-Of step sizes of finite differences (Figs. 21-23) the errors are the root mean square relative error (43) over
-the four tensors of second derivatives of inverse dynamics, beside generated second derivatives, whose own
-error is far below that of differences.
+Errors over step sizes of finite differences (Figs. 21-23) are root mean square relative errors (43) over the
+four tensors of second derivatives of inverse dynamics. The reference is the generated second derivatives,
+whose own error is far below that of differences.
 """
 
 from __future__ import annotations
@@ -55,19 +55,21 @@ from rbdc.report.studies.second_order_claims import (
 PRODUCTS = ("unrolled-fdsva-so", "unrolled-fdsva-so-aza", "unrolled-fdsva-so-idfoza")
 OF_PAPER = (FO, SO, FD_SO, AZA, IDFOZA)
 LIMITS = {**dict.fromkeys((*ALL, NATIVE), 64), "ad": 8, **dict.fromkeys(PRODUCTS, 4)}
-"""Up to how many bodies a method takes part where its tracing and compilation alone take minutes beyond, a
-call takes a second, or the limit of straight-line code is near.
+"""Largest number of bodies with which a method takes part. Beyond, its tracing and compilation take minutes,
+a call takes a second, or the limit of straight-line code is near.
 """
 FORWARD_LIMIT = 32
-"""Up to how many bodies second derivatives of forward dynamics are measured: the references of 40 digits take
-minutes beyond.
+"""Largest number of bodies for second derivatives of forward dynamics: beyond, the references of 40 digits
+take minutes.
 """
 ROBOTS = ("double_pendulum", "ur5")
-"""The robots of Figs. 10 and 19 that AD is possible for; the UR5 in place of the UR3."""
+"""The robots of Figs. 10 and 19 for which AD is possible; the UR5 replaces the UR3."""
 
 
 SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 64, 128), (2, 3)
-"""Bodies of the trees; of a quick run the last ones, all of them for the steps of differences."""
+"""Numbers of bodies of the trees. A quick run takes the last one, and all of them for the steps of
+differences.
+"""
 
 _LITTLE = CompareOptions(peers=(), samples=4, checked=1)
 MEASURED = replace(
@@ -87,7 +89,7 @@ ROUGHLY = replace(
 
 
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """Return the study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
+    """Return the study, ready for JSON. A `quick` study has small mechanisms and unoptimised code."""
     started, options = time.monotonic(), ROUGHLY if quick else MEASURED
     sizes, grid = (QUICK_SIZES, 3) if quick else (SIZES, 11)
     families = [Family(branching, sizes[-1:] if quick else sizes) for branching in (SERIAL, BINARY)]
@@ -108,7 +110,7 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
 
 
 def _robot(robot: str, progress: Progress) -> dict[str, float]:
-    """Return how many times as long as the paper's algorithm CasADi's derivatives through our C take, by
+    """Return the time of CasADi's derivatives through rbdc's C over that of the paper's algorithm, by
     function.
     """
     options = replace(MEASURED, functions=(SECOND, FORWARD), methods=("ad", SO, FD_SO), peers=())
@@ -122,8 +124,9 @@ def _robot(robot: str, progress: Progress) -> dict[str, float]:
 
 
 def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Progress) -> dict[str, Any]:
-    """Return the decimal logarithms of the errors of both differences over their steps, by family and size:
-    of Finite-Diff-1 a row for each k, a column for each h.
+    """Return the decimal logarithms of the errors of both differences over their steps, by family and size.
+
+    Finite-Diff-1 has a row for each k and a column for each h.
     """
     found, first = [], np.logspace(-6.0, -1.0, grid).tolist()
     second = np.logspace(-8.0, -2.0, grid + 2).tolist()
@@ -195,7 +198,7 @@ class Steps:
 
 
 def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float) -> list[Array]:
-    """Return how results change with an entry of an input, by central differences."""
+    """Return the central differences of results by an entry of an input."""
     ends = []
     for step in (h, -h):
         moved = [x.copy() for x in state]
@@ -205,7 +208,7 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
 
 
 def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
-    """Return a generated function over inputs."""
+    """Return a generated function as a Python function of its inputs."""
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools)
     sizes = [p.size for p in function.declaration.outputs]
@@ -214,19 +217,18 @@ def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
 
 
 def page(report: Report) -> str:
-    """Return the page of the study: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
+    """Return the page of the study: Table III, Figs. 7-12, 14-17 and 20-23 from new data."""
     lead = (
         'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
         'theory & implementation" (2023), sections V and VII and appendix A, repeated on serial chains and '
         "binary trees."
     )
     notes = [
-        "The article's times are of Fortran 90 on an Intel i5-12400. Its algorithms are loops over the model "
-        "here (loops-...); those whose names end in zeroed leave entries alone that are zero whatever the "
-        "inputs. Generated code stands beside them. All store their results in the same place call after "
-        "call.",
-        "Of machine code the article has that of CasADi's AD alone. Errors are root mean squares of relative "
-        "ones (43), beside references of 40 digits.",
+        "The article's times are of Fortran 90 on an Intel i5-12400. Here its algorithms are loops over "
+        "the model (loops-...); those whose names end in zeroed do not write structurally zero entries. "
+        "Generated code is measured beside them. Every call stores its results in the same place.",
+        "The article gives the size of machine code for CasADi's AD alone. Errors are root mean squares of "
+        "relative errors (43) against references of 40 digits.",
     ]
     tables: list[Table] = []
     for function in report["functions"]:

@@ -1,4 +1,4 @@
-"""Claims of Singh, Russell and Wensing (2023), and whether the study found them so."""
+"""Claims of Singh, Russell and Wensing (2023), each with the verdict of the study."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ TABLE_3 = {
     (SECOND, SO): (3.08, -4.71, 1.45, -0.77),
     (FIRST, FO): (1.76, -2.06, 1.03, 0.01),
 }
-"""Table III: A and B of serial chains, A and B of binary trees. The exponents of IDSVA-SO are of its O(N d^2)
-work, so that the N^3 entries that are always zero are left alone.
+"""Table III: A and B of serial chains, A and B of binary trees. The exponents of IDSVA-SO are those of its
+O(N d^2) work: the N^3 structurally zero entries are not written.
 """
 BESIDE = {(SECOND, SO): ZEROED, (FIRST, FO): OWN}
-"""The generated code that is told of beside a paper's algorithm."""
+"""The generated code that is reported beside a paper's algorithm."""
 WITHIN = 0.3
 """An exponent is reproduced if it is this close to the article's."""
 WITHIN_DECADE = 10.0
@@ -52,8 +52,8 @@ LEADS: dict[str, tuple[str, tuple[str, ...], str, float]] = {
     "Fig. 17: it is at least 5 times faster than the chain rule.": (FORWARD, (CHAIN,), FD_SO, 5.0),
     "Fig. 16: the chain rule takes longer than Finite-Diff-1.": (FORWARD, (CHAIN,), FINITE_1, 1.0),
 }
-"""Claims that each of some methods of a function takes more than so many times as long as another, at every
-size of both families.
+"""Claims that each of several methods of a function takes more than a factor times as long as another, at
+every size of both families: function, methods, the other one, factor.
 """
 ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
     "Fig. 12: for a binary tree of 40 bodies the error of Finite-Diff-2 is about 1e-3 of Finite-Diff-1's.": (
@@ -72,7 +72,9 @@ ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
         1e-11,
     ),
 }
-"""Claims of a function that in a family the error of one method is so many times another's, and so large."""
+"""Claims on the errors of a function in a family: function, family, two methods, the ratio of their errors,
+and the error of the first.
+"""
 FEW = "AD's code of more than 12 degrees of freedom is not tried here"
 UNTRIED = {
     "Figs. 10, 19: 3.2x (ID) and 3.8x (FD) on Atlas, Talos only by analysis.": FEW,
@@ -135,7 +137,9 @@ def _errors(
     ratio: float,
     size: float | None,
 ) -> Claim:
-    """At the largest number of bodies for which both errors are known."""
+    """Return the verdict on the error of one method over another's, at the largest size for which both are
+    known.
+    """
     by_method = curves(report["entries"], function, family, ERROR)
     one, other = (by_method.get(method, {}) for method in methods)
     if not one.keys() & other.keys():
@@ -169,7 +173,7 @@ def _accuracy(report: Report) -> list[Claim]:
 
 
 def _rising(errors: Mapping[int, float]) -> Claim:
-    """Return whether errors grow with the size: the exponent that fits them is positive."""
+    """Return whether errors grow with the size: the fitted exponent is positive."""
     claim, fit = "Fig. 11: errors of IDSVA-SO grow with N.", growth(errors)
     words = f"{listed(list(errors.values()))} for N = {listed(list(errors))}"
     if fit is None:
@@ -178,8 +182,9 @@ def _rising(errors: Mapping[int, float]) -> Claim:
 
 
 def _overtaken(report: Report, family: str, size: int) -> Claim:
-    """Return whether IDFOZA overtakes the products near a number of bodies; of the whole function, where the
-    article has the inner term alone.
+    """Return whether IDFOZA overtakes the products near a number of bodies.
+
+    The times are those of the whole function; the article compares the inner term alone.
     """
     claim = f"Figs. 14, 15, 18: IDFOZA overtakes DTM at N = {size} ({family}) in the inner term."
     by_size = curves(report["entries"], FORWARD, family, TIME)

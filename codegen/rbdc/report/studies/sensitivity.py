@@ -1,5 +1,5 @@
-"""The simulation of Zhakatayev, Rogovchenko and Paetzold (2023), sections 5 and 6: sensitivities of the
-torques of a human of 43 degrees of freedom along a motion, by every method.
+"""Repeat the simulation of Zhakatayev, Rogovchenko and Paetzold (2023), sections 5 and 6: sensitivities of
+the torques of a human with 43 degrees of freedom along a motion, by every method.
 
 q_i = sin 2 pi f t with f = 1 Hz over 3 s. Joints are numbered from 1, as in the paper.
 """
@@ -64,8 +64,9 @@ ACROSS = 42, 18
 
 
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """Return the study, ready for JSON; the robot's package is built in `folder`. `quick`: fewer samples, and
-    code that is not optimised, so that times say little.
+    """Return the study, ready for JSON; the robot's package is built in `folder`.
+
+    A `quick` study has fewer samples and unoptimised code, so that its times say little.
     """
     started, samples = time.monotonic(), QUICK_SAMPLES if quick else SAMPLES
     progress("1 of 5: building without optimisation" if quick else "1 of 5: building, about a minute")
@@ -120,7 +121,7 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
 
 
 def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
-    """Return q = sin 2 pi t of every joint, with its rates, (samples, joints) each."""
+    """Return q = sin 2 pi t of every joint, with its two rates, (samples, joints) each."""
     w = 2.0 * np.pi
     one = (np.sin(w * instants), w * np.cos(w * instants), -w * w * np.sin(w * instants))
     q, v, a = (np.ascontiguousarray(np.tile(x[:, None], (1, joints))) for x in one)
@@ -128,15 +129,16 @@ def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
 
 
 def by_the_paper(model: Problem, states: Sequence[Array]) -> Array:
-    """Return algorithms 1-3 with all samples in each scalar."""
+    """Return the sensitivities by algorithms 1-3, with all samples in each scalar."""
     matrices, samples = sensitivities(model, *(list(x.T) for x in states)), len(states[0])
     rows = [[[np.broadcast_to(np.asarray(x, float), samples) for x in row] for row in m] for m in matrices]
     return np.moveaxis(np.array(rows), -1, 1)
 
 
 def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: Sequence[Array]) -> Array:
-    """Return central differences of inverse dynamics, a step for each sample and coordinate. A step that
-    vanishes gives what a division by zero gives.
+    """Return central differences of inverse dynamics, with a step for each sample and coordinate.
+
+    A step of 0 gives the result of a division by zero.
     """
     samples, joints = states[0].shape
     found = np.empty((len(steps), samples, joints, joints))
@@ -187,10 +189,12 @@ def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
 
 
 def _method(key: str, name: str, timed: tuple[float, Array], exact: Array) -> dict[str, Any]:
-    """Return one way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the
-    generated code's largest entry, as root mean square and at most. Of differences whose step vanishes there
-    is none: the errors are those of the other entries, and `undefined` is how many have none. operations: of
-    a sample, where they are counted.
+    """Return one way to compute all 3 x 43^2 sensitivities, with its time and its errors.
+
+    The time is cumulative (s). The errors are relative to the largest entry of the generated code: root mean
+    square and maximum. Differences with a step of 0 are not defined: the errors are those of the other
+    entries, and `undefined` is the number of undefined ones. `operations` is for one sample, if they are
+    counted.
     """
     seconds, found = timed
     errors = np.abs(found - exact) / np.abs(exact).max(axis=(1, 2, 3), keepdims=True)
@@ -237,7 +241,7 @@ def _figure_6(states: Sequence[Array], torques: Array) -> dict[str, list[float]]
 
 
 def page(report: dict[str, Any]) -> str:
-    """Return the page of the study, with the article's Figs. 4-6 from our own data."""
+    """Return the page of the study, with the article's Figs. 4-6 from new data."""
     published = report["published"]
     methods = [
         (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"]), str(m["undefined"]))

@@ -1,4 +1,4 @@
-"""Claims of Zhakatayev, Rogovchenko and Paetzold (2023), and whether the study found them so."""
+"""Claims of Zhakatayev, Rogovchenko and Paetzold (2023), each with the verdict of the study."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ and as C; central differences with constant steps, and with steps relative to th
 PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
 """Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""
 AGREES = 1e-6
-"""Relative to the largest entry: what central differences are off, and more."""
+"""Two methods agree within this error, relative to the largest entry. Central differences do."""
 HIGH = 1e3
-"""An error is a spike if it is so many times the median, or not defined."""
+"""An error is a spike if it is more than this many times the median, or not defined."""
 VANISHES = 1e-2
-"""Below this share of its largest absolute value something vanishes."""
+"""A value counts as zero below this share of its largest absolute value."""
 INSTANTS = (0.5, 1.0)
-"""Times of the spikes of Fig. 5, in seconds."""
+"""Times of the spikes of Fig. 5 (s)."""
 
 
 def claims(report: Report) -> list[dict[str, str]]:
-    """Return every claim with its verdict; those of time are not comparable after a quick run of few
+    """Return every claim with its verdict; claims on time are not comparable after a quick run of few
     samples.
     """
     methods = {method["key"]: method for method in report["methods"]}
@@ -67,17 +67,17 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 
 def errors_of(found: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
-    """Return absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
+    """Return absolute errors of one entry by q, v and a at every instant, None if they are not defined."""
     return [finite(x) for x in np.abs(found - exact)[:, :, row - 1, column - 1]]
 
 
 def finite(values: Array) -> list[float | None]:
-    """Return numbers for JSON, None for those that are not finite."""
+    """Return numbers for JSON; None replaces those that are not finite."""
     return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def spikes(data: Report) -> dict[str, str]:
-    """Return Fig. 5 by steps that shrink with the coordinate."""
+    """Return the verdict on Fig. 5, by steps that shrink with the coordinate."""
     ratios = {by: _over_median(errors)[_at(data)] for by, errors in data["relative"].items()}
     words = "; ".join(f"by {by} {listed(values)}" for by, values in ratios.items())
     return not_comparable(
@@ -89,7 +89,7 @@ def spikes(data: Report) -> dict[str, str]:
 
 
 def both_vanish(data: Report) -> dict[str, str]:
-    """Return whether differences by q err where coordinate and torque vanish both, and only there."""
+    """Return whether differences by q err exactly where the coordinate and the torque both vanish."""
     bad = _over_median(data["relative"]["q"]) > HIGH
     q, torque = (np.abs(np.array(data[name])) for name in ("coordinate", "torque"))
     both = (q < VANISHES * q.max()) & (torque < VANISHES * torque.max())
@@ -106,8 +106,8 @@ def both_vanish(data: Report) -> dict[str, str]:
 
 
 def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
-    """Return the article's time beside that of its own recursion in an interpreted language, as the article's
-    is.
+    """Return the article's time beside that of its own recursion in an interpreted language, as in the
+    article.
     """
     claim = f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms in MATLAB."
     seconds = {key: method["seconds"] for key, method in methods.items()}
@@ -132,6 +132,6 @@ def _at(data: Report) -> list[int]:
 
 
 def _over_median(errors: Sequence[float | None]) -> Array:
-    """Return errors over their median; those that are not defined are infinite."""
+    """Return errors over their median; undefined errors are infinite."""
     found = np.array([np.inf if x is None else x for x in errors])
     return np.asarray(found / np.median(found[np.isfinite(found)]))

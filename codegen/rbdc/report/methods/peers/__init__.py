@@ -1,1 +1,1 @@
-"""Peers in C++: Pinocchio as its pip package has it and compiled from its headers, and CppADCodeGen."""
+"""Peers in C++: Pinocchio from its pip package and compiled from its headers, and CppADCodeGen."""

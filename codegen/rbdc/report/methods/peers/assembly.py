@@ -1,5 +1,6 @@
-"""Peers in C++ beside our methods, where they are installed and can represent the model, of which they read a
-text archive: one library serves all robots.
+"""Add peers in C++ to a comparison, if they are installed and can represent the model.
+
+They read the model from a text archive, so one library serves all robots.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ def add_peers(
     folder: Path,
     progress: Progress,
 ) -> Peers:
-    """Add the contenders of the peers in C++ that are asked for to the functions that they have.
+    """Add the contenders of the requested peers in C++ to the functions that they have.
 
-    Compiling takes half a minute the first time, of native builds and of CppADCodeGen's programs minutes.
-    What does not compile is absent, with the compiler's first error.
+    The first compilation takes half a minute; native builds and programs of CppADCodeGen take minutes. A
+    build that does not compile is absent, with the compiler's first error as the reason.
     """
     absent = {peer: missed for peer in PEERS if (missed := options.missed(peer)) is not None}
     peers, archive = Peers(absent=absent), folder / "pinocchio.txt"
@@ -52,7 +53,7 @@ def add_peers(
         if peer in absent or peer == CASADI:
             continue
         try:
-            headers.headers()  # without them there is no pinocchio to write the archive
+            headers.headers()  # the archive is written by the pinocchio of the same package
             if (reason := save_model(model, archive)) is None:
                 if peer == CPPADCODEGEN:
                     _add_cppadcodegen(functions, options, tools, archive, progress)
@@ -75,7 +76,7 @@ def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
 def _add_pinocchio(
     peer: str, functions: Sequence[FunctionRecord], archive: Path, peers: Peers, progress: Progress
 ) -> None:
-    """Compile a peer's builds and add their contenders, and for functions that lack some the reasons."""
+    """Compile a peer's builds and add their contenders, or the reason to functions that they lack."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
     builds = pinocchio.builds(peer, wanted, progress) if wanted else []
     tried = {algorithm for build in builds for algorithm in (*build.algorithms, *build.failed)}
@@ -104,7 +105,7 @@ def _add_cppadcodegen(
     archive: Path,
     progress: Progress,
 ) -> None:
-    """Make and compile CppADCodeGen's C of the functions that Pinocchio has wrappers for."""
+    """Generate and compile CppADCodeGen's C of the functions for which Pinocchio has wrappers."""
     names = [name for one in functions for name in _algorithms(one, CPPADCODEGEN)]
     programs = cppadcodegen.programs(names, progress)
     jobs = list[Job]()
@@ -120,19 +121,19 @@ def _add_cppadcodegen(
 
 
 def _reason(algorithms: Sequence[str]) -> str:
-    """Why a build lacks a function that has these algorithms in Pinocchio's headers."""
+    """Return why a build lacks a function that has these algorithms in Pinocchio's headers."""
     if not algorithms:
         return "Pinocchio has no such function, or one that means something else"
     return f"Pinocchio's library exports none: --peers {NATIVE} compiles it from the headers"
 
 
 def _method(name: str, build: str, algorithm: str) -> str:
-    """Return the name of the method that is an algorithm of a build, for a function."""
+    """Return the name of a method: an algorithm of a build."""
     return f"{build}{algorithm.removeprefix(name).replace('_', '-')}"
 
 
 def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archive: Path) -> Contender:
-    """Return a function of one build by one of Pinocchio's algorithms."""
+    """Return one build's version of a function by one of Pinocchio's algorithms."""
     symbol = f"rbdc_peer_{algorithm}"
     return Contender(
         _method(name, build.name, algorithm),
@@ -147,7 +148,9 @@ def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archi
 
 
 def save_model(model: Problem, path: Path) -> str | None:
-    """Write the model as Pinocchio's text archive; None, or the reason why Pinocchio cannot represent it."""
+    """Write the model as Pinocchio's text archive. Return None, or the reason why Pinocchio cannot represent
+    it.
+    """
     import pinocchio
 
     pin: Any = pinocchio
@@ -178,8 +181,10 @@ def save_model(model: Problem, path: Path) -> str | None:
 
 
 def _contacts(model: Problem) -> str:
-    """Return a line for each contact: its rows, and of both frames the joint, the rotation by rows and the
-    place. Nothing where Pinocchio does not have one of them.
+    """Return a line for each contact: its rows, and for both frames the joint, the rotation by rows and the
+    place.
+
+    Return no lines if Pinocchio lacks one of the contacts.
     """
     if any(contact.rows not in (3, 6) or not contact.whole for contact in model.contacts):
         return ""
@@ -193,7 +198,7 @@ def _contacts(model: Problem) -> str:
 
 
 def _joint(pin: Any, joint: JointType) -> Any:
-    """Return Pinocchio's joint, the fast one for a coordinate axis; None where Pinocchio has no such type."""
+    """Return Pinocchio's joint, its fast type for a coordinate axis; None if Pinocchio has no such type."""
     own = joint.pinocchio()
     if own is None:
         return None
@@ -207,7 +212,7 @@ def _inertia(pin: Any, inertia: RigidInertia) -> Any:
     parameters = np.array([float(x) for x in scalars])
     if parameters[0] != 0.0:
         return pin.Inertia.FromDynamicParameters(parameters)
-    xx, xy, yy, xz, yz, zz = parameters[4:]  # without mass there is no centre to divide for
+    xx, xy, yy, xz, yz, zz = parameters[4:]  # without mass the centre h / m is undefined
     return pin.Inertia(0.0, np.array([0.0, 0.0, 0.0]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 

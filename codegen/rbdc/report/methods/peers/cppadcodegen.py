@@ -1,7 +1,7 @@
-"""CppADCodeGen through Pinocchio: its C of Pinocchio's algorithms, compiled as all C of a comparison is.
+"""CppADCodeGen through Pinocchio: its C of Pinocchio's algorithms, compiled like all C of a comparison.
 
-A program for each algorithm, compiled once from Pinocchio's `codegen` wrappers, reads a model's archive and
-writes C; what it wrote is cached by program and archive.
+Each algorithm has a program, compiled once from Pinocchio's `codegen` wrappers. It reads a model's archive
+and writes C, which is cached by program and archive.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from rbdc.report.methods.records import Contender
 from rbdc.report.options import CPPADCODEGEN
 
 SECONDS = 300.0
-"""Seconds after which generating a function's C, or compiling a file of it, is given up."""
+"""Time limit for generating a function's C and for compiling a file of it (s)."""
 
 _FLAGS = ("-std=c++17", "-O1", "-DNDEBUG", "-w")
 _ESTIMATE = 120.0
-"""Seconds that compiling a program takes, about."""
+"""Approximate time to compile a program (s)."""
 _PACKAGES = {"cppad/cppad.hpp": "cmeel-cppad", "cppad/cg.hpp": "cmeel-cppadcodegen"}
-"""Headers, and the packages that bring them."""
+"""Headers, and the packages that provide them."""
 _ENTRY = f"{ROBOT}_forward_zero"
 _CALLED = "struct LangCAtomicFun { void *model; int (*forward)(void); int (*reverse)(void); }"
-"""C of the functions that its C calls, of which that of Pinocchio's algorithms has none."""
+"""C type of the functions that its C calls. The C of Pinocchio's algorithms calls none."""
 
 
 def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Path]]:
-    """Return the programs of Pinocchio's wrappers of these names, all of them done; two are compiled at a
-    time. The result of one that does not compile is a ToolchainError.
+    """Return the programs of Pinocchio's wrappers with these names, all finished; two are compiled at a time.
 
-    Raises ToolchainError with a prerequisite that is missing and how to install it.
+    The result of a program that does not compile is a ToolchainError. Raises ToolchainError with a missing
+    prerequisite and how to install it.
     """
     folders = {package: _folder(name) for name, package in _PACKAGES.items()}
     absent = [package for package, folder in folders.items() if folder is None]
@@ -77,8 +77,10 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
 def contender(
     function: Function, algorithm: str, program: Future[Path], archive: Path, tools: Toolchain
 ) -> Contender:
-    """Return the C that a program makes of the archived model, compiled with our compiler and flags. Raises
-    ToolchainError where that takes longer than `SECONDS`, or fails.
+    """Return the C that a program writes for the archived model, compiled with the comparison's compiler and
+    flags.
+
+    Raises ToolchainError if compiling fails or takes longer than `SECONDS`.
     """
     files, bare = _generated(program.result(), archive), without_optional(function.declaration)
     prototypes = [f"void {_ENTRY}(double const *const *in, double *const *out, struct LangCAtomicFun called)"]
@@ -108,8 +110,8 @@ def _generated(program: Path, archive: Path) -> dict[str, str]:
 
 
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
-    """Return C around the call: its inputs are one row of numbers and so are its results, of a single matrix
-    the upper triangle, row by row.
+    """Return C around the call. Inputs and results are one row of numbers each; a single matrix is given by
+    its upper triangle, row by row.
     """
     starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
     after = [
@@ -134,8 +136,9 @@ def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str
 
 
 def _compiler() -> tuple[Compiler, tuple[str, ...]]:
-    """Return g++ and its flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which have
-    none. Raises ToolchainError without g++.
+    """Return g++ and its flags. Raises ToolchainError without g++.
+
+    clang fails: it looks for max_digits10, which the numeric limits of CppADCodeGen 2.4 lack.
     """
     for name, compiler, extra in compilers():
         if name == "gcc":

@@ -1,5 +1,6 @@
-"""Requirements of compiling Pinocchio's C++: its headers and Boost's beside them, Eigen's, and compilers; how
-long compiling takes.
+"""Prerequisites to compile Pinocchio's C++: its headers and Boost's beside them, Eigen's, and compilers.
+
+It also has the approximate times that compiling takes.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from rbdc.progress import about
 Made = TypeVar("Made")
 
 WORKERS = 2
-"""Files that are compiled side by side."""
-LIMITS = (  # as Pinocchio's CMake targets set them
+"""Number of files that are compiled at the same time."""
+LIMITS = (  # the definitions of Pinocchio's CMake targets
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
@@ -50,25 +51,26 @@ class Headers:
 
     @property
     def include_flags(self) -> tuple[str, ...]:
-        """The flags by which a compiler finds them."""
+        """Compiler flags to find the headers."""
         return ("-isystem", str(self.prefix / "include"), "-isystem", str(self.eigen))
 
     @property
     def link_flags(self) -> tuple[str, ...]:
-        """The flags by which the libraries beside them are found, and Boost's, to link and to load."""
+        """Flags to link and to load the libraries beside the headers, and Boost's."""
         library = self.prefix / "lib"
         return (f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization")
 
     def identity(self, compiler: Compiler) -> str:
-        """Return text that differs where what a compiler makes of them may differ."""
+        """Return text that differs if the compiler's output may differ."""
         files = [f / name for name in _VERSIONS for f in (self.prefix / "include", self.eigen)]
         versions = [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
         return "\n".join([compiler.path, compiler.version, *versions, cache.interpreter_tag()])
 
 
 def headers() -> Headers:
-    """Return the headers, where Pinocchio's C++ can be compiled. Raises ToolchainError with the prerequisite
-    that is missing and how to install it.
+    """Return the headers, if Pinocchio's C++ can be compiled.
+
+    Raises ToolchainError with the missing prerequisite and how to install it.
     """
     found, folder = prefix(), eigen()
     if found is None:
@@ -85,8 +87,8 @@ def headers() -> Headers:
 
 
 def library(name: str, *endings: str) -> Path | None:
-    """Return a library beside Pinocchio's headers, shared or with one of these endings; None where there is
-    none.
+    """Return a library beside Pinocchio's headers, shared or with one of these endings; None if it does not
+    exist.
     """
     found = prefix()
     paths = [found / "lib" / f"lib{name}.{x}" for x in ("so", "dylib", *endings)] if found is not None else []
@@ -115,8 +117,8 @@ def prefix() -> Path | None:
 
 
 def eigen() -> Path | None:
-    """Return the folder of Eigen's headers, among those of headers in general or in the usual ones; None
-    where there is none.
+    """Return the folder of Eigen's headers, in the include folders or in the usual places; None if it does
+    not exist.
     """
     own = (place for folder in include_folders() for place in (folder, folder / "eigen3"))
     usual = (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
@@ -124,9 +126,7 @@ def eigen() -> Path | None:
 
 
 def include_folders() -> Iterator[Path]:
-    """Yield folders of headers: those of the compilers' variables, beside Pinocchio, and of cmeel's
-    packages.
-    """
+    """Yield folders of headers: from the compilers' variables, beside Pinocchio, and in cmeel's packages."""
     for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
         yield from (Path(folder) for folder in os.environ.get(name, "").split(os.pathsep) if folder)
     found = prefix()
@@ -138,9 +138,10 @@ def include_folders() -> Iterator[Path]:
 def side_by_side(
     jobs: Mapping[str, tuple[str, float]], obtain: Callable[[str], Made], progress: Callable[[str], None]
 ) -> dict[str, Future[Made]]:
-    """Obtain something for each key of the cache, `WORKERS` at a time; all are done. jobs: by key, what is
-    compiled in words and about how many seconds it takes. Progress is told of those that the cache lacks when
-    they begin: their number, and how long they take from there on.
+    """Obtain an entry for each key of the cache, `WORKERS` at a time; return when all are finished.
+
+    jobs: by key, what is compiled in words, and approximately how many seconds that takes.
+    progress: called with the number of entries that the cache lacks and the time left when each begins.
     """
     lacking = [key for key in jobs if not cache.holds(key)]
 
@@ -152,13 +153,15 @@ def side_by_side(
             progress(f"compiling {jobs[key][0]}, {count}; {about(left)} left, once only")
         return obtain(key)
 
-    with ThreadPoolExecutor(WORKERS) as pool:  # where it is stopped, what has begun goes on into the cache
+    with ThreadPoolExecutor(WORKERS) as pool:  # if interrupted, running jobs still finish
         return {key: pool.submit(work, key) for key in jobs}
 
 
 def _has_avx512(compiler: Compiler) -> bool:
     """Return whether code for this processor would use AVX-512; elsewhere the build without it is
-    superfluous. A compiler that does not work is left to say so when it compiles.
+    superfluous.
+
+    A compiler that does not work reports its own error when it compiles.
     """
     try:
         defined = run([*compiler.command, "-march=native", "-dM", "-E", "-x", "c++", os.devnull])

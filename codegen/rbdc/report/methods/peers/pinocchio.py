@@ -24,7 +24,7 @@ from rbdc.report.methods.peers.headers import LIMITS, Headers, compilers, header
 from rbdc.report.options import NATIVE, PINOCCHIO
 
 NAME = "pinocchio"
-"""Name of the library in the records of functions, which say what its harness offers."""
+"""Name of the library in the records of functions, which list the algorithms that its harness has."""
 
 MODEL = "MODEL"
 """The part of the harness that loads models; every library has it."""
@@ -37,10 +37,12 @@ LIBRARY_PARTS = (
     "INVERSE_DERIVATIVES",
     "FORWARD_DERIVATIVES",
 )
-"""Parts whose algorithms Pinocchio's library exports as they are called here; others its user compiles."""
+"""Parts whose algorithms Pinocchio's library exports with the signature that the harness calls; a user
+compiles the others.
+"""
 TEMPLATE_PARTS = ("INVERSE_INERTIA", "CONTACTS")
-"""Parts beside the library that are compiled as its users compile them: from the headers, for every processor
-of its kind.
+"""Parts beside the library that are compiled from the headers as a user would, for every processor of its
+kind.
 """
 PART, CALLS = 90.0, 30.0
 """Seconds that compiling a part takes, about, and the calls of the library: they tell the time left."""
@@ -53,17 +55,22 @@ _CALLS, _TEMPLATES = "-O1", "-O3"
 """Optimisation of the calls of the library, and of what is compiled beside it."""
 _LIBRARY = "pinocchio_default"
 _HARNESS = tuple(f"pinocchio{of}.cpp.jinja" for of in ("", "_algorithms", "_second", "_contacts"))
-"""The templates of the harness, one after the other: what all parts need, then the parts."""
+"""The templates of the harness, in order: the part that all others need, then the parts."""
 
 
 @dataclass(frozen=True)
 class PinocchioBuild:
     """One build of Pinocchio.
 
-    name: of its methods. peer: the peer that it belongs to. what: the build in words. compile_seconds: of
-    what was compiled here, measured then. code_bytes: of the whole library. algorithms: what it offers.
-    failed: reasons of those that its compiler refused, by name. shipped: library that it calls, None where
-    everything is in its own. library: its own, if it offers any algorithm.
+    name: begins the names of its methods.
+    peer: the peer that it belongs to.
+    what: the build in words.
+    compile_seconds: time of the files that were compiled here, measured at that time.
+    code_bytes: size of the whole library.
+    algorithms: the algorithms that it has.
+    failed: reasons of those that its compiler refused, by name.
+    shipped: the library that it calls, None if everything is in its own.
+    library: its own library, None without any algorithm.
     """
 
     name: str
@@ -79,14 +86,14 @@ class PinocchioBuild:
     library: Path = Path()
 
     def data(self) -> dict[str, Any]:
-        """Return the build for the report, without the places of its files."""
+        """Return the build for the report, without the paths of its files."""
         return {name: value for name, value in asdict(self).items() if name not in ("shipped", "library")}
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Parts of the harness that are compiled as one file for a build that is not made yet; of its pieces the
-    first has what all others need.
+    """Parts of the harness that are compiled as one file for a build; the first piece has the code that all
+    others need.
     """
 
     build: PinocchioBuild
@@ -96,19 +103,19 @@ class _Piece:
 
     @property
     def job(self) -> tuple[str, float]:
-        """The piece in words, and about how many seconds its compilation takes."""
+        """The piece in words, and approximately how many seconds its compilation takes."""
         calls, (part, *_) = self.parts == LIBRARY_PARTS, self.parts
         words = "calls" if calls else part.lower().replace("_", " ")
         return f"Pinocchio's {words} for {self.build.name}", CALLS if calls else PART
 
 
 def harness() -> str:
-    """Return the text of the harness, all parts."""
+    """Return the text of the harness with all parts."""
     return "\n".join(map(render, _HARNESS))
 
 
 def offered(source: str) -> dict[str, tuple[str, ...]]:
-    """Return the algorithms of every part of the harness, as its text has them."""
+    """Return the algorithms of every part of the harness, read from its text."""
     part, found = MODEL, {MODEL: list[str]()}
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
@@ -119,12 +126,12 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
 
 
 def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> list[PinocchioBuild]:
-    """Return the builds of a peer that have wanted algorithms, two processes at a time: the library that pip
-    install pin brings, of which only the calls are compiled, and beside it wanted `TEMPLATE_PARTS`; or the
-    headers compiled for this processor by all available compilers, gcc, clang, clang without AVX-512, only
-    the wanted parts. What does not compile does not stop the others.
+    """Return the builds of a peer that have requested algorithms; two processes compile them.
 
-    Raises ToolchainError where a prerequisite is missing.
+    The library of the pip package: only its calls are compiled, and the requested `TEMPLATE_PARTS`. Native
+    builds: the requested parts of the headers, compiled for this processor by all available compilers (gcc,
+    clang, clang without AVX-512). A build that does not compile does not stop the others. Raises
+    ToolchainError if a prerequisite is missing.
     """
     there, text = headers(), harness()
     offers = offered(text)
@@ -146,8 +153,8 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
 
 def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Piece]:
-    """Return the pieces of the library of the pip package, with the parts beside it that are wanted."""
-    _, compiler, extra = min(compilers())  # by name: clang, which takes least time, where there is one
+    """Return the pieces of the library of the pip package, with the requested parts beside it."""
+    _, compiler, extra = min(compilers())  # first by name: clang, which compiles fastest
     beside = [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
     what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
@@ -172,8 +179,8 @@ def _native(parts: Sequence[str]) -> list[_Piece]:
 
 
 def shipped_library() -> Path:
-    """Return Pinocchio's library with the algorithms in double precision. Raises ToolchainError where it is
-    not beside its headers.
+    """Return Pinocchio's library with the algorithms in double precision. Raises ToolchainError if it is not
+    beside its headers.
     """
     found = library(_LIBRARY)
     if found is None:
@@ -194,7 +201,7 @@ def _linked(
     offers: Mapping[str, Sequence[str]],
     there: Headers,
 ) -> PinocchioBuild:
-    """Return the build of the files that compiled, linked, and the reasons of those that did not."""
+    """Return the build of the files that compiled, linked, and the reasons for those that did not compile."""
     (first, begun), failed = files[0], dict[str, str]()
     algorithms, objects = list[str](), list[tuple[Path, Compiled]]()
     for piece, one in files:
@@ -215,13 +222,14 @@ def _linked(
 
 
 def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, there: Headers) -> Path:
-    """Return the library of compiled files, linked or from the cache; it finds others, the shipped one too if
-    it is to, by a path that is part of the key.
+    """Return the library of compiled files, linked or from the cache.
+
+    It finds other libraries, including the shipped one, by a path that is part of the cache key.
     """
     others, files = list[str](), [str(path) for path in objects]
     if shipped is not None:
         others.append(f"-l{_LIBRARY}")
-        if sys.platform == "linux":  # hide all but the entry points, lest others take the library's own place
+        if sys.platform == "linux":  # hide all symbols but the entry points from the shipped library
             others.append("-Wl,--version-script=entries.map")
 
     def make(folder: Path) -> None:
