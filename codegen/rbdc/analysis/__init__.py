@@ -1,6 +1,6 @@
-"""A robot explained to people: its equations of motion in closed form by Euler and Lagrange over named
-constants, with SymPy; its base inertial parameters; a summary of its model.
+"""Explain a robot to people: equations of motion in closed form, base inertial parameters, a summary of its
+model.
 
-Nothing that is generated uses this room. The equations are derived from the description on their own, and so
-also check the generated functions.
+The equations are derived by Euler and Lagrange over named constants, with SymPy. Generated code uses nothing
+of this room. The equations come from the description alone, so they also check the generated functions.
 """

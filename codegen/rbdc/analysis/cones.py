@@ -1,6 +1,6 @@
-"""Cones of friction as linear inequalities lb <= A f <= ub on the forces of contacts, for solvers.
+"""Friction cones as linear inequalities lb <= A f <= ub on contact forces, for solvers.
 
-Rows, their order and signs are those of Crocoddyl's FrictionCone and WrenchCone; those of a surface are of
+Rows, their order and signs are those of Crocoddyl's FrictionCone and WrenchCone; those of a surface follow
 Caron, Pham and Nakamura (2015).
 """
 
@@ -31,14 +31,15 @@ def friction_cone(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Inequalities:
-    """Return the pyramid of a point's force (3,), A (sides + 1, 3): opposite sides in pairs, the normal force
-    last.
+    """Return the friction pyramid of a point's force (3,), A (sides + 1, 3).
+
+    Opposite sides come in pairs, and the row of the normal force is last.
 
     Args:
         mu: coefficient of friction.
-        sides: an even number of them, 4 at least.
-        inner: within the cone; otherwise around it.
-        normal: the surface's, in the axes of the force; of any length.
+        sides: number of sides, even and at least 4.
+        inner: inscribe the pyramid in the cone; otherwise circumscribe it.
+        normal: normal of the surface in the axes of the force, of any length.
         least, most: bounds of the normal force (N).
 
     Raises:
@@ -63,14 +64,15 @@ def wrench_cone(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Inequalities:
-    """Return forces and moments (6,) about the centre of a rectangle that points on it can exert, A (sides +
-    13, 6): friction and the normal force as in `friction_cone`, four rows that keep the centre of pressure in
-    the rectangle, eight that bound the moment about the normal.
+    """Return the cone of wrenches (6,) that a rectangle can exert, about its centre, A (sides + 13, 6).
+
+    Friction and the normal force have the rows of `friction_cone`. Four rows keep the centre of pressure in
+    the rectangle, and eight rows bound the moment about the normal.
 
     Args:
         mu, sides, inner, least, most: as in `friction_cone`.
         box: lengths of the rectangle along x and y (m).
-        rotation: (3, 3), axes of the rectangle, its normal last, as columns in those of the force.
+        rotation: (3, 3), the axes of the rectangle, its normal last, as columns in the axes of the force.
 
     Raises:
         OptionError: one of them is out of range.
@@ -106,18 +108,18 @@ def _check(mu: float, sides: int, least: float, most: float) -> None:
 
 
 def _within(mu: float, sides: int, *, inner: bool) -> float:
-    """Return the coefficient along the middle of a side."""
+    """Return the friction coefficient along the middle of a side."""
     return mu * math.cos(math.pi / sides) if inner else mu
 
 
 def _sides(mu: float, sides: int) -> Array:
-    """Return t . f - mu n . f of each side, opposite ones in pairs."""
+    """Return t . f - mu n . f for each side; opposite sides come in pairs."""
     angles = 2.0 * math.pi / sides * np.arange(sides // 2)
     return np.array([[s * math.cos(a), s * math.sin(a), -mu] for a in angles for s in (1.0, -1.0)])
 
 
 def _bounded(rows: Array, sides: int, least: float, most: float) -> Inequalities:
-    """Return the rows, none above zero but that of the normal force."""
+    """Return the rows, all at most zero except that of the normal force."""
     lower, upper = np.full(len(rows), -math.inf), np.zeros(len(rows))
     lower[sides], upper[sides] = least, most
     return rows, lower, upper

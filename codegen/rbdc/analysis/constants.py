@@ -1,6 +1,6 @@
-"""Names for the constants of a model: masses, centres, inertias, lengths, angles.
+"""Name the constants of a model: masses, centres of mass, inertias, lengths, angles.
 
-What is 0, 1 or -1 stays a number, so that equations hold only what there is.
+Values 0, 1 and -1 remain numbers, so that equations hold only the terms that exist.
 """
 
 from __future__ import annotations
@@ -21,18 +21,22 @@ from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, 
 from rbdc.spatial.vectors import AXES
 
 MOST_DEGREES = 4
-"""Most degrees of freedom; equations of more fill pages and take minutes."""
+"""Largest number of degrees of freedom; equations of more fill pages and take minutes."""
 
 _ROUNDING = 1e-12
-"""Relative to the largest of its kind: what computing a constant leaves of zero."""
+"""A constant below this share of the largest of its kind is a rounding error of zero."""
 
 Atom = Any
-"""SymPy's, which has no types: 0, 1, -1, or the symbol of a constant."""
+"""An expression of SymPy, which has no types: 0, 1, -1, or the symbol of a constant."""
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A named constant: its value in SI units and what it is."""
+    """A named constant.
+
+    value: in SI units.
+    meaning: what it is, in words.
+    """
 
     name: str
     value: float
@@ -60,14 +64,17 @@ def _check(model: Problem) -> None:
 
 
 class NamedModel:
-    """A model over SymPy's symbols: `model` has atoms for all numbers of its joints, bodies and gravity, but
-    for limits, and its rotations are products of those of the frames' angles. angles: the constants that
-    stand for angles, by the names of their cosine and sine. axes: the names in each axis that is not one of
-    coordinates. neglected: how many numbers were taken as zero because they are small: of at most the share
-    `neglect` of the largest of their kind.
+    """A model over SymPy's symbols.
+
+    model: has atoms for all numbers of its joints, bodies and gravity except limits; its rotations are
+        products of those of the frames' angles.
+    angles: the constants that stand for angles, by the names of their cosine and sine.
+    axes: the names in each axis that is not a coordinate axis.
+    neglected: number of constants that were set to zero because they are at most `neglect` times the largest
+        of their kind.
 
     Raises UnsupportedError for models with too many degrees of freedom, with joints of several, and with
-    joints that follow others.
+    mimic joints.
     """
 
     def __init__(self, model: Problem, neglect: float = 0.0) -> None:
@@ -90,7 +97,7 @@ class NamedModel:
         self.model = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
 
     def atom(self, name: str, value: float, scale: float, meaning: str) -> Atom:
-        """Return a constant; 0 for one that is small beside `scale`."""
+        """Return a constant; 0 if it is small beside `scale`."""
         if abs(value) <= self.neglect * scale:
             self.neglected += abs(value) > _ROUNDING * scale
             return sympy.Integer(0)
@@ -135,7 +142,7 @@ class NamedModel:
         )
 
     def drive(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Iterator[tuple[str, Atom]]:
-        """Yield the numbers of a joint's drive by name, 0 for what does not count."""
+        """Yield the numbers of a joint's drive by name, 0 for neglected ones."""
         for name, letter, term, meaning in (
             ("armature", "J", None, "armature of joint {} (kg m^2, kg)"),
             ("damping", "d", DriveTerm.DAMPING, "damping of joint {} (N m s, N s/m)"),
@@ -157,7 +164,7 @@ class NamedModel:
         return turned
 
     def angle(self, name: str, angle: float, meaning: str) -> tuple[Atom, Atom]:
-        """Return cosine and sine of a constant angle, exact for right angles."""
+        """Return the cosine and the sine of a constant angle, exact for right angles."""
         c, s = math.cos(angle), math.sin(angle)
         if min(abs(c), abs(s)) <= _ROUNDING:
             return sympy.Integer(round(c)), sympy.Integer(round(s))
@@ -166,7 +173,7 @@ class NamedModel:
         return sympy.Symbol(cosine), sympy.Symbol(sine)
 
     def joint(self, k: int, joint: JointType) -> JointType:
-        """Return the joint about or along its axis: numbers along an axis of coordinates, else constants."""
+        """Return the joint about or along its axis: numbers for a coordinate axis, else constants."""
         (column,) = joint.subspace()
         axis = (column.linear if joint.rotation == "none" else column.angular).scalars()
         if all(x in (0.0, 1.0, -1.0) for x in axis):

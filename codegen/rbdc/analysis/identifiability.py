@@ -1,13 +1,14 @@
-"""Base inertial parameters: which of a robot's inertial parameters its motion and torques can tell apart.
+"""Base inertial parameters: the combinations of a robot's inertial parameters that its motion and torques
+identify.
 
-Torques are linear in the inertial parameters, tau = Y(q, v, a) pi. Over many states Y has dependent columns:
-of their parameters only combinations are seen. Gautier (1991), Numerical calculation of the base inertial
-parameters of robots, by an orthogonal decomposition; Khalil and Dombre, Modeling, Identification and Control
-of Robots, chapter 9.
+Torques are linear in the inertial parameters, tau = Y(q, v, a) pi. Over many states Y has dependent columns,
+and only combinations of their parameters are identifiable. They are computed by an orthogonal decomposition:
+Gautier (1991), Numerical calculation of the base inertial parameters of robots; Khalil and Dombre, Modeling,
+Identification and Control of Robots, chapter 9.
 
-Of small robots `combinations` has them in symbols, with lengths as named constants. M and dV/dq are linear in
-the ten parameters of each body; written out over sines, cosines and positions, each parameter is a column of
-polynomials in the lengths, and columns that depend on others are told by exact elimination.
+For small robots `combinations` returns them in symbols, with lengths as named constants. M and dV/dq are
+linear in the ten parameters of each body. Written out over sines, cosines and positions, each parameter is a
+column of polynomials in the lengths; exact elimination finds the dependent columns.
 """
 
 from __future__ import annotations
@@ -36,16 +37,17 @@ from rbdc.spatial import Inertia
 Array = NDArray[np.float64]
 
 PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""Inertial parameters of a body, about the origin of its frame, as the torque regressor has them."""
+"""Inertial parameters of a body, about the origin of its frame, in the order of the torque regressor."""
 DEPENDENT = 1e-8
-"""A column of unit length of which no more is left beyond the span of others depends on them."""
+"""A column of unit length is dependent if its part outside the span of the others is shorter than this."""
 _ROUNDED = 1e-9
-"""Coefficients so close to 0, 1 or -1 are these."""
+"""Coefficients within this distance of 0, 1 or -1 are rounded."""
 
 
 class Combination(NamedTuple):
-    """A base parameter: that of `leading` plus the sum of factors times parameters, by their names. The
-    factors are numbers, or SymPy's expressions over lengths.
+    """A base parameter: `leading` plus the sum of factors times other parameters, by their names.
+
+    The factors are numbers, or SymPy's expressions over lengths.
     """
 
     leading: str
@@ -68,12 +70,12 @@ def names_of(model: Model) -> list[str]:
 
 
 def identifiability(model: Model) -> dict[str, Any]:
-    """Return the base parameters of a model from its regressor at random states, as plain data: each
-    combination by its terms and as a formula, what no torque depends on, and the singular values, in parts of
-    the largest, between which the rank lies, of the regressor with columns of length 1.
+    """Return the base parameters of a model from its regressor at random states, as plain data.
 
-    Parameters of bodies near the root come first, so that what is not seen of a body by itself is counted
-    with what carries it.
+    The data has each combination by its terms and as a formula, the parameters that no torque depends on, and
+    the singular values on both sides of the rank, relative to the largest. They are those of the regressor
+    with columns of unit length. Parameters of bodies near the root come first, so that what is not
+    identifiable for a body alone is added to its ancestors.
     """
     names = np.array(names_of(model), dtype=object)
     problem = Problem.of(model)
@@ -93,7 +95,7 @@ def identifiability(model: Model) -> dict[str, Any]:
     ]
     try:
         written, constants = combinations(NamedModel(problem)) or (base, [])
-    except UnsupportedError:  # of a model that is not small
+    except UnsupportedError:  # the model is too large for symbols
         written, constants = base, []
     values = np.linalg.svd(scaled, compute_uv=False)
     kept = values > DEPENDENT * values[0]
@@ -112,7 +114,7 @@ def identifiability(model: Model) -> dict[str, Any]:
 
 
 def _regressor(model: Problem) -> Array:
-    """Return the torque regressor at random states, one below the other."""
+    """Return the torque regressors at random states, stacked."""
     rng = np.random.default_rng(0)
     size = PARAMETERS_PER_BODY * model.njoints
     count = 10 + 2 * size // model.nv
@@ -124,7 +126,7 @@ def _regressor(model: Problem) -> Array:
 
 
 def show_identifiability(data: dict[str, Any]) -> None:
-    """Show on the terminal what `identifiability` gives."""
+    """Show the result of `identifiability` on the terminal."""
     unseen = [f"without effect: {', '.join(map(shown, data['unseen']))}"] if data["unseen"] else []
     show(
         f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "
@@ -137,8 +139,10 @@ def show_identifiability(data: dict[str, Any]) -> None:
 
 
 def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] | None:
-    """Return the base parameters, and the constants in their factors; None for a model with oblique constant
-    angles or axes, whose sines and cosines the elimination would take for independent.
+    """Return the base parameters, and the constants in their factors.
+
+    Return None for a model with oblique constant angles or axes: the elimination would treat their sines and
+    cosines as independent.
     """
     if named.angles or named.axes:
         return None
@@ -161,12 +165,13 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
 
 
 def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple[int, ...], Any]]:
-    """Return the ten columns of body k: what each parameter alone adds to M and to dV/dq, each entry taken
-    apart by its sines, cosines and positions, a row for each of their monomials.
+    """Return the ten columns of body k: the contribution of each parameter to M and dV/dq.
+
+    Each entry is split into monomials of sines, cosines and positions, with a row for each.
     """
     slopes = equations.slopes(pose, k)
     varying = [*map(sympy.Symbol, chain(*equations.turning.values(), equations.coordinates))]
-    # gravity's strength multiplies all of dV/dq, and so tells no columns apart
+    # the strength of gravity scales all of dV/dq and makes no columns independent
     field = equations.named.model.gravity.scalars()
     gravity = np.array([equations.ring.from_expr(x.subs(sympy.Symbol("g"), 1)) for x in field], object)
     found = []

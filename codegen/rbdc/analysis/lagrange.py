@@ -35,8 +35,9 @@ T = TypeVar("T")
 class Equations:
     """The equations of a model by names, in polynomials of `ring`.
 
-    `coordinates`: the names q_1, ...; `turning`: of those that are angles the names of their cosine and sine;
-    `model`: that by names, with polynomials in place of symbols.
+    coordinates: the names q_1, ...
+    turning: the names of the cosine and the sine of each angle.
+    model: the model with polynomials in place of symbols.
     """
 
     def __init__(self, named: NamedModel) -> None:
@@ -83,7 +84,7 @@ class Equations:
 
     @cached_property
     def inertia(self) -> Polynomials:
-        """M (n, n)."""
+        """Return M (n, n)."""
         n = len(self.coordinates)
         total = np.full((n, n), self.ring(0), dtype=object)
         for k, (body, pose) in enumerate(zip(self.model.bodies, self.poses, strict=True)):
@@ -96,13 +97,13 @@ class Equations:
 
     @cached_property
     def christoffel(self) -> Polynomials:
-        """c (n, n, n)."""
+        """Return c (n, n, n)."""
         slopes = np.stack([self.each_by(q, self.inertia) for q in self.coordinates], axis=-1)
         return np.asarray((slopes + slopes.transpose(0, 2, 1) - slopes.transpose(2, 0, 1)) * QQ(1, 2))
 
     @cached_property
     def potential(self) -> Polynomial:
-        """V."""
+        """Return V."""
         total, gravity = self.ring(0), np.array(self.model.gravity.scalars(), dtype=object)
         for body, pose in zip(self.model.bodies, self.poses, strict=True):
             total -= moments_of(body.inertia)[-1] @ pose @ gravity
@@ -110,12 +111,12 @@ class Equations:
 
     @property
     def gravity(self) -> list[Polynomial]:
-        """dV/dq (n)."""
+        """Return dV/dq (n)."""
         return [self.by(q, self.potential) for q in self.coordinates]
 
     @cached_property
     def poses(self) -> list[Polynomials]:
-        """Axes and origins (4, 3) of all bodies in the world."""
+        """Return the axes and origins (4, 3) of all bodies in the world."""
         found: list[Placement] = []
         for body, q in zip(self.named.model.bodies, self.coordinates, strict=True):
             (column,) = body.joint.subspace()
@@ -145,5 +146,5 @@ def moments_of(inertia: RigidInertia) -> Polynomials:
 
 
 def kinetic(moments: Polynomials, one: Polynomials, other: Polynomials) -> Polynomial:
-    """Return the part of a body in an entry of M, tr(T_i^T J T_j), by its `Equations.slopes`."""
+    """Return the contribution of a body to an entry of M, tr(T_i^T J T_j), by its `Equations.slopes`."""
     return np.sum(one * (moments @ other))

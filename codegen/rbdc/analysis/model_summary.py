@@ -1,4 +1,4 @@
-"""A model as plain data, and their display by `rbdc info`."""
+"""A model as plain data, and its display by `rbdc info`."""
 
 from __future__ import annotations
 
@@ -72,13 +72,15 @@ def _joint(model: Problem, body: Body) -> dict[str, Any]:
 
 
 def branches_of(model: Problem) -> dict[str, Any]:
-    """Return the topology of a tree by its joints, and by its branches, as Zhakatayev, Rogovchenko and
-    Paetzold have it (2023, section 2), in the order of the joints, which is depth first.
+    """Return the topology of a tree by its joints and by its branches, in the order of the joints, which is
+    depth first.
 
-    A branch is a longest run of joints each of which but the last carries one other. Joints and branches are
-    numbered from 1, 0 is the world. joint_parents: the second column of the joint parent matrix Upsilon, the
-    parent of each joint. parents: the second column of the branch parent matrix Phi, the parent of each
-    branch. joints: the joint-branch connectivity matrix Psi, the first and the last joint of each branch.
+    Zhakatayev, Rogovchenko and Paetzold (2023), section 2. A branch is a longest run of joints, each of which
+    except the last carries exactly one other joint. Joints and branches are numbered from 1; 0 is the world.
+
+    joint_parents: the parent of each joint, the second column of the joint parent matrix Upsilon.
+    parents: the parent of each branch, the second column of the branch parent matrix Phi.
+    joints: the first and the last joint of each branch, the joint-branch connectivity matrix Psi.
     """
     joint_parents = [body.parent + 1 for body in model.bodies]
     starts = [
@@ -93,7 +95,7 @@ def branches_of(model: Problem) -> dict[str, Any]:
 
 
 def show_model(data: Data) -> None:
-    """Show a model by its `as_data`, and what else there is of it: the passes, its branches."""
+    """Show a model from its `as_data`, and optional data: the passes, its branches."""
     show(
         f"{shown(data['name'])}: nq {data['nq']}, nv {data['nv']}, {len(data['joints'])} moving bodies, "
         f"{len(data['frames'])} frames, {data['mass']:.6g} kg, of which {data['moving_mass']:.6g} kg move"
@@ -107,7 +109,7 @@ def show_model(data: Data) -> None:
 
 
 def joints_table(data: Data) -> Table:
-    """Return the joints, their places in q and v, their limits, and the masses that they carry."""
+    """Return the joints, their indices in q and v, their limits, and the masses of their bodies."""
     rows = []
     for joint in data["joints"]:
         follows = joint["follows"]
@@ -121,7 +123,7 @@ def joints_table(data: Data) -> Table:
 
 
 def _contact_lines(data: Data) -> list[str | Table]:
-    """Return the contacts and loops, and the ways to move that they leave."""
+    """Return the contacts and loops, and the number of degrees of freedom that they leave."""
     rows = []
     for row in data["contacts"]:
         one, two = [*row["links"], "the world"][:2]
@@ -136,7 +138,7 @@ def _contact_lines(data: Data) -> list[str | Table]:
 
 
 def _pass_lines(data: Data) -> list[str | Table]:
-    """Return operations that each model pass saves, and the limbs that run side by side."""
+    """Return the operations that each model pass saves, and the limbs that share vector lanes."""
     before = data["passes"][0]["operations"]
     head, rows = ["pass", "what it does", *before], []
     for stage in data["passes"]:
@@ -171,8 +173,10 @@ def _place(start: int, size: int) -> str:
 
 
 def _tree(data: Data, *, stacked: bool = False) -> Tree:
-    """Return bodies with the links fixed to them; `stacked`: one that is the only one on another stands below
-    it without being indented, so that long chains are no wider than short ones.
+    """Return bodies with the links fixed to them.
+
+    stacked: a single child stands below its parent without indentation, so that long chains are no wider than
+        short ones.
     """
     fixed: dict[str | None, list[str]] = {}
     for frame in data["frames"]:
@@ -200,6 +204,6 @@ _INDENT = 4
 
 
 def _width(tree: Tree) -> int:
-    """Return the columns of a tree, but for the links that are fixed to its bodies, which can be broken."""
+    """Return the columns of a tree, without the links that are fixed to its bodies, which can be broken."""
     own = cell_len(str(tree.label).partition("  [")[0])
     return max([own, *(_INDENT + _width(child) for child in tree.children)])

@@ -1,5 +1,5 @@
-"""Sentences, tables and pages of parts as data that people are shown; `show` renders them on the terminal,
-`page_text` as a self-contained page.
+"""Sentences, tables and pages of parts as data; `show` renders them on the terminal, `page_text` as a
+self-contained page.
 """
 
 from __future__ import annotations
@@ -30,12 +30,18 @@ _BORDER = 3
 
 
 def figure(value: float | None, form: str) -> str:
-    """Return a figure in a format, a dash for one that does not exist."""
+    """Return a value in a format; a dash if it does not exist."""
     return DASH if value is None else format(value, form)
 
 
 class Cell(NamedTuple):
-    """The text of a cell, one below it, the colour of a dot before it, and what a pointer on it tells."""
+    """A cell of a table.
+
+    text: its text.
+    below: text on the next line.
+    colour: colour of the dot before it.
+    tells: text that a pointer on it shows.
+    """
 
     text: str
     below: str = ""
@@ -45,8 +51,10 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts under a title; the first column names the rows. words: headings of columns of words,
-    not of numbers. wrong: numbers of the rows whose results are.
+    """A table of texts under a title; the first column names the rows.
+
+    words: headings of columns of words; other columns hold numbers.
+    wrong: indices of rows with wrong results.
     """
 
     title: str
@@ -58,7 +66,7 @@ class Table:
 
     @property
     def stacked(self) -> bool:
-        """Whether it is too wide for a phone, which then has the cells of a row in lines."""
+        """Whether it is too wide for a phone, which then shows the cells of a row on separate lines."""
         return len(self.head) > MOST_COLUMNS or bool(self.words)
 
     @property
@@ -76,17 +84,18 @@ class Table:
         ]
 
     def only(self, *names: str) -> Table:
-        """Return the columns of some headings, in the order of the table."""
+        """Return the columns with these headings, in the order of the table."""
         return self.columns([k for k, name in enumerate(self.head) if name in names])
 
     def columns(self, kept: Sequence[int]) -> Table:
-        """Return the columns of these numbers."""
+        """Return the columns with these indices."""
         rows = [[row[k] for k in kept] for row in self.rows]
         return replace(self, head=[self.head[k] for k in kept], rows=rows)
 
     def within(self, width: int) -> list[Table]:
-        """Return tables of at most this width one below the other, each with the names of the rows first. A
-        column takes what its longest text does, words as little as `WORDS`.
+        """Return tables of at most this width, one below the other, each with the names of the rows first.
+
+        A column is as wide as its longest text; columns of words need only `WORDS`.
         """
         texts = [[name, *(_flat(row[k]) for row in self.rows)] for k, name in enumerate(self.head)]
         needed = [max(map(cell_len, column)) for column in texts]
@@ -106,14 +115,14 @@ class Table:
 
 
 def _flat(cell: str | Cell) -> str:
-    """Return a cell as the terminal has it, in one line."""
+    """Return a cell on one line, as the terminal shows it."""
     return f"{cell.text} {cell.below}".rstrip() if isinstance(cell, Cell) else cell
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: sentences, plots as SVG, blocks of HTML, tables, remarks; parts folded away under
-    their titles, and parts that are not.
+    """A part of a page: sentences, plots as SVG, blocks of HTML, tables, remarks, parts that are folded under
+    their titles, and open parts.
     """
 
     title: str
@@ -138,8 +147,10 @@ def page_text(
     style: str = "",
     scripts: Sequence[str] = (),
 ) -> str:
-    """Return the HTML of a page. One that is made of a report carries it as JSON, and names its `file`, if it
-    has one. style, scripts: text of style sheets and scripts of this page alone.
+    """Return the HTML of a page. If it shows a report, the page carries it as JSON and names its `file`, if
+    it has one.
+
+    style, scripts: text of style sheets and scripts of this page alone.
     """
     # "<" is escaped so that the data may stand in a script element
     data = "" if report is None else json.dumps(report).replace("<", "\\u003c")
@@ -149,15 +160,17 @@ def page_text(
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return the terminal; where there is none as many columns as COLUMNS says, or `WIDE`."""
+    """Return the terminal. Without one, its width is COLUMNS or `WIDE`."""
     terminal = Console(stderr=stderr)
     told = terminal.is_terminal or "COLUMNS" in os.environ
     return terminal if told else Console(width=WIDE, stderr=stderr)
 
 
 def show(*lines: str | Table, stderr: bool = False) -> None:
-    """Show sentences and tables on the terminal. A sentence has a line of its own however long; a terminal
-    breaks it between words. A table that is too wide stands in parts, so that no number or name is cut.
+    """Show sentences and tables on the terminal.
+
+    Each sentence is one line, which a terminal breaks between words. A table that is too wide is split, so
+    that no number or name is cut.
     """
     terminal = console(stderr=stderr)
     wide = terminal.width >= WIDE
@@ -166,13 +179,13 @@ def show(*lines: str | Table, stderr: bool = False) -> None:
             terminal.print(Text(line), soft_wrap=wide)
             continue
         for part in line.within(terminal.width):
-            if part.title:  # apart, for a table breaks it at its own width
+            if part.title:  # not as the title of the table, which breaks it at the width of the table
                 terminal.print(Text(part.title, "italic"), soft_wrap=wide)
             terminal.print(_drawn(part))
 
 
 def _drawn(table: Table) -> Drawn:
-    """Return a table, numbers to the right of their columns, names and words to the left."""
+    """Return a table with numbers aligned to the right, names and words to the left."""
     drawn = Drawn(caption=Text(table.note) if table.note else None, caption_justify="left")
     for k, (name, words) in enumerate(table.headings):
         left = words or k == 0

@@ -16,8 +16,11 @@ from rbdc.reduction.passes import PASSES
 
 
 def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]]:
-    """From the model with angles as `written` through snapping and the model passes, after each of them: its
-    name, its meaning, and the operations from there on of the functions with `Policy.counted_by_pass`.
+    """Return the operations after each step, from the model with angles as `written` through snapping and the
+    model passes.
+
+    A step has its name, its meaning, and the operations of the functions with `Policy.counted_by_pass` after
+    it.
     """
     found = [("as written", "link frames and inertias as the description has them", written)]
     if snap > 0.0:
@@ -30,8 +33,9 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
 
 
 def limb_groups(model: Problem) -> list[list[str]]:
-    """For each group of limbs that run in lanes the names of the links that they begin with; groups within
-    their limbs come after it, with those of all these limbs together.
+    """Return for each group of limbs that share lanes the names of their first links.
+
+    Groups within these limbs follow, over all of the limbs.
     """
     limbs = lane_model(model)
     roots = []

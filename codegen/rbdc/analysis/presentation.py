@@ -1,4 +1,4 @@
-"""Equations of motion as text, LaTeX and HTML."""
+"""Show equations of motion as text, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rbdc.model.xml import shown
 def explain(model: Problem, form: str = "text", neglect: float = 0.0) -> str:
     """Return the equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
 
-    Raises UnsupportedError for models of more than a few degrees of freedom or of other joints.
+    Raises UnsupportedError for models with more than a few degrees of freedom or with other joints.
     """
     words, mathematics, laid_out = _FORMS[form]
     return laid_out(explanation(model, neglect, words, mathematics))
@@ -34,9 +34,10 @@ def explanation(
     words: Callable[[str], str] = str,
     mathematics: Callable[[Expression], Any] = lambda x: x,
 ) -> dict[str, Any]:
-    """Return a page of equations before it is laid out, its words and expressions as a language has them: the
-    coordinates and constants, each with its meaning; how many small constants were neglected, in words; and
-    sections of quantities, each by its entries, a name and a formula for each.
+    """Return the content of a page of equations, with words and expressions in one language.
+
+    It has the coordinates and constants with their meanings, a sentence on neglected constants, and sections
+    of quantities, with a name and a formula for each entry.
     """
     equations = Equations(NamedModel(model, neglect))
     sections = _sections(equations)
@@ -106,7 +107,7 @@ def _entry(letter: str, i: int, j: int) -> Expression:
 
 
 def _combined(terms: list[tuple[Expression, Expression]]) -> Expression:
-    """Return the sum of factors times rates, each factor kept as it is written."""
+    """Return the sum of factors times rates; each factor remains as written."""
     return sympy.Add(*(sympy.Mul(factor, rate) for factor, rate in terms if factor != 0))
 
 
@@ -170,8 +171,10 @@ _FACTORED = 6
 
 
 class Writer:
-    """Writes polynomials of some equations as expressions, the shortest of three forms: by powers of cosines,
-    by powers of sines, by sines and cosines of sums of angles.
+    """Writes polynomials of equations as expressions.
+
+    It takes the shortest of three forms: powers of cosines, powers of sines, or sines and cosines of sums of
+    angles.
     """
 
     def __init__(self, equations: Equations) -> None:
@@ -194,7 +197,7 @@ class Writer:
         return min([*powers, self._by_sums(x)], key=lambda form: int(sympy.count_ops(form)))
 
     def _in_sines(self, x: Polynomial) -> Polynomial:
-        """With cos^2 = 1 - sin^2 in place of the reverse."""
+        """Return the polynomial with cos^2 = 1 - sin^2 in place of the reverse."""
         x = x.set_ring(self.cosines_first)
         return x.rem(self.squares) if self.squares else x
 
@@ -206,7 +209,7 @@ class Writer:
         return self._collected({function: sympy.expand(value) for function, value in groups.items()})
 
     def _by_trig(self, x: Polynomial) -> dict[Expression, Expression]:
-        """Return coefficients, sums over the constants, by products of sines and cosines."""
+        """Return coefficients, which are sums over the constants, by products of sines and cosines."""
         if not self.functions:
             return {sympy.Integer(1): x.as_expr()}
         functions = self.functions.values()

@@ -1,9 +1,8 @@
-"""Recorded scalars: values that remember what they were made of, so that the gradient of a weighted sum of
-results by all inputs takes but a small multiple of the results themselves. Linnainmaa (1970); the bar for an
-adjoint is Griewank's.
+"""Recorded scalars: values that remember the operations which computed them.
 
-An algorithm that runs over abstract scalars runs over these as it is, forwards; `Tape.adjoints` goes back
-over all that it did.
+The gradient of a weighted sum of results by all inputs then takes a small multiple of the operations of the
+results. Linnainmaa (1970); the bar for an adjoint is Griewank's. An algorithm over abstract scalars runs over
+these unchanged, forwards; `Tape.adjoints` goes back over its operations.
 """
 
 from __future__ import annotations
@@ -14,19 +13,18 @@ from typing import Any, ClassVar, TypeAlias
 from rbdc.spatial.scalars import Scalar, cos, is_number, is_zero, sin, sqrt
 
 Bar: TypeAlias = Callable[[Scalar], Scalar]
-"""Gives the adjoint of a value; of a constant zero."""
+"""Returns the adjoint of a value; zero for a constant."""
 
 
 class Recorded:
-    """A scalar on a tape; numbers and other scalars beside it are constants. No `atan2` and no comparison: no
-    recursion of dynamics needs one.
+    """A scalar on a tape; numbers and other scalars beside it are constants.
+
+    It has no `atan2` and no comparison, which no recursion of dynamics needs.
     """
 
     __slots__ = ("index", "tape", "value")
-    level: ClassVar[int] = 3  # it computes with dual numbers, not they with it
-    __array_ufunc__ = (
-        None  # a NumPy array beside it is one constant, not many: NumPy leaves the operation to this class
-    )
+    level: ClassVar[int] = 3  # operations with dual numbers are its own, not theirs
+    __array_ufunc__ = None  # NumPy leaves the operation to this class: an array beside it is one constant
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
         self.value, self.tape, self.index = value, tape, index
@@ -75,23 +73,23 @@ class Recorded:
 
 
 class Tape:
-    """A record of operations: for each value those that it depends on, with its derivatives by them."""
+    """A record of operations: for each value its operands, with its derivatives by them."""
 
     def __init__(self) -> None:
         self._sources: list[list[tuple[int, Scalar]]] = []
         self._watched: dict[int, list[Callable[[Bar], None]]] = {}
 
     def variables(self, values: Sequence[Scalar]) -> list[Recorded]:
-        """Return values that depend on nothing."""
+        """Return values that depend on no other."""
         return [self.made(value) for value in values]
 
     def made(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
-        """Return a value with its derivatives by others, of which constants do not count."""
+        """Return a value with its derivatives by others, of which constants are dropped."""
         self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
         return Recorded(value, self, len(self._sources) - 1)
 
     def watch(self, values: Sequence[Scalar], then: Callable[[Bar], None]) -> None:
-        """Have `adjoints` call `then` as soon as those of the values are known."""
+        """Have `adjoints` call `then` as soon as the adjoints of the values are known."""
         indices = [x.index for x in values if isinstance(x, Recorded)]
         if indices:
             self._watched.setdefault(min(indices), []).append(then)
@@ -116,5 +114,5 @@ class Tape:
 
 
 def value_of(x: Scalar) -> Scalar:
-    """Return the value; of a constant itself."""
+    """Return the value of a scalar; a constant is its own value."""
     return x.value if isinstance(x, Recorded) else x

@@ -1,6 +1,4 @@
-"""Rotations as products of rotations about coordinate axes, applied one after the other: cheaper than a 3x3
-matrix.
-"""
+"""Rotations as products of rotations about coordinate axes, applied in order: cheaper than a 3x3 matrix."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ class AxisRotation(AnyRotation):
     s: Scalar
 
     def is_identity(self) -> bool:
-        """Return whether it turns nothing; a cosine of 1 is not enough, for that of a tiny angle rounds to
-        it.
+        """Return whether it turns nothing. A cosine of 1 does not suffice, since that of a tiny angle rounds
+        to 1.
         """
         return isinstance(self.c, float) and isinstance(self.s, float) and (self.c, self.s) == (1.0, 0.0)
 
@@ -95,7 +93,7 @@ matrix does, and grow along the path.
 
 @dataclass(frozen=True, slots=True)
 class RotationProduct(AnyRotation):
-    """A rotation as steps, the first one next to the parent: R = R_1 R_2 ... R_n."""
+    """A rotation as a product, with the factor next to the parent first: R = R_1 R_2 ... R_n."""
 
     steps: tuple[AnyRotation, ...]
 
@@ -120,8 +118,8 @@ class RotationProduct(AnyRotation):
         return a
 
     def compose(self, other: AnyRotation) -> AnyRotation:
-        """Return R other: of products the steps of both, neighbours about one axis in one; else column by
-        column.
+        """Return R other. For two products it is the steps of both, with neighbours about one axis merged;
+        otherwise a matrix, column by column.
         """
         if not isinstance(other, RotationProduct):
             return AnyRotation.compose(self, other)
@@ -145,7 +143,7 @@ class RotationProduct(AnyRotation):
 
 
 def rotation_product(steps: Sequence[AnyRotation]) -> RotationProduct:
-    """Return the steps without those that do nothing."""
+    """Return the product without steps that are the identity."""
     return RotationProduct(
         tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity()))
     )

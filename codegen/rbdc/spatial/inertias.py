@@ -17,10 +17,10 @@ from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vecto
 
 @dataclass(frozen=True, slots=True)
 class RigidInertia(ABC):
-    """A rigid body's inertia about its frame's origin, by one set of ten parameters or another: mass m (kg),
-    first moment h = m c (kg m), and six more.
+    """A rigid body's inertia about the origin of its frame, as one of two sets of ten parameters.
 
-    Those of one frame and one set add up.
+    A set has the mass m (kg), the first moment h = m c (kg m), and six more. Inertias of one frame and one
+    set add up.
     """
 
     mass: Scalar
@@ -29,7 +29,7 @@ class RigidInertia(ABC):
     @property
     @abstractmethod
     def about_origin(self) -> Symmetric3:
-        """J (kg m^2)."""
+        """Return J (kg m^2)."""
 
     @abstractmethod
     def second_moments(self) -> Symmetric3:
@@ -37,10 +37,10 @@ class RigidInertia(ABC):
 
     @abstractmethod
     def moved(self, placement: Placement) -> Self:
-        """Return the body seen from the parent frame of `placement` (child: the frame it is given in)."""
+        """Return the inertia in the parent frame of `placement`, whose child frame it is expressed in."""
 
     def about_centre(self) -> Symmetric3:
-        """Return the inertia about the centre of mass (kg m^2), in the frame's axes; of no mass about the
+        """Return the inertia about the centre of mass (kg m^2), in the frame's axes; without mass, about the
         origin.
         """
         if self.mass == 0:
@@ -50,7 +50,7 @@ class RigidInertia(ABC):
 
     @classmethod
     def zero(cls) -> Self:
-        """Return no mass at all."""
+        """Return the inertia of a massless body."""
         return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # of each set
 
     @classmethod
@@ -90,7 +90,7 @@ class Inertia(RigidInertia):
     """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m), J (kg
     m^2).
 
-    In these ten parameters inertias of one frame simply add, and a massless link is nothing special.
+    In these ten parameters the inertias of one frame add up, and a massless link is no special case.
     """
 
     about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
@@ -104,9 +104,11 @@ class Inertia(RigidInertia):
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
     def check(self) -> str | None:
-        """In words why no rigid body has these parameters; None where one has: a positive mass, and a matrix
-        [[K, h], [h^T, m]] of the moments of mass that is positive semi-definite (Wensing, Kim and Slotine
-        2018), which the triangle inequality of the principal moments follows from.
+        """Return why no rigid body has these parameters, in words; None if they are physical.
+
+        A body needs a positive mass, and a positive semi-definite matrix [[K, h], [h^T, m]] of the moments of
+        mass (Wensing, Kim and Slotine 2018). The triangle inequality of the principal moments follows from
+        it.
         """
         numbers = [float(x) for x in self.scalars()]
         if not all(map(math.isfinite, numbers)):
@@ -124,9 +126,11 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def from_log_cholesky(parameters: Sequence[float]) -> Inertia:
-        """Return the inertia of ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3, any of which make a
-        body: [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2],
-        [0, 0, exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
+        """Return the inertia for ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3, all values of
+        which are physical.
+
+        [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0,
+        exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
         """
         alpha, d1, d2, d3, s12, s23, s13, *t = (float(x) for x in parameters)
         a, b, c = np.exp([d1, d2, d3])
@@ -139,7 +143,7 @@ class Inertia(RigidInertia):
     def log_cholesky(self) -> list[float]:
         """Return the ten numbers of `from_log_cholesky`.
 
-        Raises ValueError for what `check` finds, and for a body without extent in some direction.
+        Raises ValueError if `check` finds an error, and for a body without extent in some direction.
         """
         problem = self.check()
         if problem is not None:
@@ -171,17 +175,16 @@ class Inertia(RigidInertia):
 
 @dataclass(frozen=True, slots=True)
 class MomentInertia(RigidInertia):
-    """A rigid body's inertia about its frame's origin by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
+    """A rigid body's inertia about the origin of its frame by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
 
-    [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1
-    - K.
+    [[K, h], [h^T, m]] transforms like a cloud of points, with fewer operations than J; J = tr(K) 1 - K.
     """
 
     second: Symmetric3
 
     @property
     def about_origin(self) -> Symmetric3:
-        """J = tr(K) 1 - K."""
+        """Return J = tr(K) 1 - K."""
         k = self.second
         return Symmetric3(k.yy + k.zz, -k.xy, k.xx + k.zz, -k.xz, -k.yz, k.xx + k.yy)
 
@@ -223,14 +226,14 @@ class ArticulatedInertia:
 
     @staticmethod
     def from_inertia(inertia: RigidInertia) -> ArticulatedInertia:
-        """Return the matrix of a rigid body: A = m 1, B = -[h], C = J."""
+        """Return the articulated inertia of a rigid body: A = m 1, B = -[h], C = J."""
         m, h = inertia.mass, inertia.first_moment
         coupling = Matrix3.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
         return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> ArticulatedInertia:
-        """Return the matrix whose `scalars` these are."""
+        """Return the articulated inertia with these `scalars`."""
         coupling = Matrix3.of(scalars[6:15]).transposed()
         return ArticulatedInertia(Symmetric3(*scalars[:6]), coupling, Symmetric3(*scalars[15:]))
 
@@ -244,14 +247,14 @@ class ArticulatedInertia:
         return ArticulatedInertia(self.linear + other.linear, coupling, self.angular + other.angular)
 
     def __matmul__(self, v: Motion) -> Force:
-        """(A v + B w, B^T v + C w)."""
+        """Return (A v + B w, B^T v + C w)."""
         return Force(
             self.linear @ v.linear + self.coupling.apply(v.angular),
             self.coupling.apply_transposed(v.linear) + self.angular @ v.angular,
         )
 
     def minus_product(self, left: Sequence[Force], right: Sequence[Force]) -> ArticulatedInertia:
-        """Return self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
+        """Return self - sum_k left_k right_k^T; the sum must be symmetric."""
         a, b, c = self.linear, self.coupling, self.angular
         for u, v in zip(left, right, strict=True):
             a = a - Symmetric3.outer(u.linear, v.linear)
@@ -270,8 +273,9 @@ class ArticulatedInertia:
 
 
 def _levered(p: Vector3, first: Matrix3, second: Matrix3) -> Symmetric3:
-    """Return [p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products
-    with a component of p together.
+    """Return [p] X + ([p] Y)^T from the columns of X and Y; the result must be symmetric.
+
+    X and Y share their products with a component of p.
     """
     x, y = (
         [[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES]

@@ -1,9 +1,9 @@
 """Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at
-identity.
+the identity.
 
-All that depends on the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t:
-`_exponential` and `_logarithm`. Here they are written with sines and roots, near zero with their Taylor
-series; generated code has polynomials of its own for them (`rbdc.emit.c.polynomials`).
+The functions of the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t:
+`_exponential` and `_logarithm`. They are written here with sines and roots, near zero with Taylor series.
+Generated code has polynomials for them (`rbdc.emit.c.polynomials`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ rounding, and not 0/0.
 
 
 def _length(squared: Scalar) -> Scalar:
-    """Return the square root, of zero next to nothing instead, so that it can divide."""
+    """Return the square root, a tiny positive number for zero, so that it can divide."""
     return sqrt(squared + _NEGLIGIBLE)
 
 
@@ -40,9 +40,11 @@ def _exponential(t2: Scalar) -> list[Scalar]:
 
 
 def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
-    """Return t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 of the angle t whose half has this cosine, not below
-    0, and this squared sine; where these belong to a point off the unit circle the first is divided by its
-    distance from the origin.
+    """Return t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 for the angle t whose half has this cosine and squared
+    sine.
+
+    The cosine is not negative. If the two belong to a point off the unit circle, the first result is divided
+    by its distance from the origin.
     """
     sine = _length(squared_sine)
     t = 2.0 * atan2(sine, cosine)
@@ -51,12 +53,12 @@ def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
     series = polynomial(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
     squared = squared_sine / (cosine * cosine + _NEGLIGIBLE)
     near = 2.0 * polynomial(squared, 1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9, -1 / 11) / cosine
-    ratio = where_less(squared, SMALL_SQUARED_ANGLE, near, t / sine)  # the series for its derivatives
+    ratio = where_less(squared, SMALL_SQUARED_ANGLE, near, t / sine)  # the series keeps derivatives defined
     return [ratio, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
 
 
 def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """Return Hamilton product a b."""
+    """Return the Hamilton product a b."""
     va, vb = Vector3.of(a[:3]), Vector3.of(b[:3])
     vector = vb.scaled(a[3]) + va.scaled(b[3]) + va.cross(vb)
     return [*vector.scalars(), a[3] * b[3] - va.dot(vb)]
@@ -68,8 +70,10 @@ def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
 
 
 def quaternion_of(rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """The unit quaternion of a rotation matrix, one of two, at any angle: of four formulas that which divides
-    by no small number (Day, Converting a Rotation Matrix to a Quaternion, 2014).
+    """Return a unit quaternion of a rotation matrix, one of two, for any angle.
+
+    Of four formulas it takes one that does not divide by a small number (Day, Converting a Rotation Matrix to
+    a Quaternion, 2014).
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
     by_x = [1.0 + xx - yy - zz, yx + xy, xz + zx, zy - yz]
@@ -104,7 +108,7 @@ class Exponential:
     cubic_ratio: Scalar
 
     def quaternion(self) -> list[Scalar]:
-        """Return the one of q and -q, the same rotation, that has a positive real part."""
+        """Return the unit quaternion of the rotation with a positive real part."""
         sign = where_less(self.half_cosine, 0.0, -1.0, 1.0)
         return [*self.w.scaled(sign * self.half_sine_ratio).scalars(), sign * self.half_cosine]
 
@@ -115,15 +119,15 @@ def exponential(w: Vector3) -> Exponential:
 
 
 def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
-    """Return q exp(w), normalised; the one of the two quaternions of that rotation that is on the side of q
-    (Pinocchio's choice too).
+    """Return q exp(w), normalised; of the two quaternions the one on the side of q (Pinocchio's
+    choice too).
     """
     return multiply(normalized(q), turn.quaternion())
 
 
 @dataclass(frozen=True)
 class Logarithm:
-    """The rotation vector w (rad, of length t, at most pi), t^2, and (1 - (t/2) cot(t/2))/t^2."""
+    """The rotation vector w (rad, of length t <= pi), t^2, and (1 - (t/2) cot(t/2))/t^2."""
 
     w: Vector3
     squared_angle: Scalar
@@ -140,16 +144,18 @@ def logarithm(q: Sequence[Scalar]) -> Logarithm:
 
 
 def integrate_translation(turn: Exponential, linear: Vector3) -> Vector3:
-    """Return V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3
-    [w]^2, 1 - cos t = 2 sin^2(t/2).
+    """Return V(w) v, the translation of exp([v; w]) in SE(3).
+
+    V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, 1 - cos t = 2 sin^2(t/2).
     """
     ratio, first = turn.half_sine_ratio, turn.w.cross(linear)
     return linear + first.scaled(2.0 * ratio * ratio) + turn.w.cross(first).scaled(turn.cubic_ratio)
 
 
 def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
-    """Return V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b
-    = (1 - (t/2) cot(t/2))/t^2.
+    """Return V(w)^-1 p, the linear part of the logarithm in SE(3).
+
+    V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b = (1 - (t/2) cot(t/2))/t^2.
     """
     b, w = turn.cotangent_ratio, turn.w
     return (
@@ -160,15 +166,15 @@ def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
 
 
 def _nonzero(x: Scalar) -> Scalar:
-    """Return x, or 1 where it is next to nothing, so that a division by it in the branch not taken is
-    harmless.
-    """
+    """Return x, or 1 if x is next to zero, so that dividing by it in the branch not taken is harmless."""
     return where_less(x * x, _NEGLIGIBLE, 1.0, x)
 
 
 def planar_exponential(angle: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """Return cosine and sine of a rotation in the plane by the angle t (rad), and c, s of V = [[c, -s], [s,
-    c]] of exp([v; t]) in SE(2): sin(h)/h times the rotation by h = t/2.
+    """Return the cosine and the sine of a planar rotation by t (rad), and c, s of V = [[c, -s], [s, c]] of
+    exp([v; t]) in SE(2).
+
+    V is sin(h)/h times the rotation by h = t/2.
     """
     c, ratio, _ = in_one_piece(_exponential, angle * angle)
     s = ratio * angle
@@ -176,11 +182,11 @@ def planar_exponential(angle: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
 
 
 def planar_logarithm(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:
-    """Return the angle t (rad) of a rotation in the plane, and (t/2) cot(t/2); V^-1 in SE(2) is [[that, t/2],
-    [-t/2, that]].
+    """Return the angle t (rad) of a planar rotation, and p = (t/2) cot(t/2); V^-1 in SE(2) is [[p, t/2],
+    [-t/2, p]].
     """
     angle = atan2(sine, cosine)
-    # cot(t/2) = (1 + cos t) / sin t = sin t / (1 - cos t), of which one does not cancel
+    # cot(t/2) = (1 + cos t) / sin t = sin t / (1 - cos t): one of the two does not cancel
     above = where_less(cosine, 0.0, sine, 1.0 + cosine)
     below = where_less(cosine, 0.0, 1.0 - cosine, _nonzero(sine))
     at_end = where_less(cosine, 0.0, 0.0, 1.0)

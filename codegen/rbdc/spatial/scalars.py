@@ -1,7 +1,7 @@
-"""Elementary functions that work on any scalar type.
+"""Elementary functions for any scalar type.
 
-A scalar is a Python or NumPy number or array, a symbolic scalar (`rbdc.ir.symbolic`), an mpmath number.
-Neither CasADi nor mpmath is imported here: the scalars' own methods are called.
+A scalar is a Python or NumPy number or array, a symbolic scalar (`rbdc.ir.symbolic`), or an mpmath number.
+This module imports neither CasADi nor mpmath: it calls the scalars' own methods.
 """
 
 from __future__ import annotations
@@ -21,23 +21,27 @@ Scalars: TypeAlias = Sequence[Scalar]
 
 
 def is_number(x: Scalar) -> bool:
-    """True for a plain constant, which may decide what is computed (a symbolic scalar may not)."""
+    """Return whether x is a plain constant. Only these may decide what is computed, symbolic scalars
+    may not.
+    """
     return isinstance(x, (int, float))
 
 
 def is_zero(x: Scalar) -> bool:
-    """True where x is known to be zero whatever the inputs: a symbolic zero is the constant 0."""
+    """Return whether x is structurally zero; a symbolic zero is the constant 0."""
     return is_number(x) and bool(x == 0)
 
 
 def _is_row(x: Scalar) -> bool:
-    """Return whether x is an array of scalars that are no numbers, whose functions are taken one by one."""
+    """Return whether x is an array of scalars that are not numbers; functions are applied to each of them."""
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _computing(operation: str, given: Sequence[Scalar]) -> Scalar:
-    """Return the one of some scalars that computes an operation on them, a symbolic scalar or, where there
-    are some, the dual numbers of the highest level, to which all others are values; None where none does.
+    """Return the scalar that carries out an operation on some scalars; None if they are all numbers.
+
+    It is a symbolic scalar or, if there are any, the dual number of the highest level; to it all others are
+    values.
     """
     able = (x for x in given if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)
@@ -61,32 +65,32 @@ def _apply(name: str, *arguments: Scalar) -> Scalar:
 
 
 def sin(x: Scalar) -> Scalar:
-    """Return sine of an angle in radians."""
+    """Return the sine of an angle (rad)."""
     return _apply("sin", x)
 
 
 def cos(x: Scalar) -> Scalar:
-    """Return cosine of an angle in radians."""
+    """Return the cosine of an angle (rad)."""
     return _apply("cos", x)
 
 
 def sqrt(x: Scalar) -> Scalar:
-    """Return square root."""
+    """Return the square root."""
     return _apply("sqrt", x)
 
 
 def hypot(x: Scalar, y: Scalar) -> Scalar:
-    """Return length of the vector (x, y)."""
+    """Return the length of the vector (x, y)."""
     return _apply("hypot", x, y)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """Return angle of the point (x, y) in (-pi, pi]."""
+    """Return the angle of the point (x, y) in (-pi, pi]."""
     return _apply("atan2", y, x)
 
 
 def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
-    """Return Horner's scheme, constant coefficient first; zero of none."""
+    """Return a polynomial by Horner's scheme, constant coefficient first; zero without coefficients."""
     *others, total = coefficients or (0.0,)
     for coefficient in reversed(others):
         total = coefficient + x * total
@@ -94,7 +98,7 @@ def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
 
 
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
-    """Return `then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
+    """Return `then` if a < b, else `otherwise`; the branch not taken may be NaN."""
     given = (a, b, then, otherwise)
     if any(map(_is_row, given)):
         return np.frompyfunc(where_less, 4, 1)(*given)
@@ -107,8 +111,9 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
 
 
 def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) -> Sequence[Scalar]:
-    """Return formulas(*arguments), for which symbolic scalars have one operation for each result: generated
-    code computes them together.
+    """Return formulas(*arguments).
+
+    Symbolic scalars have one operation for each result, so that generated code computes them together.
     """
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic

@@ -1,7 +1,7 @@
 """Dual numbers: a value and its rate in one direction, which every operation carries along. Clifford (1873).
 
-An algorithm that runs over abstract scalars runs over these as it is and gives its own derivative in one
-direction: the tangent of the cheapest recursion, without writing it down.
+An algorithm over abstract scalars runs over these unchanged and computes its derivative in one direction: the
+tangent of the cheapest recursion, without writing it down.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rbdc.spatial.scalars import Scalar, atan2, cos, is_number, sin, sqrt, where
 class Tangent:
     """A scalar and its rate; numbers beside it are constants.
 
-    level: scalars of a higher one compute with it, in directions of their own; to them it is a value.
+    level: scalars of a higher level compute with it as a value, and have directions of their own.
     """
 
     __slots__ = ("rate", "value")
@@ -26,7 +26,7 @@ class Tangent:
         self.value, self.rate = value, rate
 
     def _computed_by(self, other: Any) -> bool:
-        """Return whether another operand computes with this one, not this one with it as a constant."""
+        """Return whether the operation is the other operand's, to which this scalar is a value."""
         return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:
@@ -71,8 +71,10 @@ class Tangent:
 
     @classmethod
     def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
-        """Return sine, cosine, square root and `atan2` by this kind, the outermost one; see
-        `rbdc.spatial.scalars`. TypeError for others.
+        """Return sine, cosine, square root and `atan2` of this kind, the outermost one; see
+        `rbdc.spatial.scalars`.
+
+        Raises TypeError for other functions.
         """
         given = [(value_of(z, cls), rate_of(z, cls)) for z in arguments]
         x, dx = given[-1]
@@ -90,7 +92,7 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Return values and rates of the branch that is taken, by values alone; by this kind, the outermost
+        """Return values and rates of the branch taken, which values alone decide; of this kind, the outermost
         one.
         """
         one, other = value_of(a, cls), value_of(b, cls)
@@ -100,7 +102,7 @@ class Tangent:
 
 
 class OuterTangent(Tangent):
-    """A scalar and its rate which may have rates in another direction themselves."""
+    """A scalar and its rate, which may themselves have rates in another direction."""
 
     __slots__ = ()
     level = 2
@@ -114,10 +116,10 @@ def tangents(
 
 
 def value_of(x: Scalar, kind: type[Tangent] | None = None) -> Scalar:
-    """Return the value of a scalar of that kind, or of any; of a constant itself."""
+    """Return the value of a scalar of this kind (default: of any kind); a constant is its own value."""
     return x.value if (isinstance(x, Tangent) if kind is None else type(x) is kind) else x
 
 
 def rate_of(x: Scalar, kind: type[Tangent] = Tangent) -> Scalar:
-    """Return the rate of a scalar of that kind; of a constant zero."""
+    """Return the rate of a scalar of this kind; zero for a constant."""
     return x.rate if type(x) is kind else 0.0

@@ -16,9 +16,7 @@ _ROUNDING = 1e-12
 
 
 class AnyRotation(ABC):
-    """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of
-    several.
-    """
+    """A rotation R from child to parent coordinates, stored as a matrix or as a product."""
 
     __slots__ = ()
 
@@ -62,15 +60,15 @@ class AnyRotation(ABC):
         return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
     def compose_rows(self, other: AnyRotation) -> Rotation:
-        """Return R other as a matrix, whose rows are those of R turned by the other."""
+        """Return R other as a matrix, computed from the rows of R."""
         return Rotation.from_rows([other.apply_transposed(Vector3.of(row)).scalars() for row in self.rows()])
 
     def along_path(self, above: AnyRotation) -> AnyRotation:
-        """Return the product of all rotations of a path, from that of those above."""
+        """Return the product of all rotations of a path, from the product of those above."""
         return above.compose(self)
 
     def rows(self) -> list[list[Scalar]]:
-        """Return row-major 3x3 entries."""
+        """Return the 3x3 entries, row-major."""
         return Matrix3(self.x, self.y, self.z).rows()
 
     def rpy(self) -> tuple[float, float, float]:
@@ -78,7 +76,7 @@ class AnyRotation(ABC):
         x, y, z = self.x, self.y, self.z
         across = math.hypot(x.x, x.y)
         pitch = math.atan2(-x.z, across)
-        if across <= _ROUNDING:  # only the sum or the difference of the two others is there
+        if across <= _ROUNDING:  # only the sum or the difference of the two others is defined
             return math.atan2(-z.y, y.y), pitch, 0.0
         return math.atan2(y.z, z.z), pitch, math.atan2(x.y, x.x)
 
@@ -94,7 +92,7 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Rotation:
-        """Return URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+        """Return the rotation by URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
         cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
         return Rotation.from_rows(
             [
@@ -106,8 +104,9 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def about_axis(axis: Vector3, c: Scalar, s: Scalar) -> Rotation:
-        """Return Rodrigues: c 1 + s [a] + (1 - c) a a^T for the constant unit vector a; c, s the cosine and
-        sine of the angle.
+        """Return Rodrigues' rotation c 1 + s [a] + (1 - c) a a^T about the constant unit vector a.
+
+        c, s: cosine and sine of the angle.
         """
         a = axis.scalars()
         skew = [[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]]
@@ -124,13 +123,13 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
-        """Return the least rotation that takes z to the constant unit vector `axis`; half a turn about x
-        where that is -z.
+        """Return the smallest rotation that takes z to the constant unit vector `axis`; half a turn about x
+        for -z.
         """
         sine = hypot(axis.x, axis.y)
         if sine == 0.0:
             return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0 if axis.z > 0.0 else -1.0, 0.0), axis)
-        # 1 - z = sine^2 / (1 + z), and 1 + z = sine^2 / (1 - z): each from the one that does not cancel.
+        # 1 - z = sine^2 / (1 + z), and 1 + z = sine^2 / (1 - z): compute each without cancellation.
         c, s = axis.x / sine, axis.y / sine
         versine = sine * sine / (1.0 + axis.z) if axis.z > 0.0 else 1.0 - axis.z
         x = Vector3(1.0 - versine * c * c, -versine * c * s, -axis.x)
@@ -139,7 +138,7 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """Return the rotation of a unit quaternion, evaluated as given (never normalised)."""
+        """Return the rotation of a unit quaternion, without normalising it."""
         tx, ty, tz = 2.0 * x, 2.0 * y, 2.0 * z
         return Rotation.from_rows(
             [
@@ -172,7 +171,7 @@ class Placement:
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> Placement:
-        """Return the placement whose `scalars()` these are."""
+        """Return the placement with these `scalars()`."""
         return Placement(Rotation.of(scalars[:9]), Vector3.of(scalars[9:12]))
 
     def compose(self, other: Placement) -> Placement:
@@ -184,7 +183,7 @@ class Placement:
         return Placement(self.rotation.transposed(), -self.rotation.apply_transposed(self.translation))
 
     def act_point(self, point: Vector3) -> Vector3:
-        """Return the point, given in the child frame, in the parent frame."""
+        """Return a point of the child frame in the parent frame."""
         return self.rotation.apply(point) + self.translation
 
     def act(self, m: Motion) -> Motion:
@@ -208,5 +207,5 @@ class Placement:
         return Force(self.rotation.apply_transposed(f.linear), self.rotation.apply_transposed(n))
 
     def scalars(self) -> list[Scalar]:
-        """Return twelve scalars: R row by row, then p."""
+        """Return the twelve scalars: R row by row, then p."""
         return [entry for row in self.rotation.rows() for entry in row] + self.translation.scalars()

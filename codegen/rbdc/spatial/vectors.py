@@ -42,11 +42,11 @@ class Vector3:
         return Vector3(factor * self.x, factor * self.y, factor * self.z)
 
     def dot(self, other: Vector3) -> Scalar:
-        """Return scalar product."""
+        """Return the scalar product."""
         return self.x * other.x + self.y * other.y + self.z * other.z
 
     def cross(self, other: Vector3) -> Vector3:
-        """Return vector product self x other."""
+        """Return the vector product self x other."""
         return Vector3(
             self.y * other.z - self.z * other.y,
             self.z * other.x - self.x * other.z,
@@ -109,16 +109,16 @@ class Matrix3:
         return self.from_rows([self.x.scalars(), self.y.scalars(), self.z.scalars()])
 
     def turned(self, turn: Callable[[Vector3], Vector3]) -> Matrix3:
-        """Return each column as `turn` has it."""
+        """Return the matrix with `turn` applied to each column."""
         return Matrix3(turn(self.x), turn(self.y), turn(self.z))
 
     def rows(self) -> list[list[Scalar]]:
-        """Return its three rows."""
+        """Return the three rows."""
         x, y, z = (column.scalars() for column in (self.x, self.y, self.z))
         return [list(row) for row in zip(x, y, z, strict=True)]
 
     def scalars(self) -> list[Scalar]:
-        """Return nine entries, row by row."""
+        """Return the nine entries, row by row."""
         return [entry for row in self.rows() for entry in row]
 
 
@@ -193,7 +193,7 @@ class Symmetric3:
 
 @dataclass(frozen=True, slots=True)
 class SpatialVector:
-    """Six scalars, the linear ones first: of a motion or of a force, which do not add up with each other."""
+    """Six scalars, the linear ones first: a motion or a force, which cannot be added to each other."""
 
     linear: Vector3
     angular: Vector3
@@ -205,7 +205,7 @@ class SpatialVector:
 
     @classmethod
     def of(cls, values: Sequence[Scalar]) -> Self:
-        """From six scalars, linear part first."""
+        """Return the vector of six scalars, linear part first."""
         return cls(Vector3.of(values[:3]), Vector3.of(values[3:]))
 
     def __add__(self, other: Self) -> Self:
@@ -222,11 +222,11 @@ class SpatialVector:
         return type(self)(self.linear.scaled(factor), self.angular.scaled(factor))
 
     def turned(self, turn: Callable[[Vector3], Vector3]) -> Self:
-        """Return both parts as `turn` has them, as a rotation or the rate of one."""
+        """Return the vector with `turn`, a rotation or its rate, applied to both parts."""
         return type(self)(turn(self.linear), turn(self.angular))
 
     def scalars(self) -> list[Scalar]:
-        """Return six scalars, linear part first."""
+        """Return the six scalars, linear part first."""
         return self.linear.scalars() + self.angular.scalars()
 
 
@@ -246,18 +246,18 @@ class Motion(SpatialVector):
     __slots__ = ()
 
     def dot(self, force: Force) -> Scalar:
-        """Return power of `force` along this motion."""
+        """Return the power of `force` along this motion."""
         return self.linear.dot(force.linear) + self.angular.dot(force.angular)
 
     def cross(self, other: Motion) -> Motion:
-        """Return v x m of Featherstone: rate of a motion vector fixed in a frame that moves at this
+        """Return v x m of Featherstone: the rate of a motion vector that is fixed in a frame moving at this
         velocity.
         """
         w = self.angular
         return Motion(w.cross(other.linear) + self.linear.cross(other.angular), w.cross(other.angular))
 
     def cross_force(self, force: Force) -> Force:
-        """Return v x* f of Featherstone: rate of a force vector fixed in a frame that moves at this
+        """Return v x* f of Featherstone: the rate of a force vector that is fixed in a frame moving at this
         velocity.
         """
         w = self.angular
@@ -265,7 +265,7 @@ class Motion(SpatialVector):
 
 
 def motion_sum(columns: Iterable[Motion], factors: Iterable[Scalar]) -> Motion:
-    """Return S v: the sum of columns times factors."""
+    """Return S v, the sum of columns times factors."""
     total = Motion.zero()
     for column, factor in zip(columns, factors, strict=True):
         total = total + column.scaled(factor)

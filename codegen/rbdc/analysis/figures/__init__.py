@@ -1,1 +1,1 @@
-"""Figures of a robot: a scene that moves, sparsity patterns, treemaps of operations, and the page of them."""
+"""Figures of a robot: a scene that moves, sparsity patterns, treemaps of operations, and their page."""

@@ -26,15 +26,15 @@ from rbdc.planning.plans import Plan, StraightLine
 from rbdc.processes import spread, uncollected
 
 Words = Callable[[str], str]
-"""Puts a message into the words of the caller."""
+"""Rewrites a message in the words of the caller."""
 SCRIPTS = ("kinematics.js.jinja", "robot.js.jinja", "sliders.js.jinja")
 LEAD = (
     "Move the sliders. Drag the picture or use the arrow keys to turn it. An ellipsoid is the uniform solid "
     "with the mass and the inertia of its body."
 )
 SPARSITY = (
-    "Entries that are not zero at random states are filled. Columns are directions of v. Rows are too; those "
-    "of Jacobians are links. Matrices with the same pattern share a picture."
+    "Filled entries are not zero at random states. Columns are directions of v. Rows are too, except in "
+    "Jacobians, where they are links. Matrices with the same pattern share a picture."
 )
 OPERATIONS = (
     "Additions, multiplications, divisions, elementary functions and vector operations of a call of the "
@@ -48,8 +48,9 @@ def robot_page(
 ) -> str:
     """Return the HTML of a robot, which needs no network.
 
-    names: the functions whose forms and operations it shows; `asked`: those of them that were asked for by
-    name, which must be defined for the model. words: see `Words`.
+    names: the functions whose forms and operations it shows.
+    asked: the functions in `names` that the user requested by name; they must be defined for the model.
+    words: see `Words`.
 
     Raises SingularModelError for a function in `asked` that is not defined.
     """
@@ -93,7 +94,9 @@ def audit(model: Problem, words: Words = str) -> Part:
 
 
 def masses_table(model: Problem) -> Table:
-    """Return mass, centre of mass and principal moments of inertia of every body, and of the fixed base."""
+    """Return the mass, centre of mass and principal moments of inertia of every body, and of the
+    fixed base.
+    """
     bodies = [(shown(body.name), body.inertia) for body in model.bodies]
     if model.base_inertia.mass:
         bodies.append(("fixed to the world", model.base_inertia))
@@ -111,8 +114,8 @@ def _three(numbers: Sequence[float]) -> str:
 
 
 def tree_rows(model: Problem) -> list[dict[str, Any]]:
-    """Return the rows of the tree, the world first: the lines before each, its link, its joint, its mass, and
-    the links that are fixed to it.
+    """Return the rows of the tree, the world first: for each the connecting lines, its link, joint and mass,
+    and the links that are fixed to it.
     """
     fixed: dict[int, list[str]] = {}
     for frame in model.frames:
@@ -144,7 +147,9 @@ def _joint_words(model: Problem, body: Body) -> str:
 def _operations(
     model: Problem, names: Sequence[str], asked: Sequence[str] | None, processes: int, words: Words
 ) -> Part:
-    """Form, method, lanes and operations of functions, and treemaps of their straight-line code."""
+    """Return the form, method, lanes and operations of functions, and treemaps of their straight-line
+    code.
+    """
     kept, left_out = buildable(model, names, asked)
     try:
         check_size(model, kept, "unrolled", fused=False)
@@ -165,7 +170,7 @@ def _operations(
 
 
 def _figures(model: Problem, name: str) -> dict[str, Any]:
-    """The form of a function that a build would choose, and its operations by body and section."""
+    """Return the form of a function that a build would choose, and its operations by body and section."""
     with uncollected():
         plan = chosen_plan(Subject(model, functions_of(model)[name]))
     return {
@@ -180,8 +185,8 @@ def _figures(model: Problem, name: str) -> dict[str, Any]:
 
 
 def sections(plan: Plan) -> Mapping[tuple[str, str], int]:
-    """Return the operations of a call by body and section, those of loops together; empty for a function
-    that consists of loops alone.
+    """Return the operations of a call by body and section, with those of all loops together; empty for a
+    function of loops alone.
     """
     kernels = plan.kernels[:1] if isinstance(plan.content, StraightLine) else plan.kernels
     counts: dict[tuple[str, str], int] = {}

@@ -34,8 +34,10 @@ class Pattern(NamedTuple):
 
 
 def patterns(model: Problem) -> list[Pattern]:
-    """Return the pattern of links over directions of v, and those of all matrices (nv, nv) of the functions
-    of control and of first derivatives; matrices with the same pattern share one.
+    """Return the pattern of links over directions of v, and those of all matrices (nv, nv) of control
+    functions and first derivatives.
+
+    Matrices with the same pattern share one.
     """
     found: dict[bytes, Pattern] = {}
     for name, entries in _matrices(model):
@@ -46,7 +48,7 @@ def patterns(model: Problem) -> list[Pattern]:
 
 
 def moved_links(model: Problem) -> Entries:
-    """Return for each moving link, a row, which directions of v move it (njoints, nv)."""
+    """Return for each moving link (row) which directions of v move it (njoints, nv)."""
     entries = np.zeros((model.njoints, model.nv), dtype=bool)
     for index in range(model.njoints):
         for carrier in model.support(index):
@@ -55,7 +57,7 @@ def moved_links(model: Problem) -> Entries:
 
 
 def _matrices(model: Problem) -> Iterator[tuple[str, Entries]]:
-    """The square matrices over v of the catalogue by the names of function and output."""
+    """Yield the square matrices over v of the catalogue by the names of function and output."""
     catalogue = functions_of(model)
     names = [name for name, f in catalogue.items() if f.preset in _OF_PRESETS and f.methods]
     for name in buildable(model, names, None)[0]:
@@ -73,7 +75,7 @@ def _matrices(model: Problem) -> Iterator[tuple[str, Entries]]:
 
 
 def _at_random(model: Problem, function: Function) -> list[list[list[float]]]:
-    """The outputs of a function at random states without its optional inputs, by its first method."""
+    """Return the outputs of a function at random states without its optional inputs, by its first method."""
     rng, evaluate = np.random.default_rng(0), next(iter(function.methods.values()))
     found = []
     for q in random_configurations(model, rng, STATES):
@@ -109,7 +111,7 @@ def _view(one: Pattern) -> dict[str, object]:
 
 
 def _runs(row: list[bool]) -> Iterator[tuple[int, int]]:
-    """Where entries that are not zero begin, and how many lie side by side."""
+    """Yield the start and the length of each run of entries that are not zero."""
     start = None
     for k, filled in enumerate([*row, False]):
         if filled and start is None:

@@ -1,9 +1,9 @@
-"""A robot as the data of a figure that moves, with the forward kinematics that the figure repeats.
+"""A robot as data for a moving figure, and the forward kinematics that the script of the figure repeats.
 
-A figure has one coordinate for each direction of v. Joint k, with the columns S_1, S_2, ... of its motion
-subspace and their coordinates x_1, x_2, ..., moves its body by exp(S_1 x_1) exp(S_2 x_2) ... from the neutral
-configuration, a product of exponentials (Lynch and Park, Modern Robotics, section 4.1): a joint type needs no
-code of its own. Coordinates of a joint with one degree of freedom are those of q.
+A figure has one coordinate for each direction of v. Joint k with motion subspace columns S_1, S_2, ... and
+coordinates x_1, x_2, ... moves its body by exp(S_1 x_1) exp(S_2 x_2) ... from the neutral configuration: a
+product of exponentials (Lynch and Park, Modern Robotics, section 4.1), so that joint types need no code.
+Coordinates of a joint with one degree of freedom are those of q.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rbdc.spatial import Inertia, Motion, Placement, RigidInertia
 from rbdc.spatial.vectors import AXES
 
 KNOTS = 129
-"""Places of a leader at which the curve of a joint in a closed loop is tabulated."""
+"""Number of leader positions at which the curve of a joint in a closed loop is tabulated."""
 _SHORTEST = 1e-6
-"""Length (m) below which a segment is left out."""
+"""Length (m) below which a segment is omitted."""
 
 
 def scene(model: Problem) -> dict[str, Any]:
@@ -71,8 +71,10 @@ def _body(model: Problem, index: int) -> dict[str, Any]:
 
 
 def _law(model: Problem, index: int, coupling: Coupling) -> dict[str, Any]:
-    """How a joint follows its leader: the coefficients of a polynomial, the constant first; in a closed loop
-    places and slopes at knots, between which the figure interpolates by cubic polynomials (Hermite).
+    """Return how a joint follows its leader.
+
+    It is the coefficients of a polynomial, the constant first. In a closed loop it is positions and slopes at
+    knots, between which the figure interpolates by cubic Hermite polynomials.
     """
     leader = shown(model.bodies[coupling.leader].joint_name)
     cluster = next((c for c in model.clusters if index in c.followers), None)
@@ -94,21 +96,23 @@ def _centre(inertia: RigidInertia) -> list[float]:
 
 
 def _ellipsoid(inertia: RigidInertia) -> list[float] | None:
-    """E = 5 K / m, with K the second moments about the centre of mass; None without mass. Negative principal
-    moments, which no real body has, count as zero.
+    """Return E = 5 K / m with K the second moments about the centre of mass; None without mass.
+
+    Negative principal moments, which no real body has, count as zero.
     """
     if not inertia.mass > 0.0:
         return None
     alone = Inertia(inertia.mass, inertia.first_moment.scaled(0.0), inertia.about_centre())
     values, axes = np.linalg.eigh(np.array(alone.second_moments().rows(), dtype=float))
     matrix = (axes * np.maximum(5.0 / inertia.mass * values, 0.0)) @ axes.T
-    rows = matrix.round(12).tolist()  # which rounding of eigenvectors does not reach
+    rows = matrix.round(12).tolist()  # below it eigenvalues are rounding errors
     return [rows[i][j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
 
 
 def _segments(model: Problem) -> list[dict[str, Any]]:
-    """From the origin of each body, and of the world, to the joints that it carries; from that of one that
-    carries none to the farthest of its frames, or to its centre of mass.
+    """Return lines from the origin of each body, and of the world, to the joints that it carries.
+
+    A body that carries no joint has a line to the farthest of its frames, or to its centre of mass.
     """
     found = []
     for index in range(WORLD, model.njoints):
@@ -138,8 +142,10 @@ def _coordinates(body: Body) -> list[dict[str, Any]]:
 
 
 def reach(turns: bool, lower: float = -math.inf, upper: float = math.inf) -> dict[str, Any]:
-    """Return the range of a coordinate, an angle or a length with these limits, which of its ends are limits,
-    and the value in it that is nearest to 0.
+    """Return the range of a coordinate with these limits, which of its ends are limits, and the value in it
+    that is nearest to 0.
+
+    The coordinate is an angle if `turns`, otherwise a length.
     """
     usual = math.pi if turns else 1.0
     low = float(lower) if math.isfinite(lower) else min(-usual, float(upper) - usual)
@@ -149,7 +155,7 @@ def reach(turns: bool, lower: float = -math.inf, upper: float = math.inf) -> dic
 
 
 def _direction(column: Motion, number: int) -> str:
-    """Words for a direction of a joint that has several."""
+    """Return words for one direction of a joint that has several."""
     vector = column.angular if _turns(column) else column.linear
     axis = "xyz"[AXES.index(vector)] if vector in AXES else f"axis {number + 1}"
     return f"{'about' if _turns(column) else 'along'} {axis}"

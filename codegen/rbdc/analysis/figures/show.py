@@ -1,4 +1,4 @@
-"""A robot in a browser by viser, moved by sliders: `rbdc.show`."""
+"""Show a robot in a browser with viser, moved by sliders: `rbdc.show`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BONE, _MASS, _INERTIA = (86, 97, 111), (180, 80, 15), (47, 111, 179)
 class Solid:
     """Parts that move with a node, in its frame.
 
-    segments: lines from its origin to these points (n, 3; m).
+    segments: end points (n, 3; m) of lines from its origin.
     centre: centre of mass (3; m).
     axes: half axes of the inertia ellipsoid (3; m), and the rotation to the node's axes (3, 3).
     size: radius of the ball at the centre of mass (m).
@@ -98,7 +98,7 @@ def _title(robot: str | PathLike[str] | Model | ModuleType) -> str:
 
 
 def drawing_of(robot: str | PathLike[str] | Model | ModuleType, **options: Any) -> Drawing:
-    """Return the drawing of a robot; arguments and errors as of `show`."""
+    """Return the drawing of a robot; arguments and errors are those of `show`."""
     if isinstance(robot, (Model, ModuleType)):
         if options:
             problem = f"`{next(iter(options))}`: options are of descriptions"
@@ -138,7 +138,7 @@ def _of_model(model: Problem) -> Drawing:
 
 
 def _of_module(module: Any) -> Drawing:
-    """The frames of a generated module, moved by its own functions."""
+    """Return the frames of a generated module, moved by its own functions."""
     try:
         place = module.forward_kinematics
         step = module.integrate if module.nq != module.nv else np.add
@@ -159,7 +159,7 @@ def _of_module(module: Any) -> Drawing:
 
 
 def _coordinates(module: Any) -> list[dict[str, Any]]:
-    """The coordinates of a generated module, one for each direction of v."""
+    """Return the coordinates of a generated module, one for each direction of v."""
     lower, upper = module.lower_position_limit, module.upper_position_limit
     ways = {first: way for way, first in vars(module)["_JOINTS"]}
     lengths = {own.kind: own.lengths for own in JOINT_TYPES}
@@ -197,7 +197,7 @@ def draw(server: Any, drawing: Drawing) -> tuple[list[Any], list[Any]]:
 
 
 def _look_at(server: Any, drawing: Drawing) -> None:
-    """Put a grid below a robot, and the camera where it sees all of it."""
+    """Add a grid below a robot, and place the camera so that it sees all of the robot."""
     placed = drawing.placements([c["start"] for c in drawing.coordinates])
     ends = [placed[k, :3, :3] @ s.segments.T + placed[k, :3, 3:] for k, s in enumerate(drawing.solids)]
     points = np.concatenate([placed[:, :3, 3], *(end.T for end in ends), np.zeros((1, 3))])
@@ -212,7 +212,7 @@ def _look_at(server: Any, drawing: Drawing) -> None:
 
 
 def _node(server: Any, index: int, drawing: Drawing) -> Any:
-    """A node, named by its number: viser takes a name with slashes as a path."""
+    """Return a node named by its number, since viser reads slashes in a name as a path."""
     path, solid = f"/robot/{index}", drawing.solids[index] if drawing.solids else None
     length = drawing.triad
     node = server.scene.add_frame(

@@ -1,5 +1,6 @@
-"""Treemaps of operations by body and section, laid out in rows of rectangles that are nearly square: Bruls,
-Huizing and van Wijk, Squarified Treemaps (2000).
+"""Treemaps of operations by body and section, laid out in rows of nearly square rectangles.
+
+Bruls, Huizing and van Wijk, Squarified Treemaps (2000).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _LABELLED = (80.0, 26.0)
 
 
 class Box(NamedTuple):
-    """A rectangle by its corner and its sides."""
+    """A rectangle: its corner and the lengths of its sides."""
 
     x: float
     y: float
@@ -30,7 +31,9 @@ class Box(NamedTuple):
 
 
 def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
-    """Return a rectangle for each size, with areas in proportion, which fill the box; sizes fall."""
+    """Return a rectangle for each size, with proportional areas that fill the box; sizes must be in
+    descending order.
+    """
     scale, left = box.width * box.height / sum(sizes), list(sizes)
     found: list[Box] = []
     while left:
@@ -46,14 +49,14 @@ def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
 
 
 def _worst(row: Sequence[float], side: float, scale: float) -> float:
-    """The greatest ratio of sides in a row of rectangles along a side."""
+    """Return the greatest ratio of sides in a row of rectangles along a side."""
     depth = scale * sum(row) / side
     lengths = [scale * size / depth for size in row]
     return max(max(depth / length, length / depth) for length in lengths)
 
 
 def _row(row: Sequence[float], box: Box, scale: float) -> tuple[list[Box], Box]:
-    """The rectangles of a row along the shorter side of a box, and the rest of the box."""
+    """Return the rectangles of a row along the shorter side of a box, and the rest of the box."""
     side = min(box.width, box.height)
     depth, place, found = scale * sum(row) / side, 0.0, []
     for size in row:
@@ -93,7 +96,7 @@ def treemap(counts: Counts) -> str:
 
 
 def _totals(counts: Counts, part_of_key: int) -> dict[str, int]:
-    """The sums by bodies or by sections, the largest first."""
+    """Return the sums by bodies or by sections, the largest first."""
     totals: dict[str, int] = {}
     for key, n in counts.items():
         totals[key[part_of_key]] = totals.get(key[part_of_key], 0) + n
@@ -105,7 +108,7 @@ def _falling(counts: Counts) -> Iterable[tuple[tuple[str, str], int]]:
 
 
 def _shares(box: Box, width: float, height: float) -> dict[str, str]:
-    """A box by its shares of a whole (%)."""
+    """Return a box in percent of a whole."""
     names = ("x", "y", "width", "height")
     return {
         name: f"{100.0 * size / whole:.3f}"
