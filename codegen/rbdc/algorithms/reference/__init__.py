@@ -1,12 +1,12 @@
-"""The recursions of the literature over abstract scalars: what everything that is generated is checked
-against.
+"""The recursions of the literature over abstract scalars: the references for all generated code.
 
-Nothing in here imports what generated code is made from, and nothing that generates imports this: the two
-share the spatial algebra, the model as a description gives it, and the tools of `rbdc.algorithms.tools`,
-which are tested against NumPy alone, no more. The records of functions name them
-(`rbdc.functions.references`). Each takes a model as read (bodies in their links' frames) and lists of
-scalars: floats, complex numbers, NumPy arrays with one lane a sample, mpmath numbers, symbolic scalars. The
-model's numbers may be such scalars too, but for the axes of joints, which are floats; no value decides what
-is computed unless it is a plain number. Beside them stand the recursions themselves, which take a machine
-(`rbdc.algorithms.tools.machine`) in place of a model.
+Nothing here imports the sources of generated code, and no generator imports this. The two share only the
+spatial algebra, the model that a description gives, and the tools of `rbdc.algorithms.tools`, which are
+tested against NumPy alone. The records of functions name the references (`rbdc.functions.references`).
+
+Each reference takes a model as read (bodies in their links' frames) and lists of scalars: floats, complex
+numbers, NumPy arrays with one lane a sample, mpmath numbers, symbolic scalars. The model's numbers may be
+such scalars too, except the axes of joints, which are floats. Only plain numbers decide what is computed.
+Beside the references stand the recursions themselves, which take a machine (`rbdc.algorithms.tools.machine`)
+in place of a model.
 """

@@ -16,8 +16,8 @@ from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Scalar, Scal
 def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """Return ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
-    The recursion does not know that a joint follows another: with coupled mimic joints M is factored, as in
-    Featherstone, section 6.5. Test: inverse dynamics of ddq gives tau back.
+    The recursion does not support mimic joints: with coupled mimic joints M is factored, as in Featherstone,
+    section 6.5. Test: inverse dynamics of ddq gives tau back.
     """
     if model.coupled:
         bias = rnea(model, q, v, [0.0] * model.nv, fext)
@@ -30,8 +30,8 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
 def minverse(model: Problem, q: Scalars) -> Matrix:
     """Return M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
-    With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D
-    L.
+    With coupled mimic joints, which the recursion does not support, it is the inverse of the reduced M by L^T
+    D L.
     """
     if model.coupled:
         return minverse_by_cholesky(model, q)
@@ -47,8 +47,9 @@ def minverse_by_cholesky(model: Problem, q: Scalars) -> Matrix:
 
 
 def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Factorisation, list[Force]]:
-    """Return a body's joint with its articulated inertia IA: U = IA S by columns, the factors of D = S^T U
-    and the armature, and U D^-1 by columns.
+    """Return a body's joint with its articulated inertia IA.
+
+    It is U = IA S by columns, the factors of D = S^T U plus the armature, and U D^-1 by columns.
     """
     u = [inertia @ k.s for k in b.columns()]
     d = Factorisation(plus_diagonal([[k.s.dot(f) for f in u] for k in b.columns()], b.armature()))
@@ -85,7 +86,7 @@ def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 
 
 def inverse_inertia(m: Machine) -> Array[Scalar]:
-    """Return the upper triangle of M^-1: Algorithm 1 with the corrections of `docs/errata.md`."""
+    """Return the upper triangle of M^-1 by Algorithm 1 with the corrections of `docs/errata.md`."""
     ia, f, p = m.array("IA", ArticulatedInertia), m.array("F", Force), m.array("P", Motion, Motion.zero())
     u, ratio, inverse = m.array("U", Force), m.array("UD", Force), m.matrix("Minv")
     for b in m.down():

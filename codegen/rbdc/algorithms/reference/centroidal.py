@@ -21,12 +21,12 @@ from rbdc.spatial.scalars import is_zero
 
 
 def total_mass(model: Problem, *, with_base: bool = True) -> Scalar:
-    """Return kg; `with_base` counts the links fixed to the world too."""
+    """Return the total mass (kg); `with_base` includes the links fixed to the world."""
     return model.moving_mass + model.base_inertia.mass if with_base else model.moving_mass
 
 
 def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
-    """Return sum of m c in the world (kg m)."""
+    """Return the sum of m c in the world (kg m)."""
     moment = model.base_inertia.first_moment if with_base else Vector3.zero()
     for body, placement in zip(model.bodies, world_placements(model, q), strict=True):
         h, m = body.inertia.first_moment, body.inertia.mass
@@ -35,13 +35,13 @@ def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
 
 
 def com(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return centres of mass of every link, the fixed base's too, in the world (m)."""
+    """Return the centre of mass of all links, the fixed base's too, in the world (m)."""
     return first_moment(model, q, with_base=True).scaled(1.0 / total_mass(model)).scalars()
 
 
 def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
-    """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
-    world axes.
+    """Return for each degree of freedom the spatial momentum of its subtree at unit rate, about the world's
+    origin, in world axes.
     """
     m = OneFrame(model, q)
     composite = composite_inertias(m)
@@ -49,7 +49,7 @@ def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
 
 
 def com_jacobian(model: Problem, q: Scalars) -> Matrix:
-    """Return J (3, nv) with J v the velocity of `com` (m/s); the linear momentum divided by the whole
+    """Return J (3, nv) with J v the velocity of `com` (m/s): the linear momentum divided by the total
     mass.
     """
     factor = 1.0 / total_mass(model)
@@ -58,8 +58,8 @@ def com_jacobian(model: Problem, q: Scalars) -> Matrix:
 
 
 def centroidal_momentum_matrix(model: Problem, q: Scalars) -> Matrix:
-    """Return a (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
-    mass, world axes.
+    """Return A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
+    mass, in world axes.
     """
     columns = [column.scalars() for column in about_centre(model, q, momentum_columns(model, q))]
     return reduce_columns(model, transposed(columns))
@@ -85,13 +85,14 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def potential_energy(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return -g . sum of m c (J), zero for masses at the world's origin; every link counts."""
+    """Return -g . sum of m c (J), zero for masses at the world's origin; all links are included."""
     return [-model.gravity.dot(first_moment(model, q, with_base=True))]
 
 
 def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Force:
-    """Return the rate of the momentum of the moving links about the world's origin (N, N m): the sum of the
-    forces I a + v x* I v of the bodies, seen from the world.
+    """Return the rate of the momentum of the moving links about the world's origin (N, N m).
+
+    It is the sum of the forces I a + v x* I v of the bodies, in the world's frame.
     """
     m = OneFrame(model, q, v, a)
     return sum(m.in_order(body_forces(m, *forward_pass(m, Motion.zero()))), Force.zero())
@@ -105,7 +106,7 @@ def com_acceleration(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list
 def centroidal_momenta(
     model: Problem, q: Scalars, v: Scalars, a: Scalars
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return a v and its rate (6 each)."""
+    """Return A v and its rate (6 each)."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q)]
     return momentum, centroidal_momentum_derivative(model, q, v, a)
 

@@ -1,12 +1,13 @@
-"""Constrained dynamics as textbooks have it: dense, by the inverse inertia that contacts feel.
+"""Constrained dynamics in textbook form: dense, by the inverse inertia J M^-1 J^T in the directions of the
+contacts.
 
     (J M^-1 J^T + E) f = -(gamma + J M^-1 (tau - h)),     M qddot = tau - h + J^T f,     E = mu + 1 - s
 
 with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
 switches on a diagonal, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone,
-chapter 8). Where rows depend on others a second step has mu f more on the right. Rows and forces are along
-the axes of the contacts' first frames, or along the world's where the model is `world_aligned`. Derivatives
-are those of dual numbers through all of it.
+chapter 8). For redundant rows a second proximal step adds mu f on the right. Rows and forces are along the
+axes of the contacts' first frames, or along the world's if the model is `world_aligned`. Derivatives are
+computed by dual numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
 
 
 def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
-    """Return the held components of a motion that is given in the first frame."""
+    """Return the held components of a motion that is expressed in the first frame."""
     if model.world_aligned and contact.whole:
         own = own.turned(frames[0].rotation.apply)
     entries = own.scalars()
@@ -59,8 +60,8 @@ def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Mo
 
 
 def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
-    """Return one motion less another, both about the world's origin, in the first frame; of points what is
-    linear.
+    """Return the difference of two motions, both about the world's origin, in the first frame; for points the
+    linear part.
     """
     first, second = frames
     if contact.kind.components == 3:
@@ -70,7 +71,7 @@ def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: M
 
 
 def _rows(model: Problem, motions: TreeMotions, moved: Callable[[int], list[Motion]]) -> Matrix:
-    """Return rows (nc, n) of all contacts, of n motions of each body about the world's origin."""
+    """Return rows (nc, n) of all contacts for n motions of each body about the world's origin."""
     rows: Matrix = []
     for contact, frames, bodies in ends_of(model, motions):
         pairs = zip(*map(moved, bodies), strict=True)
@@ -118,7 +119,7 @@ def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS
 
 
 def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
-    """Return r (nc): the rate of the velocity of one frame in the other's coordinates, and Baumgarte's
+    """Return r (nc): the rate of the velocity of one frame in the other's coordinates, plus Baumgarte's
     terms.
     """
     motions, found = tree_motions(model, q, v, a), list[Scalar]()
@@ -223,8 +224,8 @@ def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> 
 
 
 def centroidal_contact_dynamics(model: Problem, q: Scalars, forces: Scalars) -> Vector:
-    """Return rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot as
-    one body, and the weight.
+    """Return the rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot
+    as one body, plus the weight.
     """
     units = [Motion.of(unit) for unit in identity(6)]
     whole = _rows(

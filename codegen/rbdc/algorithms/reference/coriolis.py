@@ -27,10 +27,11 @@ from rbdc.spatial.tangent import rate_of, tangents
 
 
 def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
-    """Return C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot -
-    2 C is skew-symmetric.
+    """Return C(q, v) (nv, nv); one evaluation computes all columns.
+
+    Tests: C v + g = nle(q, v), Mdot - 2 C is skew-symmetric.
     """
-    bodies = tuple(  # that of joints which follow others along curves depends on q
+    bodies = tuple(  # the armature of joints that follow others along curves depends on q
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
     )
     alone = replace(model.of_inertia(), bodies=bodies)
@@ -41,7 +42,9 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
 
 def christoffel(model: Problem, q: Scalars) -> Matrix:
-    """Return the symbols G (nv nv, nv; row nv i + j, column k): C is linear in v. Tests: C, dM/dq."""
+    """Return the symbols G (nv nv, nv; row nv i + j, column k), from C, which is linear in v. Tests: C,
+    dM/dq.
+    """
     columns = [flat(coriolis(model, q, unit)) for unit in identity(model.nv)]
     return transposed(columns)
 

@@ -1,8 +1,8 @@
 """Joints that follow others along curves, by dual numbers: Clifford (1873).
 
-Polynomials and Newton's steps towards closed loops are evaluated over numbers that carry two rates along, so
-that derivatives come from no formula; loops are those of the dense references. Loops that are held are closed
-by steps of least norm, as the corner of one square system, and velocities likewise:
+Polynomials and Newton's steps towards closed loops are evaluated over numbers with two rates, so that no
+formula of derivatives is needed. Loops are those of the dense references. Held loops are closed by steps of
+least norm, as the corner of one square system, and so are velocities:
 
     [-s J; J^T 1] [f; step] = [e; 0]
 """
@@ -29,13 +29,13 @@ from rbdc.spatial.scalars import sqrt
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 STEPS_OF_RATES = 4
-"""Newton's steps over numbers with rates, from where the loops are closed, with the Jacobian that they have
-there: each makes one more order of the rates right, and there are four at most.
+"""Number of Newton's steps over numbers with rates. They start at the closed loops, with the Jacobian there:
+each step makes the rates exact to one more order, and there are four orders at most.
 """
 
 
 class First(Tangent):
-    """The rate by the leader's coordinate, whatever rates that has itself."""
+    """The rate by the leader's coordinate, which may itself have rates."""
 
     __slots__ = ()
     level = 3
@@ -60,8 +60,9 @@ def at_configuration(model: Problem, q: Scalars) -> Problem:
 
 
 def bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method (model, q, ...) on the model with couplings by their tangents at q. Its quantities are
-    not announced to a trace.
+    """Return a method (model, q, ...) that runs on the model with couplings by their tangents at q.
+
+    It does not announce its quantities to a trace.
     """
 
     @wraps(method)
@@ -73,12 +74,12 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def expand(model: Problem, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Return configuration and velocity of the whole tree: rates are those of dual numbers along v."""
+    """Return configuration and velocity of the whole tree; rates are those of dual numbers along v."""
     return flat(joint_positions(model, q)), flat(joint_velocities(model, v))
 
 
 def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
-    """Return the coordinate of a joint by the polynomial of its coupling."""
+    """Return the coordinate of a joint from the polynomial of its coupling."""
     value, power = coupling.coefficients[0], y
     for c in coupling.coefficients[1:]:
         value, power = value + c * power, power * y
@@ -126,7 +127,7 @@ def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
 
 
 def project_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return v (nv) less the part of least norm that breaks the loops."""
+    """Return v (nv) minus its part of least norm that violates the loops."""
     jacobian = contact_jacobian(loops_of(model), q)
     breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])
     return [x - y for x, y in zip(v, breaking, strict=True)]

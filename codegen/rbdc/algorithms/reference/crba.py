@@ -14,8 +14,9 @@ from rbdc.spatial import Force, RigidInertia, Scalar, Scalars
 
 
 def crba(model: Problem, q: Scalars) -> Matrix:
-    """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k)
-    - g(q).
+    """Return M(q) (nv, nv; kg, kg m, kg m^2), both triangles.
+
+    Tests: positive definite, columns are rnea(q, 0, e_k) - g(q).
     """
     m = Numbers(model, q)
     return plus_diagonal(m.reduced(inertia_matrix(m)), model.armature)
@@ -32,8 +33,10 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine) -> Array[Scalar]:
-    """Return M over all degrees of freedom without armature: the forces F = IC S of all columns go up the
-    tree together, and each joint i takes M_ij = S_i^T F_j.
+    """Return M over all degrees of freedom without armature.
+
+    The forces F = IC S of all columns are carried towards the root together, and each joint i takes M_ij =
+    S_i^T F_j.
     """
     ic, f, mass = composite_inertias(m), m.array("F", Force), m.matrix("M")
     for b in m.up():

@@ -1,12 +1,13 @@
-"""Derivatives of recursions in the tangent space, by dual numbers: Clifford (1873); scalars side by side.
+"""Derivatives of recursions in the tangent space by dual numbers (Clifford, 1873), and scalars side by side.
 
 The recursion of a paper is evaluated over numbers with their rates along the directions of one input after
-the other, which lie side by side, one operation for many of them; the rates of a configuration are those of
-its joints at unit velocities.
+the other. The directions lie side by side, so that one operation handles many of them. The rates of a
+configuration are those of its joints at unit velocities.
 
-A row is a scalar too. Scalars that have `side_by_side` (`rbdc.verification`) make what that gives, dual
-numbers a dual number of rows, all others an array (count, 1, 1) of NumPy's, or (count, 1, N) of arrays over
-samples (N,), which goes with rows of all kinds. What is zero whatever the inputs stays the constant.
+A row of scalars is itself a scalar. `side_by_side` of the scalars makes it, if they have that method
+(`rbdc.verification`). Dual numbers become a dual number of rows. All others become a NumPy array (count, 1,
+1), or (count, 1, N) for arrays over samples (N,), which broadcasts with rows of all kinds. Structural zeros
+remain the constant 0.
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ def differentiated(
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
-    """Return the derivatives of each output of a method by each of its first inputs, which are vectors, and
-    as is said configurations: output by output and for each direction. kind: the numbers, others than usual
-    for derivatives that are differentiated themselves. Test: closed forms and differences.
+    """Return the derivatives of each output of a method by each of its first inputs: output by output and for
+    each direction.
+
+    configurations: for each of these vectors whether it is a configuration.
+    kind: type of the numbers, for derivatives that are differentiated again.
+
+    Test: closed forms and differences.
     """
     vectors, found = [y for y in given if isinstance(y, list)], []
     for k, configuration in enumerate(configurations):
@@ -56,8 +61,9 @@ def along(
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
-    """Return the derivative of each output of a method along directions of its first inputs together. Test:
-    products with derivatives.
+    """Return the derivative of each output of a method along directions of its first inputs together.
+
+    Test: products with derivatives.
     """
     moved = [
         once(stepped, model, x, direction, configuration, kind)
@@ -69,8 +75,8 @@ def along(
 def stepped(
     model: Model, x: Scalars, direction: Scalars, configuration: bool, kind: type[Tangent] = Tangent
 ) -> list[Scalar]:
-    """Return x as dual numbers with their rates along a direction, of a configuration one of the tangent
-    space.
+    """Return x as dual numbers with their rates along a direction; for a configuration a direction of the
+    tangent space.
     """
     if not configuration:
         return [*tangents(x, direction, kind)]
@@ -85,16 +91,16 @@ def stepped(
 def _steps(
     model: Model, k: int, configuration: bool, kind: type[Tangent], *given: Scalars
 ) -> list[list[Scalar]]:
-    """Return the input of number k stepped along each of its directions; the outermost ones side by side, as
-    one.
+    """Return input k stepped along each of its directions; for the outermost kind all directions side by
+    side, as one.
     """
     directions = _directions(model.nv if configuration else len(given[k]), given, kind)
     return [stepped(model, given[k], units, configuration, kind) for units in directions]
 
 
 def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
-    """Return the unit vectors of so many entries, or as one vector of rows, which go with all that is
-    beside.
+    """Return the `count` unit vectors, or one vector of rows, which broadcast with all scalars in
+    `beside`.
     """
     if kind is Tangent:
         return [unit_rows(count, [x for y in beside for x in y])]
@@ -102,7 +108,7 @@ def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> l
 
 
 def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
-    """Return the rates of each output along each direction, entry by entry, of what the steps made."""
+    """Return the rates of each output along each direction, entry by entry."""
     rates = [_rates(outputs, kind) for outputs in made]
     if kind is Tangent:
         return [[x for row in output for x in apart(row, count)] for output in rates[0]]
@@ -116,7 +122,7 @@ def _rates(outputs: Any, kind: type[Tangent]) -> list[list[Scalar]]:
 
 
 def side_by_side(row: Scalars) -> Scalar:
-    """Return a row of scalars as one."""
+    """Return a row of scalars as one scalar."""
     if all(is_zero(x) for x in row):
         return 0.0
     if any(type(x) is Tangent for x in row):
@@ -134,14 +140,14 @@ def _is_numeric(x: Scalar) -> bool:
 
 
 def _one_by_one(row: Scalars) -> Scalar:
-    """Return an array whose operations are those of its scalars."""
+    """Return an array that applies operations to each of its scalars."""
     array = np.empty((len(row), 1, 1), dtype=object)
     array[:, 0, 0] = row
     return array
 
 
 def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
-    """Return the unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
+    """Return the `count` unit vectors as rows, which broadcast with all scalars in `beside`."""
     given = list(beside)
     if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, given)):
         raise TypeError("derivatives side by side cannot be differentiated side by side")
@@ -175,7 +181,7 @@ def together(things: Sequence[T]) -> T:
 
 
 def picked(thing: T, places: Sequence[int]) -> T:
-    """Return entries of such rows at some places, in that order."""
+    """Return the entries of these rows at some places, in that order."""
     numbers, of = packed(thing)
     return cast(T, of([_picked(x, places) for x in numbers]))
 

@@ -1,16 +1,15 @@
 """Jacobian, velocity and acceleration of a frame from world coordinates: Featherstone, Rigid Body Dynamics
 Algorithms, section 2.8.
 
-Everything is found in the world's coordinates, J_k = 0_X_i S_k for each degree of freedom k of a body i that
-carries the frame, and then seen from where `reference` has it: WORLD from the world's origin, LOCAL from the
-frame, LOCAL_WORLD_ALIGNED from the frame's origin along the world's axes. Spatial vectors are [linear;
-angular] (m/s, rad/s).
+Everything is computed in the world's coordinates, J_k = 0_X_i S_k for each degree of freedom k of a body i
+that carries the frame. The result is then expressed at the viewpoint of `reference`: the world's origin
+(WORLD), the frame (LOCAL), or the frame's origin with the world's axes (LOCAL_WORLD_ALIGNED). Spatial vectors
+are [linear; angular] (m/s, rad/s).
 
-The dynamics that a frame feels are those of Khatib, A Unified Approach for Motion and Force Control of Robot
-Manipulators (1987), by the inverse of M.
-
-The Jacobian of a frame relative to another is the difference of both; manipulability is sqrt(det(J J^T)) of
-Yoshikawa, Manipulability of Robotic Mechanisms (1985), its gradient by dual numbers.
+Operational-space dynamics are those of Khatib, A Unified Approach for Motion and Force Control of Robot
+Manipulators (1987), by the inverse of M. The Jacobian of a frame relative to another is the difference of the
+two. Manipulability is sqrt(det(J J^T)) of Yoshikawa, Manipulability of Robotic Mechanisms (1985), with its
+gradient by dual numbers.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ SINGULAR = 2.0**-46
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
-    """Return where in the world a frame's motions are seen from. Raises OptionError for a reference that
-    there is not.
+    """Return the placement in the world at which a frame's motions are expressed. Raises OptionError for an
+    unknown reference.
     """
     if reference == "WORLD":
         return Placement.identity()
@@ -54,13 +53,15 @@ def viewpoint(frame: Placement, reference: str) -> Placement:
 def seen_from(
     model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int, reference: str
 ) -> tuple[TreeMotions, Placement]:
-    """Return the motion of the tree, at rest where v or a is None, and where that of a frame is seen from."""
+    """Return the motion of the tree (v or a of None is zero), and the viewpoint of a frame."""
     motions = once(tree_motions, model, q, v, a)
     return motions, viewpoint(motions.placement(model.frames[frame]), reference)
 
 
 def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
-    """(6, nv) from a column for each degree of freedom of the tree, summed over coupled joints."""
+    """Return a matrix (6, nv) from a column for each degree of freedom of the tree, summed over coupled
+    joints.
+    """
     full = [column.scalars() for column in columns]
     return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])
 
@@ -72,7 +73,9 @@ def frame_jacobian(model: Problem, q: Scalars, frame: int, reference: str = "LOC
 
 
 def frame_position(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """Return the frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
+    """Return the frame's origin in the world (3), the same for every reference. Test:
+    `forward_kinematics`.
+    """
     return _placed(model, q, frame, reference).translation.scalars()
 
 
@@ -105,7 +108,7 @@ def _twist(column: Scalars) -> Matrix:
 
 
 def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement:
-    """Return the frame in the world. Raises OptionError for a reference that there is not."""
+    """Return the placement of the frame in the world. Raises OptionError for an unknown reference."""
     motions, _ = seen_from(model, q, None, None, frame, reference)
     return motions.placement(model.frames[frame])
 
@@ -121,8 +124,8 @@ def frame_velocity(
 def frame_acceleration(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
-    """Return the frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the
-    world sees it, in the coordinates of `reference`.
+    """Return the frame's spatial acceleration (6), without gravity: the rate of the spatial velocity in the
+    world, in the coordinates of `reference`.
     """
     motions, seen = seen_from(model, q, v, a, frame, reference)
     return seen.act_inverse(motions.accelerations[model.frames[frame].body]).scalars()
@@ -131,8 +134,9 @@ def frame_acceleration(
 def frame_classical_acceleration(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
-    """Return the spatial acceleration (6), without gravity, with w x v added to its first three entries: what
-    the point of the body at the viewpoint does. Test: second differences of positions.
+    """Return the spatial acceleration (6), without gravity, with w x v added to its first three entries.
+
+    These are the acceleration of the body's point at the viewpoint. Test: second differences of positions.
     """
     spatial = frame_acceleration(model, q, v, a, frame, reference)
     velocity = Motion.of(frame_velocity(model, q, v, frame, reference))
@@ -142,8 +146,9 @@ def frame_classical_acceleration(
 def frame_error(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> list[Scalar]:
-    """Return log6(T^-1 X) of the frame's placement X (6) and the target T, the same in every reference, whose
-    quaternion is divided by its length. Test: its exponential.
+    """Return log6(T^-1 X) (6) of the frame's placement X and the target T, the same for every reference.
+
+    The quaternion of the target is normalised. Test: its exponential.
     """
     return _error(model, q, given_target(options), frame, reference)
 
@@ -157,8 +162,10 @@ def _error(model: Problem, q: Scalars, target: Scalars, frame: int, reference: s
 def frame_error_derivatives(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """Return the derivatives of the error by q in the tangent space and by the entries of the target, by dual
-    numbers, and the error. Test: differences.
+    """Return the derivatives of the error by q in the tangent space and by the entries of the target, and the
+    error, by dual numbers.
+
+    Test: differences.
     """
 
     @bound
@@ -171,8 +178,10 @@ def frame_error_derivatives(
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
-    """Return J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, seen from the
-    viewpoint of `frame`. Test: that identity.
+    """Return J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, at the
+    viewpoint of `frame`.
+
+    Test: that identity.
     """
     motions, seen = seen_from(model, q, None, None, frame, reference)
     first, second = (
@@ -185,7 +194,7 @@ def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, refere
 def manipulability_gradient(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return w, and its derivatives by q in the tangent space. Zero where J has not six independent rows."""
+    """Return w, and its derivatives by q in the tangent space; zero if the rows of J are dependent."""
     viewpoint(Placement.identity(), reference)
 
     @bound
@@ -198,8 +207,8 @@ def manipulability_gradient(
 
 
 def _root_of_determinant(a: Matrix) -> Scalar:
-    """Return root of the determinant of a positive definite matrix, by Gauss's elimination, angular rows
-    first; 0 where it is singular.
+    """Return the square root of the determinant of a positive definite matrix, by Gauss's elimination,
+    angular rows first; 0 if it is singular.
     """
     work, determinant = [list(row) for row in a], 1.0
     for k in reversed(range(len(a))):
@@ -222,7 +231,7 @@ def operational_space_inertia(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> Matrix:
-    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) of the rows that are on; zeros around it. Test: KKT systems."""
+    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) of the active rows, with zeros around it. Test: KKT systems."""
     return _inertia_of_task(model, q, frame, reference, options, rows)[0]
 
 
@@ -237,7 +246,9 @@ def operational_space(
     rows: Scalars | None = None,
 ) -> tuple[Matrix, Matrix, Vector, Vector]:
     """Return the inertia, the dynamically consistent inverse (nv, 6), and the forces of the task by
-    velocities and by gravity (6). Test: torques along the task move nothing in its null space.
+    velocities and by gravity (6).
+
+    Test: torques along the task move nothing in its null space.
     """
     inertia, pushed = _inertia_of_task(model, q, frame, reference, options, rows)
     inverse = product(pushed, inertia)
@@ -280,5 +291,5 @@ def _inertia_of_task(
 
 
 def _defined_pivot(_: int, pivot: Scalar) -> Scalar:
-    """Return a pivot, NaN for that of a row that no joint moves."""
+    """Return a pivot, NaN for a row that no joint moves."""
     return math.nan if is_zero(pivot) else pivot

@@ -1,5 +1,7 @@
-"""Homogeneous 4x4 matrices over abstract scalars, constant zeros left out of products, and forward kinematics
-as a product of them: Craig, Introduction to Robotics, section 3.6.
+"""Homogeneous 4x4 matrices over abstract scalars, whose products omit constant zeros, and forward kinematics
+as a product of them.
+
+Craig, Introduction to Robotics, section 3.6.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Recursive Lagrangian inverse dynamics with homogeneous matrices, equations (5)-(9), and its sensitivities,
 Algorithms 1-3: Zhakatayev, Rogovchenko and Paetzold (2023).
 
-Frames are rbdc's own, so that the joint's matrix is A_i = X_i J(q_i) with a constant X_i, and its derivative
-B_i = A_i W_i with the joint's constant twist W_i in the frame of body i; the paper's Denavit-Hartenberg
-frames are the case B_i = Z A_i with the twist Z of the parent's z. Joints have one degree of freedom.
+Frames are those of rbdc: the joint's matrix is A_i = X_i J(q_i) with a constant X_i, and its derivative B_i =
+A_i W_i with the joint's constant twist W_i in the frame of body i. The paper's Denavit-Hartenberg frames are
+the case B_i = Z A_i with the twist Z of the parent's z. Joints have one degree of freedom.
 
 `Loads` are the paper's, at points of the bodies and in the world's axes. External forces of the generated
-functions are torques of their own (`rbdc.algorithms.reference.derivatives.external_forces`).
+functions are added as torques (`rbdc.algorithms.reference.derivatives.external_forces`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from rbdc.spatial import Forces, Scalar, Scalars, Vector3
 
 @dataclass(frozen=True)
 class JointMatrices:
-    """A, B = A', C = B' and D = C' of a joint by its coordinate, whose rates are given."""
+    """A and its derivatives B = A', C = B' and D = C' by the joint's coordinate, with its rate and
+    acceleration.
+    """
 
     a: Matrix4
     b: Matrix4
@@ -48,7 +50,7 @@ class JointMatrices:
 
     @property
     def slope(self) -> JointMatrices:
-        """The derivatives of A, B and C in their places."""
+        """Derivatives of A, B and C, in their places."""
         return replace(self, a=self.b, b=self.c, c=self.d)
 
 
@@ -64,9 +66,7 @@ class Moving:
     along: Matrix4
 
     def through(self, joint: JointMatrices) -> Moving:
-        """Return the body behind a joint of this one: equation (5), and (10) of the derivatives by joints
-        above.
-        """
+        """Return the child body across a joint: equation (5), and (10) for derivatives by joints above."""
         along, rate = self.t @ joint.b, joint.rate
         turning = (self.s @ joint.b).scaled(2.0 * rate) + (self.t @ joint.c).scaled(rate * rate)
         r = self.r @ joint.a + turning + along.scaled(joint.acceleration)
@@ -88,7 +88,7 @@ class Loads(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """H and E of all that a body carries; F by body and joint, and G, where there are loads."""
+    """H and E of the subtree of each body; F by body and joint, and G, if there are loads."""
 
     h: Array[Matrix4]
     e: Array[Column4]
@@ -151,8 +151,10 @@ def torques(m: Machine, loads: Loads | None = None) -> Array[Scalar]:
 
 
 class Motions(NamedTuple):
-    """Derivatives of bodies in motion by the coordinates of the joints that carry them, and of R by their
-    velocities, by body and joint. dS/dv and dR/da have the recursion of dT/dq and are the same.
+    """Derivatives of moving bodies by the coordinates of the joints that carry them, and of R by the
+    velocities of these, by body and joint.
+
+    dS/dv and dR/da have the recursion of dT/dq and are equal to it.
     """
 
     by_q: Array[Moving]
@@ -184,8 +186,8 @@ class Changes(NamedTuple):
 def dynamic_sensitivity(
     m: Machine, joints: Array[JointMatrices], motions: Motions, carried: Carried, *, loaded: bool
 ) -> Changes:
-    """Return Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; beyond,
-    (15), it is zero.
+    """Return Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; zero for
+    all others (15).
     """
     found = Changes(
         tuple(m.array(f"dH_d{x}", Matrix4) for x in "qva"), m.array("dE", Column4), m.array("dF", Column4)
@@ -272,7 +274,7 @@ def _checked(model: Problem) -> None:
 def inverse_dynamics(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> list[Scalar]:
-    """Return tau = M a + C v + g - sum of J^T f (nv; N, N m) by (9), with external forces as of `rnea`.
+    """Return tau = M a + C v + g - sum of J^T f (nv; N, N m) by (9), with external forces as in `rnea`.
 
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea` of
     `rbdc.algorithms.reference.rnea`.
@@ -288,7 +290,7 @@ def inverse_dynamics(
 def sensitivities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`: Algorithm 3,
+    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as in `rnea`: Algorithm 3,
     dQ/dq, dQ/dv and dQ/da by (16) and (17).
 
     Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea_derivatives` of

@@ -1,12 +1,11 @@
-"""Integration and difference on the configuration manifold by the exponential and the logarithm as textbooks
-have them.
+"""Integration and difference on the configuration manifold by the exponential and the logarithm of textbooks.
 
-Rotations by unit quaternions (x, y, z, w), Hamilton's; motions by the same formulas over dual numbers, unit
-dual quaternions: Clifford (1873), Kotelnikov's principle of transference. With a real part r and a dual part
-d a motion turns by r and moves by 2 d r*. Every joint that does not add its coordinates up is a part of
-these. The conventions are those of the joint types and Pinocchio's: velocities in the child's frame;
-`integrate` gives unit quaternions on the side of q, `difference` the short way round. Real scalars only, for
-sides are taken by comparison.
+Rotations are unit quaternions (x, y, z, w), Hamilton's. Rigid motions use the same formulas over dual
+numbers, unit dual quaternions: Clifford (1873), Kotelnikov's principle of transference. A motion with real
+part r and dual part d turns by r and moves by 2 d r*. Every joint whose coordinates do not simply add up is a
+part of these. The conventions are those of the joint types and Pinocchio's: velocities in the child's frame;
+`integrate` returns unit quaternions on the side of q, `difference` the short way round. Scalars must be real,
+because sides are chosen by comparison.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 NEAR_ZERO = 1e-6
-"""Squared angles and sines below it go into series, of which the first term left out is less than 1e-37."""
+"""Squared angles and sines below it use series, whose first omitted term is less than 1e-37."""
 
 
 def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
@@ -49,7 +48,9 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
 
 def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """Return the derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual
-    numbers. Test: Pinocchio's dIntegrate.
+    numbers.
+
+    Test: Pinocchio's dIntegrate.
     """
     there = integrate(model, q, dv)
 
@@ -61,7 +62,9 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], lis
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """The derivatives of the difference by q0 and q1 (nv nv each) in the tangent spaces, by dual numbers.
+    """Return the derivatives of the difference by q0 and q1 (nv nv each) in the tangent spaces, by dual
+    numbers.
+
     Test: Pinocchio's dDifference.
     """
     given = list(q0), list(q1)
@@ -70,7 +73,7 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], l
 
 
 def commutator(model: Model, x: Scalars, y: Scalars) -> Vector:
-    """[x, y] (nv) of tangent vectors: how far the motions of each joint do not commute. Test: dintegrate."""
+    """Return [x, y] (nv) of tangent vectors, joint by joint. Test: dintegrate."""
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
@@ -125,7 +128,7 @@ def _difference(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
 
 
 def _pose(joint: JointType, q: Scalars) -> tuple[Vector, Vector3]:
-    """Return quaternion and position of a joint in its own axes."""
+    """Return the quaternion and the position of a joint in its own axes."""
     if isinstance(joint, Planar):
         x, y, c, s = q
         half = 0.5 * atan2(s, c)
@@ -134,7 +137,7 @@ def _pose(joint: JointType, q: Scalars) -> tuple[Vector, Vector3]:
 
 
 def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
-    """Return the configuration of a joint by its quaternion and position."""
+    """Return the configuration of a joint from its quaternion and position."""
     if isinstance(joint, Planar):
         _, _, z, w = turn
         return [position.x, position.y, w * w - z * z, 2.0 * w * z]
@@ -142,7 +145,9 @@ def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
 
 
 class Dual(Tangent):
-    """A scalar of a motion: what turns and, by the dual unit, what moves, whatever rates both have."""
+    """A scalar of a motion: the rotation and, with the dual unit, the translation, which may both
+    have rates.
+    """
 
     __slots__ = ()
     level = 5
@@ -166,7 +171,9 @@ def _logarithm(turn: Scalars) -> Vector3:
 
 
 def logarithm_of_placement(placement: Placement) -> Motion:
-    """Return the motion that leads to a placement in unit time; turns of less than half a revolution."""
+    """Return the constant motion that reaches a placement in unit time, for turns of less than half a
+    revolution.
+    """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
     c = 0.5 * sqrt(1.0 + xx + yy + zz)
     scale = 0.25 / c
@@ -180,8 +187,9 @@ def log6(model: Model, pose: Scalars) -> list[Scalar]:
 
 
 def exp6(model: Model, twist: Scalars) -> Vector:
-    """Return the placement x y z qx qy qz qw that a constant motion reaches in unit time, of both quaternions
-    that with a real part that is not negative. Test: the matrix exponential.
+    """Return the placement x y z qx qy qz qw that a constant motion reaches in unit time.
+
+    Of the two quaternions it is the one whose real part is not negative. Test: the matrix exponential.
     """
     del model
     turn, moved = _exponential(Motion.of(twist))
@@ -190,7 +198,7 @@ def exp6(model: Model, twist: Scalars) -> Vector:
 
 
 def _motion(turn: Scalars, offset: Vector3) -> Motion:
-    """Return the logarithm of a placement by its unit quaternion and its translation."""
+    """Return the logarithm of a placement from its unit quaternion and its translation."""
     dual = _product([*offset.scaled(0.5).scalars(), 0.0], turn)
     found = _logarithm(tangents(turn, dual, Dual)).scalars()
     linear, angular = (Vector3.of(read(x, Dual) for x in found) for read in (rate_of, value_of))
@@ -226,21 +234,21 @@ def _conjugate(q: Scalars) -> Vector:
 
 
 def _turned(q: Scalars, turn: Scalars) -> Vector:
-    """Return q times a quaternion, or its negative, the same rotation: the one nearer to q."""
+    """Return q times a quaternion, with the sign that is nearer to q."""
     other = _unit(_product(q, turn))
     side = where_less(sum((x * y for x, y in zip(q, other, strict=True)), 0.0), 0.0, -1.0, 1.0)
     return [side * x for x in other]
 
 
 def _sinc(t2: Scalar) -> Scalar:
-    """Return sin(t) / t of t^2, which has derivatives by it at 0 too."""
+    """Return sin(t) / t as a function of t^2, which can be differentiated at 0 too."""
     t = sqrt(where_less(t2, NEAR_ZERO, 1.0, t2))
     series = 1.0 - t2 / 6.0 * (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0))))
     return where_less(t2, NEAR_ZERO, series, sin(t) / t)
 
 
 def _angle_over_sine(s2: Scalar, c: Scalar) -> Scalar:
-    """Return u / sin u of the square of the sine and of the cosine of u, likewise."""
+    """Return u / sin u from the squared sine and the cosine of u; it can be differentiated at 0 too."""
     sine = sqrt(where_less(s2, NEAR_ZERO, 1.0, s2))
     last = 1.0 + s2 * 49.0 / 72.0 * (1.0 + s2 * 81.0 / 110.0)
     series = 1.0 + s2 / 6.0 * (1.0 + s2 * 9.0 / 20.0 * (1.0 + s2 * 25.0 / 42.0 * last))

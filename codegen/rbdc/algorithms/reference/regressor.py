@@ -24,7 +24,9 @@ _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
-    """Return Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies.
+    """Return Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), where pi stacks the parameters of the moving
+    bodies.
+
     Test: that identity.
     """
     m = Numbers(model, q, v, a)
@@ -33,7 +35,7 @@ def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matr
 
 
 def regressor(m: Machine) -> Array[list[Scalar]]:
-    """For each degree of freedom and each body that it carries S_j^T of the body's ten wrenches."""
+    """Return S_j^T of the ten unit wrenches of each body that degree of freedom j carries."""
     (v, a), y = forward_pass(m), m.array("Y", list[Scalar])
     for b in m.down():
         own, k = tuple(unit_wrenches(v[b], a[b])), b.columns()[0]
@@ -43,9 +45,11 @@ def regressor(m: Machine) -> Array[list[Scalar]]:
 
 
 def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
-    """The wrenches that move a body of each unit parameter alone, by the classical acceleration p of its
-    origin: of the mass [p; 0], of the first moment along e [alpha x e + w x (w x e); e x p], of the inertia J
-    [0; J alpha + w x J w].
+    """Return the wrenches that move a body with each unit parameter alone, from the classical acceleration p
+    of its origin.
+
+    For the mass [p; 0], for the first moment along e [alpha x e + w x (w x e); e x p], for the inertia J [0;
+    J alpha + w x J w].
     """
     w, alpha, zero = velocity.angular, acceleration.angular, Vector3.zero()
     p = acceleration.linear + w.cross(velocity.linear)
@@ -64,8 +68,8 @@ def static_regressor(model: Problem, q: Scalars) -> Matrix:
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of
-    each unit parameter.
+    """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v . I_k v / 2
+    for each unit parameter.
     """
     m = Numbers(model, q, v)
     return [0.5 * v.dot(unit @ v) for v in m.in_order(body_velocities(m)) for unit in _UNITS]

@@ -54,12 +54,12 @@ def gravity_torque(model: Problem, q: Scalars) -> list[Scalar]:
 
 
 def inverse_dynamics(m: Machine) -> Array[Scalar]:
-    """Return the torques of all degrees of freedom without what drives take (Algorithm 1)."""
+    """Return the torques of all degrees of freedom without those of drives (Algorithm 1)."""
     return joint_torques(m, body_forces(m, *forward_pass(m)))
 
 
 def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
-    """Return tau = S^T f of the forces on bodies, which become those on subtrees (lines 12-17)."""
+    """Return tau = S^T f from the forces on bodies, which are replaced by those on subtrees (lines 12-17)."""
     tau = m.vector("tau")
     for b in m.up():
         for k in b.columns():
@@ -77,8 +77,8 @@ def body_velocities(m: Machine) -> Array[Motion]:
 
 
 def forward_pass(m: Machine, world: Motion | None = None) -> tuple[Array[Motion], Array[Motion]]:
-    """Return velocities and accelerations of the bodies (lines 2-9), that of the world being -g or another
-    one.
+    """Return velocities and accelerations of the bodies (lines 2-9); the acceleration of the world is -g
+    unless `world` is passed.
     """
     v = body_velocities(m)
     a = m.array("A", Motion, falling(m) if world is None else world)
@@ -90,12 +90,12 @@ def forward_pass(m: Machine, world: Motion | None = None) -> tuple[Array[Motion]
 
 
 def falling(m: Machine) -> Motion:
-    """Return the acceleration of the world by which bodies have weight."""
+    """Return the acceleration of the world that represents gravity."""
     return Motion(-m.gravity, Vector3.zero())
 
 
 def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
-    """Return f = I a + v x* I v of each body (lines 10-11), less the external one."""
+    """Return f = I a + v x* I v of each body (lines 10-11), minus the external force."""
     f = m.array("F", Force)
     for b in m.down():
         f[b] = b.inertia() @ a[b] + v[b].cross_force(b.inertia() @ v[b])
@@ -105,7 +105,7 @@ def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
 
 
 def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
-    """Return external forces, if any, at q in the frames of the bodies (N, N m): of those in the world f_i =
+    """Return external forces, if any, at q in the frames of the bodies (N, N m): world-frame forces are f_i =
     iX0* f_0.
     """
     if fext is None or not model.world_forces:
@@ -114,7 +114,7 @@ def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
 
 
 def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
-    """Return tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
+    """Return tau + K a + r(q, v) (nv; N, N m), with the armature K and the resistance r of the drives."""
     own = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
     inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in own for x in each]
     terms = zip(torques, reduce_vector(model, inertial), resistance(model, q, v), strict=True)
@@ -130,17 +130,17 @@ def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
 
 
 def resistance_by_q(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return dr/dq along the diagonal (nv): the derivative where all coordinates step."""
+    """Return the diagonal of dr/dq (nv), the derivative when all coordinates step together."""
     return _where_all_step(model, q, lambda model, q: resistance(model, q, v), OuterTangent, position=True)
 
 
 def resistance_by_v(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return dr/dv along the diagonal (nv)."""
+    """Return the diagonal of dr/dv (nv)."""
     return _where_all_step(model, v, lambda model, v: resistance(model, q, v), OuterTangent)
 
 
 def resistance_by_vv(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return d2r/dv2 along the diagonal of the tensor (nv)."""
+    """Return the diagonal of the tensor d2r/dv2 (nv)."""
     return _where_all_step(model, v, lambda model, v: resistance_by_v(model, q, v), Tangent)
 
 
@@ -157,7 +157,7 @@ def _joints(model: Problem, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars,
 
 
 def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
-    """Return forces that a joint resists with along each of its directions, by its own coordinates."""
+    """Return the resisting forces of a joint along each of its directions, from its own coordinates."""
     forces: Vector = [0.0] * len(rates)
     if DriveTerm.DAMPING in model.drive_terms:
         forces = [0.0 if is_zero(body.damping) else body.damping * rate for rate in rates]
@@ -180,19 +180,19 @@ class TreeMotions:
     columns: list[tuple[int, Motion]]
 
     def placement(self, frame: Frame) -> Placement:
-        """Return where a frame is."""
+        """Return the placement of a frame."""
         return self.placements[frame.body].compose(frame.placement)
 
     def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
-        """For each degree of freedom of the tree the column J_k of a body, as it is seen; zero where the
-        joint does not carry the body.
+        """Return the column J_k of a body for each degree of freedom of the tree, in the frame `seen`; zero
+        unless the joint carries the body.
         """
         carriers = set(model.support(body))
         return [seen(s) if joint in carriers else Motion.zero() for joint, s in self.columns]
 
 
 def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
-    """Return the motion of the tree, at rest where v or a is None."""
+    """Return the motion of the tree; v or a of None is zero."""
     m, still = OneFrame(model, q, v, a), Motion.zero()
     velocities, accelerations = map(m.in_order, forward_pass(m, still))
     return TreeMotions(

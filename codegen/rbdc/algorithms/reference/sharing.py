@@ -1,5 +1,5 @@
-"""Steps that calls of references have in common: at many frames the motion of the tree, and of the tree along
-all directions of an input.
+"""Steps that calls of references share: the motion of the tree at many frames, and along all directions of an
+input.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _Steps: TypeAlias = deque[tuple[tuple[Any, ...], Any]]
 _SHARED: ContextVar[_Steps | None] = ContextVar("shared steps", default=None)
 
 MOST = 12
-"""Results that are kept: of derivatives by three inputs the inputs, models at curves and motions."""
+"""Number of results that are kept: derivatives by three inputs keep inputs, models at curves, and motions."""
 
 
 @contextmanager
 def shared_steps() -> Iterator[None]:
-    """Within, `once` remembers the last results."""
+    """Let `once` remember the last results within this context."""
     token = _SHARED.set(deque(maxlen=MOST))
     try:
         yield
@@ -30,8 +30,9 @@ def shared_steps() -> Iterator[None]:
 
 
 def once(step: Callable[..., Result], *given: Any) -> Result:
-    """Return step(*given), remembered where steps are shared: for arguments that are the same objects, which
-    nobody changes in between.
+    """Return step(*given), remembered within `shared_steps`.
+
+    Arguments must be the same objects, which nobody changes in between.
     """
     steps, key = _SHARED.get(), (step, *given)
     for other, result in steps or ():

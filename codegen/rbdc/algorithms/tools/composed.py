@@ -1,4 +1,4 @@
-"""Machines for texts made of other texts: products of results, and whole recursions within loops."""
+"""Machines for texts that consist of other texts: products of results, and whole recursions within loops."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Step = tuple[str, Index]
 
 
 class Scheme(Protocol):
-    """Numbers of four parts, value and rate of what is value and rate itself."""
+    """Numbers of four parts: value and rate of a number that itself has a value and a rate."""
 
     @property
     def first(self) -> type[Any]:
-        """The kind of numbers for the first direction."""
+        """Type of the numbers for the first direction."""
 
     @property
     def then(self) -> type[Any]:
-        """The kind of numbers for the second direction."""
+        """Type of the numbers for the second direction."""
 
     @property
     def length(self) -> float:
-        """The length of the steps."""
+        """Length of the steps."""
 
     def last(self, x: Scalar) -> Scalar:
         """Return the last part, divided by the lengths of both steps."""
@@ -40,37 +40,39 @@ class Scheme(Protocol):
 class ComposedMachine(Machine):
     """Runs texts that call others.
 
-    Results of a text that runs on what `accelerated` or `at_rest` gives are there until it runs again.
+    Results of a text on the machine of `accelerated` or `at_rest` remain until it runs again.
     """
 
     @abstractmethod
     def repeated(self, about: str = "") -> Iterator[Index]:
-        """Yield each degree of freedom; whole recursions may stand in this loop, and one more such loop."""
+        """Yield each degree of freedom; the loop may contain whole recursions, and one more such loop."""
 
     @abstractmethod
     def earlier_joints(self, j: Index) -> Iterator[Index]:
-        """Yield, as `repeated`, the degrees of freedom of the joints before that of j."""
+        """Yield, like `repeated`, the degrees of freedom of the joints before that of j."""
 
     @abstractmethod
     def same_joint(self, j: Index) -> Iterator[Index]:
-        """Yield, as `repeated`, the degrees of freedom of the joint of j, j too."""
+        """Yield, like `repeated`, the degrees of freedom of the joint of j, including j."""
 
     @abstractmethod
     def accelerated(self, a: Array[Scalar]) -> AbstractContextManager[Machine]:
-        """Return the machine with joints that accelerate by a vector."""
+        """Return the machine with a vector of joint accelerations."""
 
     @abstractmethod
     def at_rest(self, a: Array[Scalar] | None = None) -> AbstractContextManager[Machine]:
-        """Return the machine at rest, without gravity and external forces; joints accelerate by a vector, or
-        not at all.
+        """Return the machine at rest, without gravity and external forces; joint accelerations are a vector,
+        or zero.
         """
 
     @abstractmethod
     def add_products(
         self, into: Array[Scalar], at: str, *factors: Factor, negative: bool = False, **fixed: Index
     ) -> None:
-        """Add the products of factors, summed over the letters that are not in `at`: with "ijk" and factors
-        of letters "il" and "ljk" Y_ijk += sum_l B_il A_ljk. fixed: letters that stand for one index.
+        """Add the products of factors, summed over the letters that are not in `at`.
+
+        With "ijk" and factors of letters "il" and "ljk": Y_ijk += sum_l B_il A_ljk. fixed: letters that stand
+        for one index.
         """
 
     @abstractmethod
@@ -81,14 +83,17 @@ class ComposedMachine(Machine):
 
     @abstractmethod
     def symmetric(self, upper: Array[Scalar]) -> Array[Scalar]:
-        """Return a matrix of which only the upper triangle is set, with both."""
+        """Return the whole matrix of an upper triangle."""
 
     @abstractmethod
     def mixed(
         self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *given: str
     ) -> Array[Scalar]:
-        """Return what a vector changes by along a direction of one input, then along one of another: L_k (L_j
-        f) for j of `first` and k of `then`, by numbers of four parts.
+        """Return the change of a vector along a direction of one input, then along one of another, by numbers
+        of four parts.
 
-        text: called with a machine of such numbers, in the frames of the bodies, and inputs by their names.
+        It is L_k (L_j f) for j of `first` and k of `then`.
+
+        text: called with a machine of these numbers, in the frames of the bodies, and with inputs by their
+            names.
         """

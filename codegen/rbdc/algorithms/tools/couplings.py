@@ -1,7 +1,7 @@
 """Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2.
 
-At one configuration such a model is one with linear couplings, by the tangents to the curves, whose joints
-also accelerate by the curvatures (`joint_coordinates.joint_accelerations`).
+At one configuration this model is equivalent to one with linear couplings, by the tangents to the curves,
+whose joints also accelerate by the curvatures (`joint_coordinates.joint_accelerations`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> P
 
 
 def tree_of(model: Problem, cluster: Cluster) -> Problem:
-    """Return the tree of a cluster alone: its carrier is the world, no joint follows another; bodies in their
-    order, the loops of the cluster as contacts.
+    """Return the tree of a cluster alone.
+
+    Its carrier is the world, no joint follows another, the order of bodies is kept, and the loops of the
+    cluster are contacts.
     """
     indices = sorted([cluster.leader, *cluster.followers])
     numbers = {cluster.carrier: WORLD} | {k: i for i, k in enumerate(indices)}
@@ -60,8 +62,8 @@ def tree_of(model: Problem, cluster: Cluster) -> Problem:
 
 
 def _within(model: Problem, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
-    """Return a loop between the bodies of a cluster's tree; a frame of the carrier in that body's chosen
-    frame.
+    """Return a loop between the bodies of a cluster's tree; a frame of the carrier is expressed in the chosen
+    frame of that body.
     """
 
     def frame(own: Frame) -> Frame:

@@ -1,8 +1,8 @@
-"""A = L^T D L with unit lower triangular L, eliminated from the last row up: for a joint-space inertia
-numbered from the root this keeps the zeros between branches (Featherstone, Rigid Body Dynamics Algorithms,
-table 6.3).
+"""A = L^T D L with unit lower triangular L, eliminated from the last row up.
 
-The recursions are texts over the rows of a machine, as those of `rbdc.algorithms.tools.machine`.
+If a joint-space inertia is numbered from the root, this keeps the zeros between branches (Featherstone, Rigid
+Body Dynamics Algorithms, table 6.3). The recursions are texts over the rows of a machine, like those of
+`rbdc.algorithms.tools.machine`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 class Row(Index, ABC):
-    """A row that a loop is at. Rows above it are those that eliminating it changes."""
+    """The row of a loop. Rows above it are those that its elimination changes."""
 
     @abstractmethod
     def above(self) -> Iterator[Row]:
@@ -25,11 +25,11 @@ class Row(Index, ABC):
 
     @abstractmethod
     def below(self) -> Iterator[Row]:
-        """Return the rows that it is above."""
+        """Return the rows for which it is above."""
 
     @abstractmethod
     def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[Row, Scalar]]:
-        """Return itself and those above it, as a row below has them, each with a number."""
+        """Return this row and those above it, as seen from a row below, each with a number."""
 
 
 class RowMachine(ABC):
@@ -45,7 +45,8 @@ def _whole(row: Row, pivot: Scalar) -> Scalar:
 
 
 def factorise(m: RowMachine, h: Array[Scalar], guarded: Callable[[Any, Scalar], Scalar] = _whole) -> None:
-    """H = A becomes L below the diagonal and 1 / D on it; `guarded` gives what stands for the pivot of a row.
+    """Replace H = A by L below the diagonal and 1 / D on it; `guarded` returns the value that replaces the
+    pivot of a row.
 
     D L by rows: (D L)_k = A_k - sum over rows i below of L_ik (D L)_i.
     """
@@ -60,14 +61,14 @@ def factorise(m: RowMachine, h: Array[Scalar], guarded: Callable[[Any, Scalar], 
 
 
 def raise_up(m: RowMachine, h: Array[Scalar], x: Array[Scalar]) -> None:
-    """x := y with L^T y = x."""
+    """Replace x by y with L^T y = x."""
     for k in m.rows("L^T y = x", backward=True):
         for j in k.above():
             x.add(j, -(h[k, j] * x[k]))
 
 
 def lower_down(m: RowMachine, h: Array[Scalar], x: Array[Scalar], *, scaled: bool) -> None:
-    """x := y with L y = x; scaled: with L y = D^-1 x."""
+    """Replace x by y with L y = x; scaled: with L y = D^-1 x."""
     for k in m.rows("L x = D^-1 y"):
         if scaled:
             x[k] = h[k, k] * x[k]

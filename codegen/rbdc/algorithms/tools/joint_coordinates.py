@@ -1,10 +1,10 @@
 """Conversions between the vectors q, v, tau of a model and the coordinates of its joints, with coupled mimic
 joints.
 
-With coupling the velocity of the full tree is G v, where G (nfull, nv) is constant, or that of the
-configuration at hand where joints follow along curves (`rbdc.algorithms.tools.couplings`); vectors over the
-full tree reduce by G^T, square matrices by G^T A G: an explicit constraint in the sense of Featherstone,
-Rigid Body Dynamics Algorithms, chapter 3.
+The velocity of the full tree is G v. G (nfull, nv) is constant, or belongs to the current configuration if
+joints follow along curves (`rbdc.algorithms.tools.couplings`). Vectors over the full tree reduce by G^T,
+square matrices by G^T A G: an explicit constraint in the sense of Featherstone, Rigid Body Dynamics
+Algorithms, chapter 3.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rbdc.spatial import Scalar, Scalars
 
 
 def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Return each joint's configuration; a follower's by its leader's."""
+    """Return each joint's configuration; that of a follower comes from its leader's."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = list(q[model.q_slice(index)])
@@ -29,7 +29,7 @@ def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def joint_velocities(model: Model, v: Scalars) -> list[list[Scalar]]:
-    """Return each joint's velocity, or another quantity that goes along with it: the rows of G v."""
+    """Return each joint's velocity, or another quantity that transforms like it: the rows of G v."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         own = list(v[model.v_slice(index)])
@@ -48,8 +48,8 @@ def joint_accelerations(model: Model, v: Scalars, a: Scalars) -> list[list[Scala
 
 
 def dof_table(model: Model) -> list[tuple[int, float, int]]:
-    """For each degree of freedom of the full tree (followers included), body by body: its entry in v, its
-    factor there, its body.
+    """Return for each degree of freedom of the full tree (followers included), body by body, its entry in v,
+    its factor there, its body.
     """
     table: list[tuple[int, float, int]] = []
     for index, body in enumerate(model.bodies):
@@ -64,15 +64,13 @@ def first_dofs(model: Model) -> list[int]:
 
 
 def full_size(model: Model) -> int:
-    """Return the number of degrees of freedom of the full tree, which has the joints that follow others as
-    well.
-    """
+    """Return the number of degrees of freedom of the full tree, which includes followers."""
     return sum(body.joint.nv for body in model.bodies)
 
 
 def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
-    """Return G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing
-    is coupled.
+    """Return G^T x for a vector over all degrees of freedom of the full tree; the vector itself without
+    couplings.
     """
     if not model.coupled:
         return list(full)
@@ -83,12 +81,12 @@ def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
 
 
 def reduce_columns(model: Model, rows: Matrix) -> Matrix:
-    """Return a G of a matrix whose columns run over the full tree."""
+    """Return A G for a matrix whose columns run over the full tree."""
     return [reduce_vector(model, row) for row in rows]
 
 
 def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
-    """Return a dG/dt at v (nv) of a matrix whose columns run over the full tree."""
+    """Return A dG/dt at v (nv) for a matrix whose columns run over the full tree."""
     result = [[0.0] * model.nv for _ in rows]
     for body, start in zip(model.bodies, first_dofs(model), strict=True):
         if isinstance(body.coupling, CouplingAt):
@@ -99,12 +97,14 @@ def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
 
 
 def reduce_matrix(model: Model, full: Matrix) -> Matrix:
-    """Return G^T A G of a square matrix over the full tree."""
+    """Return G^T A G for a square matrix over the full tree."""
     return transposed(reduce_columns(model, transposed(reduce_columns(model, full))))
 
 
 def reduce_tensor(model: Model, full: Sequence[Matrix]) -> list[Matrix]:
-    """Return G^T along each of the three indices of a tensor over the full tree, by matrices."""
+    """Return a tensor over the full tree with G^T applied to each of the three indices, as a list of
+    matrices.
+    """
     if not model.coupled:
         return list(full)
     slabs, size = [flat(reduce_matrix(model, slab)) for slab in full], model.nv

@@ -1,4 +1,6 @@
-"""Matrices by rows over abstract scalars, zeros skipped, and symmetric positive definite systems."""
+"""Matrices as lists of rows over abstract scalars, with zeros skipped, and symmetric positive definite
+systems.
+"""
 
 from __future__ import annotations
 
@@ -23,23 +25,23 @@ def zeros(rows: int, columns: int) -> Matrix:
 
 
 def identity(size: int) -> Matrix:
-    """Return the unit vectors of so many entries."""
+    """Return the identity matrix."""
     return [[float(i == k) for k in range(size)] for i in range(size)]
 
 
 def mirrored(rows: Matrix) -> Matrix:
-    """Return the square matrix, symmetric to the last bit, that has this lower triangle."""
+    """Return the square matrix with this lower triangle, symmetric to the last bit."""
     return [[rows[max(i, k)][min(i, k)] for k in range(len(rows))] for i in range(len(rows))]
 
 
 def flat(matrix: Matrix) -> list[Scalar]:
-    """Return row-major entries."""
+    """Return the entries, row-major."""
     return [entry for row in matrix for entry in row]
 
 
 def dot(a: Scalars, b: Scalars, total: Scalar = 0.0) -> Scalar:
-    """Return the inner product of two vectors, without the terms that are zero whatever the inputs are, added
-    term by term to a total.
+    """Return the inner product of two vectors plus a total, added term by term without structurally zero
+    terms.
     """
     for x, y in zip(a, b, strict=True):
         if not (is_zero(x) or is_zero(y)):
@@ -53,13 +55,13 @@ def plus(*matrices: Matrix) -> Matrix:
 
 
 def product(a: Matrix, b: Matrix) -> Matrix:
-    """Return the product of two matrices, without the terms that are zero whatever the inputs are."""
+    """Return the product of two matrices, without structurally zero terms."""
     columns = transposed(b)
     return [[dot(row, column) for column in columns] for row in a]
 
 
 def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
-    """Return a square matrix with a diagonal added, in place."""
+    """Add a diagonal to a square matrix in place, and return it."""
     for k, x in enumerate(diagonal):
         if not is_zero(x):
             matrix[k][k] = matrix[k][k] + x
@@ -67,8 +69,10 @@ def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
 
 
 class Factorisation:
-    """A = L^T D L (`rbdc.algorithms.tools.elimination`): `lower` is L without its diagonal. `guarded` gives
-    what stands for the pivot of a row.
+    """A = L^T D L (`rbdc.algorithms.tools.elimination`).
+
+    lower: L without its diagonal.
+    guarded: function that returns the value that replaces the pivot of a row.
     """
 
     def __init__(self, a: Matrix, guarded: Callable[[int, Scalar], Scalar] = lambda _, pivot: pivot) -> None:
@@ -84,14 +88,14 @@ class Factorisation:
 
     @staticmethod
     def of_factors(factors: Matrix) -> Factorisation:
-        """From L and, in place of its diagonal, the inverse pivots."""
+        """Return the factorisation from L, with the inverse pivots on its diagonal."""
         made = Factorisation.__new__(Factorisation)
         made.size, made.factors = len(factors), Dense(factors)
         made._split()
         return made
 
     def solve(self, b: Scalars) -> list[Scalar]:
-        """Return x with A x = b: L^T y = b, then D, then L."""
+        """Return x with A x = b: solve with L^T, then D, then L."""
         return self.lowered(self.scaled(self.raised(b)))
 
     def raised(self, b: Scalars) -> list[Scalar]:
@@ -109,12 +113,12 @@ class Factorisation:
         return x.entries
 
     def inverse(self) -> Matrix:
-        """Return a^-1, symmetric to the last bit."""
+        """Return A^-1, symmetric to the last bit."""
         return mirrored([self.solve(unit) for unit in identity(self.size)])
 
 
 class InverseFactor(Factorisation):
-    """W = L^-1 of A = L^T D L, with the zeros of L where those come from a tree: A^-1 = W D^-1 W^T."""
+    """W = L^-1 of A = L^T D L, without the structural zeros of L from a tree: A^-1 = W D^-1 W^T."""
 
     def __init__(self, factors: Factorisation) -> None:
         self.size, self.inverse_pivots, self.lower = factors.size, factors.inverse_pivots, factors.lower
@@ -134,8 +138,10 @@ class InverseFactor(Factorisation):
         return [dot(row[:k], z[:k], z[k]) for k, row in enumerate(self.rows)]
 
     def symmetric_inverse(self) -> Matrix:
-        """Return the inverse entry by entry, each product of two rows of W first: more products, but i and j
-        are treated alike, so that exchanging branches of the tree exchanges entries and nothing else.
+        """Return the inverse entry by entry; each product of two rows of W is computed first.
+
+        This takes more products, but treats i and j alike, so that exchanging branches of the tree only
+        exchanges entries.
         """
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 

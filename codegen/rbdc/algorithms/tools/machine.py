@@ -1,6 +1,6 @@
 """A recursion over a tree is one text over a machine; a machine is a schedule that runs it.
 
-How a recursion is written: as in its paper, with nothing of frames, order of memory, scalars or C.
+A recursion is written as in its paper, without frames, memory order, scalar types or C.
 
     def composite_inertias(m: Machine) -> Array[RigidInertia]:
         composite = m.array("IC", RigidInertia)
@@ -11,16 +11,16 @@ How a recursion is written: as in its paper, with nothing of frames, order of me
         return composite
 
 Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`, tuples and dataclasses of
-them) by bodies `b` and `b.parent`, by columns `k`, the degrees of freedom, or by both; matrices and vectors
+them) by bodies `b` and `b.parent`, by columns `k`, the degrees of freedom, or by both. Matrices and vectors
 hold numbers by columns: `out[j, k] = j.s.dot(force)`. At the root `x.add(b.parent, y)` does nothing, and
 `x[b.parent]` is the array's quantity of the `world`. `b.to_parent` and `b.from_parent` carry a quantity from
-frame to frame; a machine that has all of them in one frame leaves it as it is. An inner loop over columns is
-given what it needs of the loop around it, `for j, f in k.earlier(force)`, or reads it from an array.
+frame to frame; a machine with one common frame returns it unchanged. An inner loop over columns receives
+quantities of the outer loop as arguments, `for j, f in k.earlier(force)`, or reads them from an array.
 
-`rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; on symbols that is straight-line code.
-`rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
-`rbdc.planning.loops.machine.Loops` makes loops over tables of the same text,
-`rbdc.planning.windows.machine.Rows` loops over rows of limbs in lanes.
+`rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
+code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
+`rbdc.planning.loops.machine.Loops` turns the same text into loops over tables, and
+`rbdc.planning.windows.machine.Rows` into loops over rows of limbs in lanes.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Quantity = TypeVar("Quantity")
 
 
 def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-    """Return the numbers of a quantity, or of a tuple or a dataclass of them, and what makes its like of
-    others.
+    """Return the numbers of a quantity, or of a tuple or a dataclass of them, and a function that builds the
+    like from other numbers.
     """
     if hasattr(x, "scalars"):
         return x.scalars(), type(x).of
@@ -60,8 +60,8 @@ def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
 class Index:
     """A body or a column as an index of arrays.
 
-    at: where the machine keeps what belongs to it. resting: it is a free root whose linear velocity the
-    machine takes as zero.
+    at: where the machine stores its entries.
+    resting: whether it is a free root whose linear velocity the machine takes as zero.
     """
 
     resting = False
@@ -84,18 +84,19 @@ class Array(ABC, Generic[Quantity]):
 
     @abstractmethod
     def add(self, at: At, value: Quantity) -> None:
-        """Add to the entry; nothing at the world."""
+        """Add to the entry; do nothing for the world."""
 
     def mirror(self, j: Index, k: Index, value: Quantity) -> None:
-        """Set an entry of a symmetric matrix, in both triangles."""
+        """Set an entry of a symmetric matrix in both triangles."""
         self[j, k] = value
         self[k, j] = value
 
 
 class Column(Index, ABC):
-    """A degree of freedom that a loop is at.
+    """The degree of freedom of a loop.
 
-    s: its direction, in the frame of its body. body: the body that it moves.
+    s: its direction, in the frame of its body.
+    body: the body that it moves.
     """
 
     s: Motion
@@ -103,7 +104,9 @@ class Column(Index, ABC):
 
     @abstractmethod
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of its joint, itself too, each with a quantity in the frame of the body."""
+        """Return the columns of its joint, including itself, each with a quantity in the frame of the
+        body.
+        """
 
     @abstractmethod
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
@@ -111,17 +114,18 @@ class Column(Index, ABC):
 
     @abstractmethod
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of its joint before itself and those above, with the quantity likewise."""
+        """Return the columns of its joint before itself and those above, with the quantity as in `above`."""
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """The columns of the joints that its body carries, with the quantity in the one frame of all."""
+        """Return the columns of the joints that its body carries, with the quantity in the common frame."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a column")
 
 
 class Body(Index, ABC):
-    """A body that a loop is at.
+    """The body of a loop.
 
-    rooted: its parent is the world. leaf: it carries no other, as far as the machine knows.
+    rooted: whether its parent is the world.
+    leaf: whether it carries no other, as far as the machine knows.
     """
 
     joint: JointType
@@ -131,11 +135,11 @@ class Body(Index, ABC):
 
     @abstractmethod
     def placement(self) -> Placement:
-        """Return its frame in the parent's, or in the one frame of all."""
+        """Return its frame in the parent's, or in the common frame."""
 
     @abstractmethod
     def inertia(self) -> RigidInertia:
-        """Return its inertia by itself."""
+        """Return its inertia, without the bodies that it carries."""
 
     @abstractmethod
     def columns(self) -> Sequence[Column]:
@@ -150,16 +154,16 @@ class Body(Index, ABC):
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a body")
 
     def onwards(self) -> Iterable[Column]:
-        """Return the columns from its first one to the last of all."""
+        """Return all columns from its first one to the last of the tree."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns from a body on")
 
     @abstractmethod
     def rates(self) -> list[Scalar]:
-        """Return the joint's velocity, zero for a machine that has no v."""
+        """Return the joint's velocity; zero for a machine without v."""
 
     @abstractmethod
     def seconds(self) -> list[Scalar]:
-        """Return the joint's acceleration, zero for a machine that has no a."""
+        """Return the joint's acceleration; zero for a machine without a."""
 
     @abstractmethod
     def armature(self) -> list[Scalar]:
@@ -174,19 +178,19 @@ class Body(Index, ABC):
         """Return the external force on it."""
 
     def point(self, given: Vector3) -> Vector3:
-        """A point of it, given in its link's frame, in its own."""
+        """Return a point of the body in its frame, from the frame of its link."""
         return given
 
     @abstractmethod
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Name values, and the formula that they come from, for readers of the C."""
+        """Name values, and their formula, for readers of the C."""
 
     def motion(self, entries: Sequence[Scalar]) -> Motion:
         """Return S times entries of the joint."""
         return motion_sum((k.s for k in self.columns()), entries)
 
     def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
-        """Add a quantity of this body to that of its parent, whose sum has a name; nothing at the root."""
+        """Add a quantity of this body to that of its parent, and name the sum; do nothing at the root."""
         array.add(self.parent, self.to_parent(x))
 
     def to_parent(self, x: Quantity) -> Quantity:
@@ -214,7 +218,7 @@ class Machine(ABC):
 
     @abstractmethod
     def down(self, about: str = "") -> Iterator[Body]:
-        """Return the bodies, parents first. about: what the loop does, for readers of the C."""
+        """Return the bodies, parents first. about: purpose of the loop, for readers of the C."""
 
     @abstractmethod
     def up(self, about: str = "") -> Iterator[Body]:
@@ -222,7 +226,7 @@ class Machine(ABC):
 
     @abstractmethod
     def loaded(self) -> Iterator[Body]:
-        """Return the bodies, where external forces are given; none otherwise."""
+        """Return the bodies if there are external forces; none otherwise."""
 
     @abstractmethod
     def columns(self, about: str = "") -> Iterator[Column]:
@@ -232,20 +236,20 @@ class Machine(ABC):
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> Array[Quantity]:
-        """Return an array of quantities by bodies or columns, those of the world being `world`."""
+        """Return an array of quantities by bodies or columns; `world` is the quantity of the world."""
 
     @abstractmethod
     def vector(self, name: str) -> Array[Scalar]:
-        """Return a result by columns, zero at first."""
+        """Return a result by columns, initially zero."""
 
     @abstractmethod
     def matrix(self, name: str) -> Array[Scalar]:
-        """Return a result by pairs of columns, zero at first."""
+        """Return a result by pairs of columns, initially zero."""
 
     def tensor(self, name: str) -> Array[Scalar]:
-        """Return a result by triples of columns, zero at first."""
+        """Return a result by triples of columns, initially zero."""
         raise UnsupportedError(f"{type(self).__name__} has no tensors")
 
     @abstractmethod
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
-        """Name the entries that each column gives to matrices."""
+        """Name the entries of matrices that each column sets."""

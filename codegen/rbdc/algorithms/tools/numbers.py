@@ -1,5 +1,5 @@
-"""Recursions with any scalars, body by body: floats, arrays, 40 digits, dual numbers, and symbols, which is
-straight-line code.
+"""Recursions with any scalars, body by body: floats, arrays, 40 digits, dual numbers, and symbols, which
+produce straight-line code.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ NOTHING: Mapping[Any, Any] = {}
 
 
 class Numbers(Machine):
-    """Bodies one after the other, quantities in the frames of the bodies; vectors and matrices over all
-    degrees of freedom, those of joints that follow others too (`rbdc.algorithms.tools.joint_coordinates`).
+    """Bodies one after the other, with quantities in the frames of the bodies.
 
-    v and a (nv) are zero, and there are no placements, where they are not given. placements: each body's
-    frame in its parent's. fext: external forces in the frames of the bodies (N, N m), or none.
+    Vectors and matrices run over all degrees of freedom, including those of joints that follow others
+    (`rbdc.algorithms.tools.joint_coordinates`). v and a (nv) default to zero, and placements to none.
+
+    placements: each body's frame in its parent's.
+    fext: external forces in the frames of the bodies (N, N m), or none.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class Numbers(Machine):
         return NumberBody(self, index)
 
     def _placed(self, placements: list[Placement]) -> list[Placement]:
-        """Return the bodies' frames, from those in the frames of their parents."""
+        """Return the bodies' frames from those in the frames of their parents."""
         return placements
 
     @cached_property
@@ -104,7 +106,7 @@ class Numbers(Machine):
         return [known[key] for key in sorted(known)]
 
     def table(self, array: Array[Quantity], absent: Quantity) -> list[list[Quantity]]:
-        """Return quantities by columns and bodies in rows and columns, `absent` where there is none."""
+        """Return quantities by columns and bodies as rows and columns, with `absent` for missing ones."""
         known = cast(Entries[Quantity], array).known
         return [[known.get((k, b.at), absent) for b in self.bodies] for k in range(full_size(self.model))]
 
@@ -257,7 +259,7 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Return row k up to the diagonal, and what column k has beside it."""
+        """Return row k up to the diagonal, and the entries of column k."""
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

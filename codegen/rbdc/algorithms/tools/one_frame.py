@@ -1,4 +1,4 @@
-"""Recursions with any scalars, all quantities in one frame."""
+"""Recursions with any scalars and all quantities in one frame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdc.spatial import Force, Placement, RigidInertia
 
 
 class OneFrame(Numbers):
-    """Placements and quantities in the world's frame. There are no placements without q.
+    """Placements and quantities in the world's frame. Without q there are no placements.
 
     frame: the one frame in the world.
     """
@@ -33,15 +33,17 @@ class OneFrame(Numbers):
 
 
 class RootFrame(OneFrame):
-    """Placements and quantities in the frame of the root body where the tree hangs on one free body, whose
-    distance from the world's origin costs no digits; in the world's otherwise.
+    """Placements and quantities in the frame of the root body, if the tree hangs on one free body; otherwise
+    the world's.
+
+    The distance of a free root from the world's origin then costs no digits.
     """
 
     at_root = True
 
 
 class OneFrameBody(NumberBody):
-    """A body in the frame of all."""
+    """A body in the common frame."""
 
     def inertia(self) -> RigidInertia:
         return self._inertia
@@ -68,8 +70,9 @@ class OneFrameBody(NumberBody):
 def in_one_frame(
     model: Problem, placements: Sequence[Placement], trace: Trace = silent, *, at_root: bool = True
 ) -> list[Placement]:
-    """From the joints' placements those of the bodies in the frame of the root where the tree hangs on one
-    free body, in that of the world otherwise, or if not `at_root`.
+    """Return the placements of the bodies from those of the joints, in one frame.
+
+    It is the frame of the root if the tree hangs on one free body and `at_root`; otherwise the world's.
     """
     free = at_root and free_root(model) is not None
     made: list[Placement] = []
@@ -85,6 +88,6 @@ def in_one_frame(
 
 
 def free_root(model: Problem) -> int | None:
-    """Return the free body on which all of the tree hangs; None where it hangs otherwise."""
+    """Return the free body on which the whole tree hangs; None if there is no such body."""
     roots = model.children(WORLD)
     return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None

@@ -1,1 +1,1 @@
-"""Derivatives of dynamics and of frames' motions as the literature has them."""
+"""Derivatives of dynamics and of frames' motions in the form of the literature."""

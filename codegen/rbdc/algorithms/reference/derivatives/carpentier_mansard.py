@@ -47,7 +47,7 @@ class Slopes(NamedTuple):
 
     @staticmethod
     def by(m: Machine, u: str) -> Slopes:
-        """Return empty ones, by u."""
+        """Return empty slopes by u."""
         sets = m.array(f"dv_d{u}", Motion), m.array(f"da_d{u}", Motion), m.array(f"df_d{u}", Force)
         return Slopes(*sets, m.matrix(f"dtau_d{u}"))
 

@@ -1,4 +1,4 @@
-"""Texts made of other texts, over numbers."""
+"""Texts that consist of other texts, over numbers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from rbdc.spatial.scalars import is_zero
 
 
 class ComposedNumbers(SideBySide, ComposedMachine):
-    """Runs the texts within on the numbers of the machine, which does not know joints that follow others.
+    """Runs inner texts on the numbers of the machine, which does not support joints that follow others.
 
-    inputs: others by their names, for `mixed`.
+    inputs: further inputs by name, for `mixed`.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ComposedNumbers(SideBySide, ComposedMachine):
 
     @property
     def size(self) -> int:
-        """Degrees of freedom."""
+        """Number of degrees of freedom."""
         return full_size(self.model)
 
     def repeated(self, about: str = "") -> Iterator[Index]:

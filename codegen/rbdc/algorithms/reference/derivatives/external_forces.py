@@ -1,8 +1,8 @@
-"""Drives and external forces, which the papers' derivatives of inverse dynamics lack: forces by dual numbers
-through the torques that they make, whether they turn with their bodies or not.
+"""Drives and external forces, which the papers' derivatives of inverse dynamics lack.
 
-A force of the world, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in the
-frame of body i (Caron's tutorial) and changes there as the body moves.
+Derivatives of forces are dual numbers through the torques that they cause, whether the forces turn with their
+bodies or not. A world-frame force, [force; moment about the world's origin] in the world's axes, is f_i =
+iX0* f_0 in the frame of body i (Caron's tutorial) and changes there as the body moves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
-    """Return S_i . F_i in the world for each direction (nv; N, N m), F_i the sum over what the joint carries.
+    """Return S_i . F_i in the world for each direction (nv; N, N m), with F_i the total force on the subtree
+    of the joint.
+
     Test: differences of `rnea`.
     """
     m, totals = _in_world(model, q, fext)
@@ -30,7 +32,7 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
 
 
 def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Numbers, Array[Force]]:
-    """Return the tree in the world, and the force on what each joint carries."""
+    """Return the tree in the world, and the total force on the subtree of each joint."""
     m = OneFrame(model, q)
     totals = m.array("F", Force)
     for b, force in zip(m.down(), fext, strict=True):
@@ -43,7 +45,9 @@ def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Number
 def whole(
     model: Problem, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
 ) -> tuple[Matrix, Matrix]:
-    """Return dtau_dq and dtau_dv (nv, nv) from the papers' over all degrees of freedom, with what these lack.
+    """Return dtau_dq and dtau_dv (nv, nv), from the papers' derivatives over all degrees of freedom plus the
+    terms that these lack.
+
     Test: complex-step of `rnea`.
     """
     by_q, by_v = reduce_matrix(model, by_q), reduce_matrix(model, by_v)
@@ -56,8 +60,10 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """Return d2tau_dqdq (nv, nv, nv) of forces of the world: by dual numbers from -(S_k x S_i) . F_i for k at
-    or above the joint of i. Test: complex-step of the first derivatives.
+    """Return d2tau_dqdq (nv, nv, nv) of world-frame forces, by dual numbers.
+
+    It differentiates -(S_k x S_i) . F_i for k at or above the joint of i. Test: complex-step of the first
+    derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

@@ -37,11 +37,11 @@ from rbdc.spatial.scalars import is_zero
 def _with_products(
     *, outer_by_dynamics: bool = False, inner_by_derivatives: bool = False
 ) -> Callable[..., tuple[Matrix, Matrix, Matrix, Matrix]]:
-    """Return d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k),
-    with the products of equation (46) in one of the ways.
+    """Return a reference for d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i +
+    j, column k), with the products of equation (46) in one of the ways.
 
-    Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of
-    `aba_derivatives`; the other ways.
+    Entry i, j, k is L_k (L_j ddq_i); for the last tensor the derivative of M^-1_ik by q_j. Tests:
+    complex-step of `aba_derivatives`; the other ways.
     """
 
     def derivatives(
@@ -84,8 +84,11 @@ by_derivatives = _with_products(inner_by_derivatives=True)
 def aba_derivatives_by_dynamics(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return ddq_dq, ddq_dv and M^-1 (nv, nv each), the products of equation (45) by forward dynamics at rest
-    without gravity, a column at a time (AZA). Test: `carpentier_mansard.aba_derivatives`.
+    """Return ddq_dq, ddq_dv and M^-1 (nv, nv each), with the products of equation (45) by forward dynamics
+    (AZA).
+
+    Forward dynamics runs at rest without gravity, column by column. Test:
+    `carpentier_mansard.aba_derivatives`.
     """
     weightless, rest = model.of_inertia(), [0.0] * model.nv
     first = rnea_derivatives(model, q, v, aba(model, q, v, tau, fext), fext)[:2]
@@ -97,9 +100,9 @@ def aba_derivatives_by_dynamics(
 def first_order(
     m: ComposedMachine, tau: Array[Scalar], *, by_dynamics: bool = False
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return FD_q, FD_v and M^-1 by equation (45), all degrees of freedom, under torques less damping.
+    """Return FD_q, FD_v and M^-1 by equation (45), all degrees of freedom, under torques minus damping.
 
-    The product with -M^-1 is as it stands (DMM), or by forward dynamics at rest, a column at a time (AZA,
+    The product with -M^-1 is a matrix product (DMM), or forward dynamics at rest, column by column (AZA,
     equation (50)).
     """
     ddq = forward_dynamics(m, tau)
@@ -135,7 +138,7 @@ def second_order(
     outer_by_dynamics: bool = False,
     inner_by_derivatives: bool = False,
 ) -> tuple[Array[Scalar], ...]:
-    """Return the tensors of FDSVA-SO, all degrees of freedom, under torques less damping, with the products
+    """Return the tensors of FDSVA-SO, all degrees of freedom, under torques minus damping, with the products
     of equation (46) in one of the ways.
     """
     ddq = forward_dynamics(m, tau)
@@ -161,8 +164,10 @@ def second_order(
 def _inner(
     m: ComposedMachine, mq: Array[Scalar], matrix: Array[Scalar], *, by_derivatives: bool
 ) -> Array[Scalar]:
-    """W_ijk = sum_p dM_ip/dq_j A_pk: equation (18), or by first derivatives of inverse dynamics at rest with
-    the columns of A as accelerations (52).
+    """Return W_ijk = sum_p dM_ip/dq_j A_pk by equation (18), or by first derivatives of inverse dynamics at
+    rest (52).
+
+    The latter takes the columns of A as accelerations.
     """
     inner = m.tensor("inner")
     if not by_derivatives:
@@ -180,7 +185,7 @@ def _inner(
 def _outer(
     m: ComposedMachine, inverse: Array[Scalar], tensor: Array[Scalar], name: str, *, by_dynamics: bool
 ) -> Array[Scalar]:
-    """-M^-1 A: equation (20), or by forward dynamics at rest (50)."""
+    """Return -M^-1 A by equation (20), or by forward dynamics at rest (50)."""
     found = m.tensor(name)
     if not by_dynamics:
         m.add_products(found, "ijk", (inverse, "ip"), (tensor, "pjk"), negative=True)

@@ -1,9 +1,9 @@
-"""Second derivatives of inverse and of forward dynamics through their recursions, over numbers of four
-parts: the chain rule, line by line and twice, by hyper-dual numbers (Lee, Kim, Park, Kim and Bobrow, 2005),
-and the bicomplex step (Lantoine, Russell and Dargent, 2012), as Singh, Russell and Wensing compare them in
-section V-A.
+"""Second derivatives of inverse and of forward dynamics through their recursions, over numbers of four parts.
 
-Entries that are symmetric are computed once: those of two directions of q, of joints that differ, and of v.
+The chain rule is applied line by line and twice, by hyper-dual numbers (Lee, Kim, Park, Kim and Bobrow,
+2005). The bicomplex step (Lantoine, Russell and Dargent, 2012) is the other scheme. Singh, Russell and
+Wensing compare them in section V-A. Symmetric entries are computed once: those of two directions of q, of
+different joints, and of v.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of
 
 
 class Complex(Tangent):
-    """Complex numbers of an imaginary part so small that its sine is itself and its cosine 1."""
+    """Complex numbers with an imaginary part so small that its sine is itself and its cosine 1."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Complex(Tangent):
 
 
 class Bicomplex(Complex, OuterTangent):
-    """Complex numbers of such numbers, by a second imaginary unit."""
+    """Complex numbers over these numbers, with a second imaginary unit."""
 
     __slots__ = ()
 
@@ -69,8 +69,11 @@ def second_derivatives(
     names: tuple[str, str, str, str],
     *given: str,
 ) -> tuple[Array[Scalar], ...]:
-    """Return the tensors of a text by q twice, by v twice, by q and v, and its mixed ones by q and a last
-    input, all degrees of freedom. names: theirs. given: inputs of the text, the last one a or tau.
+    """Return the tensors of a text by q twice, by v twice, by q and v, and the mixed ones by q and a last
+    input, all degrees of freedom.
+
+    names: names of the tensors.
+    given: inputs of the text, the last one a or tau.
     """
     qq, vv, qv, last = map(m.tensor, names)
     by = given[-1] if given else "a"
@@ -97,14 +100,14 @@ def _last(
     place: tuple[Array[Scalar], Index, Index],
     given: tuple[str, ...],
 ) -> None:
-    """dM_ij/dq_k of inverse dynamics, and dM^-1_ik/dq_j of forward dynamics."""
+    """Add dM_ij/dq_k of inverse dynamics, or dM^-1_ik/dq_j of forward dynamics."""
     tensor, j, k = place
     first, then = (("a", j), ("q", k)) if by == "a" else (("q", j), (by, k))
     m.put(tensor, "ijk", (m.mixed(text, first, then, scheme, *given), "i"), j=j, k=k)
 
 
 def of_inverse_dynamics(m: ComposedMachine, *, scheme: Scheme) -> tuple[Array[Scalar], ...]:
-    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq, which no damping and no armature enters."""
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq, which depend on no damping and no armature."""
     names = ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")
     return second_derivatives(m, inverse_dynamics, scheme, names)
 
@@ -116,7 +119,7 @@ def of_forward_dynamics(m: ComposedMachine, _: Array[Scalar], *, scheme: Scheme)
 
 
 def damped_forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
-    """Return the accelerations under torques less damping."""
+    """Return the accelerations under torques minus damping."""
     moving: Array[Scalar] = m.array("moving", float)
     for b in m.down():
         for k, damping, rate in zip(b.columns(), b.damping(), b.rates(), strict=True):
@@ -127,7 +130,9 @@ def damped_forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 def _pair_by_pair(
     method: Callable[..., Scalars], scheme: Scheme, *, inverse: bool
 ) -> Callable[..., tuple[Matrix, ...]]:
-    """The second derivatives of `rnea` or `aba` as a reference: nv nv, nv each; row nv i + j, column k."""
+    """Return the second derivatives of `rnea` or `aba` as a reference: nv nv, nv each; row nv i + j, column
+    k.
+    """
 
     def derivatives(
         model: Problem, q: Scalars, v: Scalars, x: Scalars, fext: Forces | None = None

@@ -89,14 +89,16 @@ class Rates:
 
     @staticmethod
     def of(s: Motion, v_parent: Motion, a_parent: Motion, v: Motion) -> Rates:
-        """From a column, the velocity and acceleration of the parent, and the velocity of the body itself."""
+        """Return the rates of a column from the velocity and acceleration of the parent, and the velocity of
+        the body itself.
+        """
         psi_rate = v_parent.cross(s)
         return Rates(s, psi_rate, a_parent.cross(s) + v_parent.cross(psi_rate), psi_rate + v.cross(s))
 
 
 @dataclass(frozen=True)
 class Subtree:
-    """I, B and f of a body and all that it carries, or of several side by side."""
+    """I, B and f of a subtree, or of several side by side."""
 
     inertia: RigidInertia
     factor: BodyCoriolis
@@ -113,7 +115,7 @@ class Subtree:
         return Subtree(self.inertia + other.inertia, self.factor + other.factor, self.force + other.force)
 
     def moved(self, x: Placement) -> Subtree:
-        """In the parent's frame."""
+        """Return the subtree in the parent's frame."""
         return Subtree(self.inertia.moved(x), self.factor.moved(x), x.act_force(self.force))
 
 

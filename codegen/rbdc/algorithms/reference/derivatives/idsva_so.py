@@ -1,13 +1,13 @@
 """Second derivatives of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of
 Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 
-Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree.
-For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
-depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
-with what belongs to k. `rbdc.algorithms.reference.derivatives.side_by_side` runs many of them at once.
+Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree. For
+joints k above j above i (which may coincide) with directions r, t and p, the algorithm first forms the terms
+of i alone (A0 .. A7), then those of i and j (u1 .. u12). It computes every entry by one or two products with
+quantities of k. `rbdc.algorithms.reference.derivatives.side_by_side` runs many of them at once.
 
-The double-loop variant of section IV-G has loops over j and k, and takes the entries of all i in the subtree
-of j together.
+The double-loop variant of section IV-G has loops over j and k, and computes the entries of all i in the
+subtree of j together.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def second_derivatives(
 
 
 def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
-    """Return algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees of freedom."""
+    """Return the tensors of Algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees
+    of freedom.
+    """
     rates, subtrees = in_motion(m)
     found = _empty(m)
     for i in m.columns():
@@ -81,8 +83,10 @@ def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
 
 
 def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
-    """Return the double-loop variant of Algorithm 1 (IV-G), for machines of one frame, as the paper's ground
-    frame: for j and for k at or above it the entries of all i in the subtree of j.
+    """Return the tensors by the double-loop variant of Algorithm 1 (IV-G), on machines with one frame, the
+    paper's ground frame.
+
+    For j and for k at or above it, it computes the entries of all i in the subtree of j.
     """
     rates, subtrees = in_motion(m)
     operators, found = m.array("operators", Operators), _empty(m)
@@ -106,7 +110,9 @@ def _empty(m: Machine) -> tuple[Array[Scalar], ...]:
 @dataclass(frozen=True)
 class Operators:
     """The operators of one degree of freedom p of joint i (lines 15-24), or of several side by side, as
-    functions of motions: inertia, B and columns, from which a0 (A0 x = x x* (I s)), a4, a5 and a7 are made.
+    functions of motions.
+
+    The inertia, B and the columns of p define a0 (A0 x = x x* (I s)), a4, a5 and a7.
     """
 
     inertia: RigidInertia
@@ -119,7 +125,7 @@ class Operators:
 
     @staticmethod
     def of(subtree: Subtree, d: Rates) -> Operators:
-        """From what belongs to the subtree of i, and the columns of p."""
+        """Return the operators from the subtree of i and the columns of p."""
         by_q, by_v, transposed, inertial = subtree.columns(d)
         turned = by_q + d.s.cross_force(subtree.force)
         return Operators(subtree.inertia, subtree.factor, d, inertial, transposed, turned, by_v)
@@ -129,8 +135,10 @@ class Operators:
         return self._symmetric(v, x) + x.cross_force(self.inertia @ v)
 
     def b_transposed(self, v: Motion, x: Motion) -> Force:
-        """Return B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for
-        the one of f and the linear part.
+        """Return B(I, v)^T x.
+
+        The first two terms are symmetric together. The third changes its sign, except for the term of f and
+        the linear part.
         """
         momentum = self.inertia @ v
         f, n = momentum.linear, momentum.angular
@@ -184,7 +192,9 @@ def _vectors(i: Operators, t: Rates) -> tuple[Force, ...]:
 
 def _products(vectors: tuple[Force, ...], k: Rates) -> tuple[Scalar, ...]:
     """Return products of the vectors of i and j with directions of k (lines 40-67), in the order of the
-    vectors; then those of u1 and u2, and of u11, with the direction itself.
+    vectors.
+
+    Those of u1 and u2, and of u11, with the direction itself follow.
     """
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = vectors
     return (
@@ -210,7 +220,10 @@ def _set(
     triple: tuple[Index, Index, Index],
     alike: tuple[bool, bool],
 ) -> None:
-    """Lines 40-67, by the `_products` of a triple. alike: i and j are of one joint, and j and k."""
+    """Set the entries of lines 40-67 from the `_products` of a triple.
+
+    alike: whether i and j belong to one joint, and whether j and k do.
+    """
     (qq, vv, qv, mq), (i, j, k), (one, two) = tensors, triple, alike
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, crossed, straight = values
     qq[i, j, k], qv[i, k, j] = u8, -u11

@@ -1,8 +1,8 @@
-"""Products of weights with the papers' matrices and tensors, of which the generated functions form none.
-Products with directions are by dual numbers through these, and through dynamics.
+"""Products of weights with the papers' matrices and tensors; the generated functions form none of these.
 
-Hessians are of weighted sums of torques or accelerations, which Nganga and Wensing (2021) take for
-differential dynamic programming: for weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
+Products with directions are dual numbers through these products, and through dynamics. Hessians are those of
+weighted sums of torques or accelerations, which Nganga and Wensing (2021) use for differential dynamic
+programming: for weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ def rnea_vjp(
 def aba_vjp(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each): those of inverse dynamics by -M^-1
-    w. Test: `aba_adjoint` of generated code.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each), from those of inverse dynamics with
+    -M^-1 w.
+
+    Test: `aba_adjoint` of generated code.
     """
     solved = [dot(row, w) for row in minverse(model, q)]
     a = aba(model, q, v, tau, fext)

@@ -19,7 +19,7 @@ MOST = 1024
 
 
 class SideBySide(RootFrame):
-    """Columns side by side. In a loop, the columns of loops around it are one for each of its own.
+    """Columns side by side. In an inner loop, each lane has its own column of every loop around it.
 
     lanes: the columns of the innermost loop.
     """
@@ -62,7 +62,7 @@ class SideBySide(RootFrame):
 
 
 class Lanes(Column):
-    """Columns by their numbers. around: those of the loops around, as many."""
+    """Columns by their numbers. around: the columns of the loops around, one for each lane."""
 
     def __init__(self, m: SideBySide, numbers: list[int], around: Mapping[Index, list[int]]) -> None:
         self.m, self.numbers = m, {**around, self: numbers}
@@ -87,7 +87,7 @@ class Lanes(Column):
     def _inner(
         self, carried: Quantity, of: Callable[[NumberColumn], Sequence[NumberColumn]]
     ) -> Iterator[tuple[Lanes, Quantity]]:
-        """Yield the columns that each of these has, side by side, in the innermost loop."""
+        """Yield the columns of all lanes, side by side, in the innermost loop."""
         outer = self.m.lanes
         pairs = [(lane, j.at) for lane, k in enumerate(outer.numbers[self]) for j in of(self.m.each[k])]
         if pairs:

@@ -1,8 +1,9 @@
-"""Steps of time by tables of their rules: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations
-I, table II.1.2; on manifolds with the commutators of Munthe-Kaas and Owren (1999).
+"""Time steps by tables of their rules: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
+table II.1.2.
 
-Derivatives are those of dual numbers through all of it, and through the difference from where the step ends:
-products with weights and directions are formed from them.
+Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). Derivatives are dual numbers through
+the step, and through the difference from its result. Products with weights and directions are formed from
+them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ Forces = Callable[..., tuple[Vector, Vector]]
 
 
 class _Rule(NamedTuple):
-    """For each stage, and for the end, factors of the stages before; and of the path factors of commutators
-    of two stages. implicit: the path has the velocity at the end.
+    """Rule of a step.
+
+    For each stage, and for the result, it has factors of the stages before, and for the path factors of
+    commutators of two stages. implicit: the path uses the velocity of the result.
     """
 
     stages: tuple[tuple[float, ...], ...]
@@ -46,7 +49,7 @@ _RULES: Mapping[str, _Rule] = {
 
 
 def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: Any) -> Vector:
-    """x and the rates times their factors and dt."""
+    """Return x plus the rates times their factors and dt."""
     columns = zip(x, *rates[: len(factors)], strict=True)
     return [own + dt * dot(factors, rest) if rest else own for own, *rest in columns]
 
@@ -54,7 +57,7 @@ def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: An
 def _step(
     dynamics: Forces, model: Problem, q: Vector, v: Vector, tau: Vector, dt: Vector, **named: Any
 ) -> tuple[Vector, ...]:
-    """q' and v', and the forces at the start if there are contacts."""
+    """Return q' and v', and the forces at the start if there are contacts."""
     (h,), rule = dt, _RULES[model.integrator]
     velocities, accelerations, held = list[Vector](), list[Vector](), list[Vector]()
 
@@ -80,7 +83,7 @@ def _free(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, Vector]
 
 
 def _differences(there: Vector, own: Step) -> Step:
-    """The results of a step, q' as its difference from a configuration."""
+    """Return the results of a step, with q' as its difference from a configuration."""
 
     def moved(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
         after, *others = own(model, *given, **named)
@@ -105,7 +108,7 @@ def _along(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vec
 
 
 def _weighted(own: Step, weights: tuple[Vector, ...]) -> Step:
-    """The sum of all results times weights."""
+    """Return the sum of all results times weights."""
 
     def total(model: Problem, *given: Vector, **named: Any) -> Vector:
         found = own(model, *given, **named)
@@ -120,7 +123,7 @@ def _gradient(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[
 
 
 def _hessian(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
-    """The blocks qq, vv, qv, qtau, vtau and tautau."""
+    """Return the blocks qq, vv, qv, qtau, vtau and tautau."""
     total = _weighted(_differences(own(model, *given[:4], **named)[0], own), given[4:])
     by = CONFIGURATIONS[:3]
     gradient = partial(differentiated, method=total, configurations=by, kind=OuterTangent, **named)

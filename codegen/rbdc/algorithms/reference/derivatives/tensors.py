@@ -1,5 +1,5 @@
-"""Tensors over the degrees of freedom, by matrices: entry [i][j][k] is that of output i, first variable
-j, second variable k.
+"""Tensors over the degrees of freedom, as lists of matrices: entry [i][j][k] belongs to output i, first
+variable j, second variable k.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ Tensor = list[Matrix]
 
 
 def matrix_sum(a: Matrix, b: Matrix) -> Matrix:
-    """Return a + B."""
+    """Return A + B."""
     size = len(a)
     one, other = (side_by_side(flat(matrix)) for matrix in (a, b))
     total = apart(one + other, size * size)
@@ -19,7 +19,7 @@ def matrix_sum(a: Matrix, b: Matrix) -> Matrix:
 
 
 def pages_exchanged(tensor: Tensor) -> Tensor:
-    """Return the paper's transpose of the second and third dimension."""
+    """Return the tensor with the second and third dimension exchanged, the paper's transpose."""
     return [transposed(slab) for slab in tensor]
 
 
@@ -43,8 +43,8 @@ def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
 
 
 def matrix_product(a: Matrix, b: Matrix) -> Matrix:
-    """Return a B: by one product where scalars have it (`rbdc.verification`), else entry by entry, zeros left
-    out.
+    """Return A B: by one product for scalars that have it (`rbdc.verification`), else entry by entry without
+    the zeros.
     """
     scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)
     if scalar is not None:
