@@ -184,7 +184,7 @@ class TreeMotions:
         return self.placements[frame.body].compose(frame.placement)
 
     def jacobian(self, model: Problem, body: int, seen: Callable[[Motion], Motion]) -> list[Motion]:
-        """Return the column J_k of a body for each degree of freedom of the tree, in the frame `seen`; zero
+        """Return the column J_k of a body for each degree of freedom of the tree, mapped by `seen`; zero
         unless the joint carries the body.
         """
         carriers = set(model.support(body))

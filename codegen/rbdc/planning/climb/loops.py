@@ -46,8 +46,8 @@ SHARED = ("path", "first_of", "column_of", "bend_of")
 
 
 def climb_loops(model: Problem, function: Function) -> LoopNest:
-    """Return the loops of a function, counted for WORLD and a frame that every body carries; of a pair
-    relative to one that none carries.
+    """Return the loops of a function, counted for WORLD and a frame that every body carries; of two frames
+    the second is fixed to the world.
     """
     statements, dofs = tuple(_statements(model, function)), frame_dofs(model)
     tables = (
@@ -64,7 +64,7 @@ def climb_loops(model: Problem, function: Function) -> LoopNest:
 
 def _statements(model: Problem, function: Function) -> Sequence[Statement]:
     if function.at_frame is frame_pairs.manipulability_gradient:
-        # its bound of singular pivots is one of rounding
+        # the threshold of singular pivots depends on rounding
         return pairs.manipulability_gradient(model, function.declaration.scalar)
     if function.at_frame in _LOOPS:
         return _LOOPS[function.at_frame](model)
@@ -76,7 +76,9 @@ def _integers(name: str, numbers: Sequence[int]) -> Table:
 
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
-    """Return the sizes of the arrays that statements write beside the results, motions unless listed here."""
+    """Return the sizes of the arrays that statements write beside the results; unlisted arrays are
+    motions.
+    """
     sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
     sizes |= {
         "jacobian": 6 * model.nv,

@@ -26,7 +26,7 @@ def velocity(model: Problem) -> list[Statement]:
 
 
 def jacobian_time_derivative(model: Problem) -> list[Statement]:
-    """Return each column turned by the velocity of its body as the reference sees it."""
+    """Return for each column its change by the velocity of its body, seen in the reference."""
 
     def column(m: PathStep) -> None:
         relative = m.motion("relative", i=6)
@@ -63,7 +63,7 @@ def acceleration(model: Problem) -> list[Statement]:
 
 
 def classical_acceleration(model: Problem) -> list[Statement]:
-    """The acceleration in the reference plus w x v of the velocity there."""
+    """Return the acceleration in the reference plus w x v of the velocity there."""
 
     def result(m: PathStep) -> None:
         spatial, velocity = m.seen(m.motion("total"), symbol="a"), m.seen(m.motion("moving"), symbol="v")
@@ -73,7 +73,7 @@ def classical_acceleration(model: Problem) -> list[Statement]:
 
 
 def velocity_derivatives(model: Problem) -> list[Statement]:
-    """Return dv/dq_k = v_l x s_k, dv/dv_k = s_k; and what the reference turns."""
+    """Return dv/dq_k = v_l x s_k, dv/dv_k = s_k, plus the change of the reference."""
 
     def column(m: PathStep) -> None:
         s = m.column
@@ -96,12 +96,14 @@ def classical_acceleration_derivatives(model: Problem) -> list[Statement]:
 
 
 def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[Statement]:
-    """da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k; and what the
-    reference turns. classic: of the classical acceleration.
+    """Return da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k, plus the
+    change of the reference.
+
+    classic: differentiate the classical acceleration.
     """
 
     def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
-        """A change of the acceleration in the reference, with that of the velocity."""
+        """Return a change of the acceleration in the reference, with that of the velocity."""
         found = m.seen(change, symbol=symbol)
         if not classic:
             return found.scalars()
@@ -151,8 +153,10 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 def _rates(
     model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
 ) -> list[Statement]:
-    """Add the columns of a body times its entries of v or a to a motion. squared: also those of curvature
-    times squares of v. row: row of an array of motions along the path, the body's or the one after it.
+    """Add the columns of a body times its entries of v or a to a motion.
+
+    squared: also those of curvature times squares of v.
+    row: row of an array of motions along the path, the body's or the one after it.
     """
     offset, strides = (0, {}) if row is None else (6 * row, {"i": 6})
 
@@ -180,8 +184,9 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity. along: also
-    relative to each body of the path, with the step s of each.
+    """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity.
+
+    along: also return them relative to each body of the path, with the step s of each.
     """
     step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})
 

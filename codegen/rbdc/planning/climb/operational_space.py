@@ -1,4 +1,4 @@
-"""The loops of the dynamics that a frame feels, after straight-line code for the factors of M."""
+"""The loops of operational-space dynamics of a frame, after straight-line code for the factors of M."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FELT = 21
 
 
 def tables(model: Problem) -> list[Table]:
-    """Return the rows above each row of M, and where those of each begin."""
+    """Return the rows above each row of M, and where the list of each begins."""
     above = rows_above(model)
     starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
     entries = [j for own in above for j in own] or [0]
@@ -125,8 +125,10 @@ def _along_path(
     text: Callable[[PathStep, str], None],
     above: Callable[[PathStep, str], None] | None = None,
 ) -> Loop:
-    """Return a loop over the rows of M along the path, from the frame on, or over all of them where joints
-    are coupled: what is done for a row, and for each row above it.
+    """Return a loop over the rows of M along the path, from the frame on, or over all of them if joints are
+    coupled.
+
+    It contains the work for a row, and for each row above it.
     """
 
     def body(row: str, index: Index) -> Sequence[Statement]:

@@ -14,7 +14,7 @@ from rbdc.spatial.scalars import sqrt
 
 
 def relative_jacobian(model: Problem) -> list[Statement]:
-    """Return the columns of the joints that carry one of the frames alone."""
+    """Return the columns of the joints that carry only one of the two frames."""
 
     def own(m: PathStep) -> None:
         m.put("J", m.seen(m.column).scalars())

@@ -1,4 +1,4 @@
-"""The loops of a frame's position and placement, and of derivatives of these and of its Jacobian by q."""
+"""The loops of a frame's position and placement, and of their derivatives and those of its Jacobian by q."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def position_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_derivatives(model: Problem) -> list[Statement]:
-    """Return how each column moves origin and axes."""
+    """Return the change of origin and axes by each column."""
 
     def own(m: PathStep) -> None:
         m.put("dplacement_dq", placement_change(m.world, m.seen(m.column, ALIGNED)))
@@ -55,7 +55,7 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return L_b L_a x = w_o x (w_i x x) of the axes too."""
+    """Return L_b L_a x = w_o x (w_i x x), for the axes too."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))
@@ -67,7 +67,7 @@ def placement_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def jacobian_derivatives(model: Problem) -> list[Statement]:
-    """Return how each column changes along another."""
+    """Return the change of each column along another."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).scalars()

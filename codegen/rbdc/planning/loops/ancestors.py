@@ -11,11 +11,10 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class Ancestors:
-    """For each degree of freedom, its ancestors from the root down, then itself: `entries` from `start` to
-    `own`.
+    """Ancestors of each degree of freedom from the root down, then itself: `entries` from `start` to `own`.
 
-    One list for each leaf is enough: the ancestors of a number are the beginning of the list of any leaf
-    below it. Descendants of a number come after it and before `end`.
+    One list for each leaf suffices: the ancestors of a number are the beginning of the list of any leaf below
+    it. Descendants of a number follow it and end before `end`.
     """
 
     start: tuple[int, ...]
@@ -25,8 +24,8 @@ class Ancestors:
 
     @staticmethod
     def of_parents(parents: Sequence[int]) -> Ancestors:
-        """Return the ancestors from the parent of each number, which is smaller than the number; -1 for a
-        root.
+        """Return the ancestors from the parent of each number; parents are smaller than their children, and
+        -1 is the parent of a root.
         """
         start, own, entries = [-1] * len(parents), [-1] * len(parents), list[int]()
         for leaf in reversed(range(len(parents))):
@@ -52,8 +51,10 @@ class Ancestors:
 
 def elimination_parents(model: Model, paths: Ancestors, held: Sequence[int] = ()) -> list[int]:
     """Return the elimination tree of M over v. Eliminating a row fills all entries that it couples; without
-    couplings it is the tree itself. held: rows before those of M, each with entries along the path of the
-    last degree of freedom that it names.
+    couplings the tree is the robot's.
+
+    held: rows before those of M, each with entries along the path of the degree of freedom that is listed for
+        it.
     """
     before = len(held)
     columns = [before + column for column, _, _ in dof_table(model)]

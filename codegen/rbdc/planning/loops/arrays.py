@@ -27,8 +27,9 @@ BODIES = ("i", "parent", "b", "held", "held_root", *(f"{name}_body" for name in 
 class Where(NamedTuple):
     """Indices of a body or a column in the C, by their names in `rbdc.planning.loops.recording`.
 
-    row: of an array, `offset` rows on. entry: of a vector over v; counts_all: over all rows, those before v
-    too.
+    row: of an array, `offset` rows further.
+    entry: of a vector over v.
+    counts_all: whether the entry counts all rows, including those before v.
     """
 
     row: str
@@ -39,11 +40,13 @@ class Where(NamedTuple):
 
 @dataclass
 class Known:
-    """An array as earlier runs of a text found it.
+    """Properties of an array that earlier runs of a text found.
 
-    kind: of its quantities. of: makes one of its numbers. size: how many these are. kept: those that are
-    stored, because they are not zero whatever the inputs. cleared: how many numbers are zero at first, where
-    sums of pairs begin.
+    kind: type of its quantities.
+    of: function that builds one of its numbers.
+    size: number of numbers of a quantity.
+    kept: numbers that are stored, because they are not structurally zero.
+    cleared: number of entries that are initially zero, where sums of pairs begin.
     """
 
     kind: Any
@@ -54,8 +57,10 @@ class Known:
 
 
 def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[str, int], int, int]:
-    """Return strides, of equal indices their sum, offset and size of an array in which the parts of a place
-    follow each other: an index, how much further, and out of how many.
+    """Return strides (of equal indices their sum), offset and size of an array in which the parts of a place
+    follow each other.
+
+    A part has an index, an offset and the number of its values.
     """
     strides, offset = dict[str, int](), 0
     for name, further, count in reversed(parts):
@@ -65,12 +70,14 @@ def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[st
 
 
 def wheres(at: At) -> list[Any]:
-    """Return where the indices are."""
+    """Return the C indices of the indices."""
     return [index.at for index in (at if isinstance(at, tuple) else (at,))]
 
 
 class Stepped(NamedTuple):
-    """A step of an input: its name, that of the array of the step, and the kind of numbers that take it."""
+    """A step of an input: its name, the name of the array of the step, and the type of numbers that
+    carry it.
+    """
 
     name: str
     unit: str
@@ -78,7 +85,9 @@ class Stepped(NamedTuple):
 
 
 class Arrays:
-    """The arrays of a machine of loops, and the loops around the place of a text; `Loops` has its options."""
+    """The arrays of a machine of loops, and the loops around the current place of a text; options are
+    explained at `Loops`.
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -100,7 +109,7 @@ class Arrays:
 
     @property
     def size(self) -> int:
-        """Rows of vectors and matrices."""
+        """Number of rows of vectors and matrices."""
         return self.before + self.tree.nv
 
     @property
@@ -119,14 +128,16 @@ class Arrays:
         units: Callable[[str], list[Scalar]],
         rate: Callable[[list[Any], list[Scalar]], Sequence[Scalar]] = lambda _, unit: unit,
     ) -> list[Any]:
-        """Return entries of an input with the steps that it takes; `units` reads the array of a step."""
+        """Return entries of an input with its steps; `units` reads the array of a step."""
         for step in self.steps:
             if step.name == name:
                 values = [*tangents(values, rate(values, units(step.unit)), step.kind)]
         return values
 
     def packed(self, x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-        """Return the numbers of a quantity and what makes its like, parts of numbers apart."""
+        """Return the numbers of a quantity, with parts of numbers separated, and a function that builds the
+        like from other numbers.
+        """
         numbers, of = packed(x)
         if not self.steps:
             return numbers, of
@@ -140,8 +151,8 @@ class Arrays:
         return parts, joined
 
     def constants(self, table: str, variable: str, row: int) -> list[Scalar]:
-        """Return the row of a table that a variable says: numbers where all of its group, as this row, have
-        the same.
+        """Return the row of a table that a variable selects, as numbers if all rows of its group are
+        equal.
         """
         kept, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])
         read = self.read(table, len(kept), **{variable: len(kept)}) if different else []
@@ -156,19 +167,19 @@ class Arrays:
     def found(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> LoopArray[Quantity]:
-        """An array by the name that it has in the C."""
+        """Return an array by its name in the C."""
         known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind)))
         if known.cleared:
             self.statements.append(Clear(name, known.cleared))
         return LoopArray(self, name, known, world)
 
     def given(self, name: str, kind: Callable[..., Quantity], size: int) -> LoopArray[Quantity]:
-        """An input by bodies, quantities of so many numbers each."""
+        """Return an input by bodies, as quantities of so many numbers each."""
         known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind), size, set(range(size))))
         return LoopArray(self, name, known, None)
 
     def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
-        """Return a quantity that the first loop finds, and stores from now on."""
+        """Return a quantity that the first loop computes, and store it from now on."""
         name = self.first + name
         if name not in self.needed:
             self.needed.add(name)
@@ -176,7 +187,7 @@ class Arrays:
         return self.found(name, kind)[at]
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
-        """Yield a loop over columns or rows within the loop at hand, which hands it a quantity."""
+        """Yield a loop over columns or rows within the current loop, which passes a quantity to it."""
         numbers, of = packed(carried)
         outer = self.scope
         places, size = outer.carry(numbers), len(outer.now.carried)
@@ -215,7 +226,7 @@ class LoopArray(Array[Quantity]):
         return cast(Quantity, self.known.of(full))
 
     def _zero(self) -> Quantity:
-        """Return the zero that a first run reads where nothing has been stored so far."""
+        """Return the zero that a first run reads from an array in which nothing is stored yet."""
         if not (self.m.dry and hasattr(self.known.kind, "zero")):
             raise UnsupportedError(f"loops read {self.name} before anything is stored there")
         return cast(Quantity, self.known.kind.zero())
@@ -241,7 +252,7 @@ class LoopArray(Array[Quantity]):
         put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
 
     def _place(self, at: At) -> tuple[dict[str, int], int]:
-        """Return strides and offset; so many entries the array has then."""
+        """Return strides and offset, and enlarge the array if it has fewer entries."""
         tree, parts = self.m.tree, []
         for where in wheres(at):
             count = len(tree.kind_of if where.row in BODIES else tree.dofs)
@@ -252,8 +263,9 @@ class LoopArray(Array[Quantity]):
 
 
 class LoopResult(Array[Scalar]):
-    """A vector, a matrix or a tensor of the C, over v; without a name nothing is stored. adds: entries of
-    joints that follow others add up there.
+    """A vector, a matrix or a tensor of the C, over v; without a name nothing is stored.
+
+    adds: whether entries of joints that follow others are added.
     """
 
     def __init__(self, m: Arrays, name: str, *, adds: bool) -> None:
@@ -275,7 +287,7 @@ class LoopResult(Array[Scalar]):
 
     def mirror(self, j: Index, k: Index, value: Scalar) -> None:
         self[j, k] = value
-        if j.at.row not in SAME:  # the loop over columns of one joint comes to both
+        if j.at.row not in SAME:  # the loop over columns of one joint visits both triangles
             self[k, j] = value
 
     def _store(self, at: At, value: Scalar, *, adds: bool) -> None:

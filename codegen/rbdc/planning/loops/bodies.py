@@ -1,4 +1,4 @@
-"""Bodies and columns of loops: all of one kind are traced at once, their constants as symbols."""
+"""Bodies and columns of loops: all bodies of a kind are traced at once, with their constants as symbols."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbdc.spatial.scalars import is_number
 
 
 class Angle:
-    """A joint's angle, whose cosine and sine are known: all that placements ask of it beside sums and
+    """A joint's angle with known cosine and sine; placements need no other functions of it except sums and
     products.
     """
 
@@ -38,7 +38,7 @@ class Angle:
 
 
 class LoopBody(Body):
-    """All bodies of a kind: their constants are symbols, but for those that all of them share."""
+    """All bodies of a kind; their constants are symbols, or numbers if all of them share these."""
 
     def __init__(self, m: Arrays, kind: BodyKind, *, placing: bool) -> None:
         super().__init__(Where("i"))
@@ -51,7 +51,7 @@ class LoopBody(Body):
         return self.m.constants(table, "i", self.m.tree.kind_of.index(self.kind))
 
     def keep(self) -> None:
-        """Store what later loops need of the placement, the columns and the inertia."""
+        """Store the entries of the placement, the columns and the inertia that later loops need."""
         if self.placing:
             first = self.m.first
             for name in ("I", "O", "S", "X"):
@@ -85,7 +85,7 @@ class LoopBody(Body):
         return Placement.of(self.constants("placement")).compose(self.joint.placement(q))
 
     def _rate(self, q: list[Any], unit: list[Scalar]) -> Sequence[Scalar]:
-        """The rate of the entries of q along a direction of the tangent space."""
+        """Return the rate of the entries of q along a direction of the tangent space."""
         return unit if self.joint.rotation == "angle" else self.joint.rate(q, unit)
 
     def _position(self) -> list[Any]:
@@ -117,7 +117,7 @@ class LoopBody(Body):
 
     @cached_property
     def _first_columns(self) -> list[Motion]:
-        multiplier = self.constants("coupling")[0]  # how fast the joint moves by its entry of v
+        multiplier = self.constants("coupling")[0]  # ratio of the joint's velocity to its entry of v
         subspace = [s.scaled(multiplier) for s in self.joint.subspace()]
         return [self.placement().act(s) for s in subspace] if self.m.one_frame else subspace
 
@@ -173,7 +173,7 @@ class LoopBody(Body):
 
 
 class LoopColumn(Column):
-    """A column by its place in the C."""
+    """A column at its index in the C."""
 
     def __init__(self, m: Arrays, where: Where, s: Motion | None = None) -> None:
         super().__init__(where)
@@ -186,7 +186,7 @@ class LoopColumn(Column):
 
     @property
     def number(self) -> indices.Index:
-        """Its number."""
+        """Its index."""
         return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
 
     def _joint(self, table: str) -> Entry:
@@ -218,7 +218,7 @@ class LoopColumn(Column):
     def _inner(
         self, rows: Sequence[str], first: indices.Index, stop: Entry, about: str, carried: Quantity
     ) -> Iterator[tuple[Column, Quantity]]:
-        """Yield a loop over columns by one of these rows, another one for each loop around it."""
+        """Yield a loop over columns by one of these rows; each loop around it uses another row."""
         depth = len(self.m.scopes)
         if depth > len(rows):
             raise UnsupportedError(f"loops have columns within columns {len(rows)} deep at most")
@@ -228,7 +228,7 @@ class LoopColumn(Column):
 
 
 def _branches(m: Arrays) -> bool:
-    """Whether any body carries another."""
+    """Return whether any body carries another."""
     return any(body.parent != WORLD for body in m.tree.model.bodies)
 
 

@@ -1,5 +1,5 @@
-"""Contacts with the world as loops: those that hold the same are traced once, with rows along the paths of
-their bodies.
+"""Contacts with the world as loops. Contacts that hold the same components are traced once, with rows along
+the paths of their bodies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SWITCHES, MU, TARGETS = "switches", "mu_or_0", "targets"
 
 
 class LoopContact:
-    """All contacts that hold the same."""
+    """All contacts that hold the same components."""
 
     def __init__(self, m: Loops, contact: Contact) -> None:
         if contact.second is not None or contact.first.body == WORLD:
@@ -41,12 +41,14 @@ class LoopContact:
 
     @property
     def switch(self) -> Scalar:
-        """1 where it holds, 0 otherwise."""
+        """1 while it is active, 0 otherwise."""
         return self.m.read(SWITCHES, 1, c=1)[0]
 
     def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
-        """Return its motion where joints do not accelerate; rows along the axes that users have, or those of
-        the one frame. gains: with its own, and the target that it is held at.
+        """Return its motion for zero joint accelerations; rows are along the user's axes, or those of the
+        common frame.
+
+        gains: include its own gains, and its target.
         """
         m, body = self.m, self.contact.first.body
         origin = m.found_first("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
@@ -78,7 +80,7 @@ class LoopContact:
 
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
-    """Return all contacts, those that hold the same at once."""
+    """Return all contacts; those that hold the same components are traced at once."""
     own = m.tree.model.contacts
     firsts = [next(contact for contact in own if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
     titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]
@@ -86,7 +88,7 @@ def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:
-    """The rows of contacts of the system of `rbdc.algorithms.contacts.dynamics`: -E, -J and gamma."""
+    """Set the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`: -E, -J and gamma."""
     h, gamma = LoopResult(m, matrix, adds=m.tree.coupled), m.result(x)
     count = len(m.tree.model.contacts)
     _given(m, "active", SWITCHES, count, [1.0])
@@ -100,7 +102,7 @@ def hold(m: Loops, matrix: str, x: str) -> None:
 
 
 def _stabilise(m: Loops, gamma: LoopResult) -> None:
-    """Baumgarte's terms, where gains are given."""
+    """Add Baumgarte's terms if there are gains."""
     with m.where_given("gains"):
         _given(m, "target", TARGETS, len(m.tree.model.contacts), [*[0.0] * 6, 1.0])
         for own in contacts(m, "gamma += Kd velocity + Kp error"):
@@ -110,7 +112,7 @@ def _stabilise(m: Loops, gamma: LoopResult) -> None:
 
 
 def take_forces(m: Loops, x: str, forces: str) -> None:
-    """The forces of contacts along the axes that users have."""
+    """Store the forces of contacts along the user's axes."""
     solution, out = m.result(x), m.result(forces)
     for own in contacts(m, "forces of contacts"):
         rows = [solution[r] for r in own.rows]
@@ -120,7 +122,7 @@ def take_forces(m: Loops, x: str, forces: str) -> None:
 
 
 def _given(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
-    """An array of `count` times what stands for an optional input, or of what is given."""
+    """Fill an array with an optional input, or with `count` times its default."""
     size, each = len(absent), Index(Where("c"))
     m.sizes[local] = size * count
     for _ in m.over(count, each, ""):

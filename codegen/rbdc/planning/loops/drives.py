@@ -1,4 +1,4 @@
-"""Entries of q and v by themselves: sines and cosines of angles, and forces of drives."""
+"""Entry-wise work on q and v: sines and cosines of angles, and forces of drives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALONE = Index(Where("at", 0, "at", counts_all=True))
 
 
 def sines(m: Loops, lanes: int) -> None:
-    """The angles of all turning joints, then their sines and cosines, so many side by side."""
+    """Compute the angles of all turning joints, then their sines and cosines, `lanes` side by side."""
     count = len(m.tree.turning)
     if not count:
         return
@@ -31,7 +31,7 @@ def sines(m: Loops, lanes: int) -> None:
 
 
 def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
-    """Damping times v, and armature times a where joints accelerate, added to the entries of an array."""
+    """Add damping times v, and armature times a if joints accelerate, to the entries of an array."""
     terms = [("damping", "v"), *([("armature", "a")] if accelerating else [])]
     terms = [(table, name) for table, name in terms if any(getattr(m.tree.model, table))]
     for at in m.over(m.tree.nv, ENTRY, "motors and damping") if terms else ():
@@ -39,6 +39,6 @@ def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
 
 
 def diagonal(m: Loops, out: str, table: str) -> None:
-    """A table of the drives along a diagonal."""
+    """Add a table of the drives to a diagonal."""
     for at in m.over(m.tree.nv, ENTRY, table) if any(getattr(m.tree.model, table)) else ():
         m.result(out).add((at, at), m.result(table)[ALONE])

@@ -1,5 +1,6 @@
-"""Linear algebra with M = L^T D L by loops, eliminated from the last row up, which keeps the zeros between
-branches: L_ik is not zero for k above i in the elimination tree alone.
+"""Linear algebra with M = L^T D L by loops, eliminated from the last row up.
+
+This keeps the zeros between branches: L_ik is not zero only for k above i in the elimination tree.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ BLOCK = 8
 
 
 class LoopRows(RowMachine):
-    """Rows of the joint-space inertia as loops, or of all with the held ones of contacts before: `paths` are
-    what tables begin with of those above each.
+    """Rows of the joint-space inertia as loops, or these preceded by the held rows of contacts.
+
+    paths: prefix of the names of tables that list the rows above each.
     """
 
     def __init__(self, m: Loops, paths: str = "row") -> None:
@@ -39,7 +41,7 @@ class LoopRows(RowMachine):
 
 
 class LoopRow(Row):
-    """A row by its index."""
+    """A row at its index."""
 
     def __init__(self, m: Loops, index: str, paths: str = "row") -> None:
         super().__init__(Where(index, 0, index, counts_all=True))
@@ -71,8 +73,9 @@ class LoopRow(Row):
 
 
 def invert(m: Loops, inverse: str) -> None:
-    """H, L below the diagonal and D^-1 on it, becomes M^-1, both triangles: row k of L M^-1 = D^-1 L^-T ends
-    at 1 / D on the diagonal.
+    """Replace H, L below the diagonal and D^-1 on it, by M^-1, both triangles.
+
+    Row k of L M^-1 = D^-1 L^-T ends at 1 / D on the diagonal.
     """
     h, saved = m.result(inverse), m.result(SAVED)
     for k in LoopRows(m).rows("row k of M^-1 from those above"):
@@ -90,7 +93,9 @@ def invert(m: Loops, inverse: str) -> None:
 
 
 class Block:
-    """Columns of a matrix side by side: so many of each row from an offset on, `strides` further."""
+    """Columns of a matrix side by side: `size` entries of each row from an offset, which moves by
+    `strides`.
+    """
 
     def __init__(self, m: Loops, matrix: str, size: int, offset: int, **strides: int) -> None:
         self.m, self.matrix, self.size, self.offset, self.strides = m, matrix, size, offset, strides
@@ -99,7 +104,7 @@ class Block:
         return self.m.scope.read(self.matrix, self.size, self.offset, **self._place(row))
 
     def reduce(self, k: Index, row: list[Scalar], others: Iterable[tuple[Index, Scalar]]) -> None:
-        """Row k becomes a row less multiples of others. Sums pass through registers."""
+        """Replace row k by a row minus multiples of others. Sums pass through registers."""
         scope = self.m.scope
         scope.write(SUMS, row)
         for other, factor in others:
@@ -111,7 +116,7 @@ class Block:
 
 
 def _blocks(m: Loops, matrix: str) -> Iterator[Block]:
-    """Yield all columns of a row, whole blocks of them and the rest."""
+    """Yield all columns of a row: whole blocks and the rest."""
     count, rest = divmod(m.tree.nv, BLOCK)
     for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
         yield Block(m, matrix, BLOCK, 0, c=BLOCK)
@@ -120,7 +125,7 @@ def _blocks(m: Loops, matrix: str) -> Iterator[Block]:
 
 
 def solve_rows(m: Loops, factors: str, b: str) -> None:
-    """B := -M^-1 B, a row at a time, by L below the diagonal and D^-1 on it."""
+    """Replace B by -M^-1 B, row by row, with L below the diagonal and D^-1 on it."""
     h, rows = m.result(factors), LoopRows(m)
     for k in rows.rows("L^T Y = B", backward=True):
         for block in _blocks(m, b):

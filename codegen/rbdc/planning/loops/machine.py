@@ -21,16 +21,20 @@ Kind = TypeVar("Kind")
 
 
 class Loops(Arrays, ComposedMachine):
-    """Loops over bodies and over columns, all quantities in one frame, the axes of the world about the origin
-    of the root body, or those of a body in its own.
+    """Loops over bodies and over columns.
 
-    v, a: the names of the inputs or arrays that joints move by; zero where there is none. external: there are
-    external forces. one_frame: the former of the two frames. before: how many rows vectors and matrices have
-    before those of v. names: those that results have in place of the text's, "" of one that is not wanted.
+    By default all quantities are in one frame, the axes of the world about the origin of the root body;
+    otherwise those of a body are in its own.
 
-    A text runs until what is known of its arrays no longer changes: which entries are zero, and which of the
-    placements X, columns S, inertias I and origins O of roots, found in the first loop over bodies, later
-    loops read. The first loop has no loops within.
+    v, a: names of the inputs or arrays of velocities and accelerations; zero without a name.
+    external: whether there are external forces.
+    one_frame: whether all quantities are in one frame.
+    before: number of rows of vectors and matrices before those of v.
+    names: names of results in place of the text's, "" for results that are not wanted.
+
+    A text runs until the known properties of its arrays no longer change: which entries are zero, and which
+    placements X, columns S, inertias I and origins O of roots, computed in the first loop over bodies, later
+    loops read. The first loop contains no other loop.
     """
 
     def run(self, text: Callable[[Loops], object]) -> list[Statement]:
@@ -56,7 +60,7 @@ class Loops(Arrays, ComposedMachine):
 
     @contextmanager
     def where_given(self, name: str) -> Iterator[None]:
-        """Statements for an optional input."""
+        """Record statements for an optional input."""
         before = len(self.statements)
         yield
         self.statements[before:] = [WhereGiven((name,), tuple(self.statements[before:]))]
@@ -70,7 +74,7 @@ class Loops(Arrays, ComposedMachine):
         self.placed = True
 
     def by_kind(self, loop: Loop, on: Entry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
-        """Yield a loop whose body is one of several by an index, each for a place that has a title."""
+        """Yield a loop whose body is selected by an index, for each of several places, which have titles."""
         cases = []
         for title, place in places:
             self.scopes.append(Scope(title))
@@ -102,7 +106,7 @@ class Loops(Arrays, ComposedMachine):
         return LoopResult(self, name, adds=self.tree.coupled)
 
     def result(self, name: str) -> LoopResult:
-        """Return a vector or a matrix over v that is there."""
+        """Return an existing vector or matrix over v."""
         return LoopResult(self, name, adds=False)
 
     def matrix(self, name: str) -> LoopResult:
@@ -123,7 +127,7 @@ class Loops(Arrays, ComposedMachine):
         return LoopResult(self, name, adds=self.tree.coupled)
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
-        """Nothing: loops have their own comments."""
+        """Do nothing: loops have their own comments."""
 
     def repeated(self, about: str = "") -> Iterator[Index]:
         return self._repeated(0, self.tree.nv, about)
@@ -177,7 +181,7 @@ class Loops(Arrays, ComposedMachine):
 
     @contextmanager
     def _as(self, **changed: object) -> Iterator[None]:
-        """Options that are others for what stands within."""
+        """Replace options within the context."""
         before = {name: getattr(self, name) for name in changed}
         vars(self).update(changed)
         yield
@@ -198,8 +202,9 @@ class Loops(Arrays, ComposedMachine):
     def _products(
         self, at: str, factors: Sequence[Factor], fixed: dict[str, Index]
     ) -> Iterator[tuple[At, Scalar]]:
-        """The products by loops over the first letter, those that are summed over, then the others. Each is
-        computed as soon as its factors are known.
+        """Yield the products by loops over the first letter, the summed letters, then the others.
+
+        Each product is computed as soon as its factors are known.
         """
         first, *others = [letter for letter in at if letter not in fixed]
         letters = dict.fromkeys("".join(own for _, own in factors))
@@ -207,7 +212,7 @@ class Loops(Arrays, ComposedMachine):
         bound = fixed | {letter: Index(Where(letter, 0, letter)) for letter in order}
 
         def known(depth: int, value: Scalar) -> Scalar:
-            """The value times the factors of which the last letter is at this depth."""
+            """Return the value times the factors whose last letter is at this depth."""
             for array, own in factors:
                 if max(order.index(letter) if letter in order else 0 for letter in own) == depth:
                     entry = array[_at(bound[letter] for letter in own)]

@@ -16,7 +16,7 @@ Named = tuple[str, str, Sequence[Scalar]]
 
 
 class PlaceRecorder:
-    """One step: numbers and vectors of so many lanes that it reads, and what it stores."""
+    """One step: the numbers and vectors of `lanes` lanes that it reads, and the values that it stores."""
 
     def __init__(self, lanes: int = 1) -> None:
         self._trace = LaneRecorder("step", lanes=lanes)
@@ -40,14 +40,14 @@ class PlaceRecorder:
         return self.read(place, 1, wide=True)[0]
 
     def read(self, place: Place, size: int, *, wide: bool) -> list[Scalar]:
-        """Return numbers or vectors at a place; read twice they are the same symbols."""
+        """Return numbers or vectors at a place; repeated reads return the same symbols."""
         key = (place, size, wide)
         if key not in self._read:
             self._read[key] = self._trace.entries(self._name(place, wide=wide), 0, size)
         return self._read[key]
 
     def store(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
-        """Store numbers from a place on, or add them to those that are there."""
+        """Store numbers from a place on, or add them to the stored ones."""
         self._trace.store(self._name(place, wide=False, adds=adds), 0, values)
 
     def add_apart(self, values: Mapping[int, Scalar], place: Place) -> None:
@@ -69,11 +69,11 @@ class PlaceRecorder:
         self.put([x for *_, values in named for x in values], place)
 
     def step(self) -> Step:
-        """Return the simplified program of all that was stored, and where its arguments lie."""
+        """Return the simplified program of all stored values, and the places of its arguments."""
         return Step(self._trace.program(), self._places)
 
     def _name(self, place: Place, *, wide: bool = True, adds: bool = False) -> str:
-        """Return a name for an argument, of the array and what leads there; its entries have names with
+        """Return a name for an argument, from the array and its indices; names of its entries end in
         numbers.
         """
         stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])

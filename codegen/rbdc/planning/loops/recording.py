@@ -1,5 +1,5 @@
-"""Steps of loops, and bodies of loops in lanes, traced from algorithms: what is read and written becomes the
-arguments of a program.
+"""Steps of loops, and bodies of loops in lanes, traced from algorithms: reads and writes become the arguments
+of a program.
 """
 
 from __future__ import annotations
@@ -58,8 +58,12 @@ CARRIED = "row"
 
 
 class _Argument(NamedTuple):
-    """An argument of a step: its place, the scalars there, where each lies if not one after the other, and
-    whether they are added to what there is.
+    """An argument of a step.
+
+    place: where it begins.
+    values: its entries.
+    entries: where each entry lies, if they are not contiguous.
+    adds: whether they are added to the stored ones.
     """
 
     place: Place
@@ -69,8 +73,12 @@ class _Argument(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Where a step stores: an array, the indices that lead there, whether it adds to what there is. apart: as
-    one argument, however far its entries lie from each other.
+    """Where a step stores.
+
+    array: the array.
+    strides: the indices of the place.
+    adds: whether it adds to the stored values.
+    apart: whether it is one argument although its entries are not contiguous.
     """
 
     array: str
@@ -82,11 +90,11 @@ class _Target(NamedTuple):
 class StepRecorder:
     """One step: scalars read from arrays, and scalars stored to arrays or added there.
 
-    A place is an array and the indices that lead to it: `read("X", 12, i=12)` are the twelve numbers of `X`
-    from 12 i on. What the step has stored or added is read as it will be there.
+    A place is an array and its indices: `read("X", 12, i=12)` are the twelve numbers of `X` from 12 i on.
+    Reads return the values that the step has stored or added.
 
-    carried: numbers handed to inner loops in an array, by the identity of a scalar its place and itself.
-    earlier: what steps before have read and nothing has changed since.
+    carried: numbers passed to inner loops in an array: by the identity of a scalar its place and itself.
+    earlier: arguments that earlier steps have read and nothing has changed since.
     """
 
     def __init__(
@@ -100,7 +108,7 @@ class StepRecorder:
         self._stored: dict[_Target, dict[int, Scalar]] = {}
 
     def read(self, array: str, size: int, offset: int = 0, **strides: int) -> list[Scalar]:
-        """Return the `size` numbers at a place; read twice they are the same symbols."""
+        """Return the `size` numbers at a place; repeated reads return the same symbols."""
         if not size:
             return []
         target = _Target(array, tuple(strides.items()))
@@ -143,7 +151,7 @@ class StepRecorder:
         self._stored[_Target(array, tuple(strides.items()), adds=True, apart=True)] = dict(values)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Name values and the formula that gives them, for the reader of the C."""
+        """Name values and their formula for the reader of the C."""
         self._labels.record(self.title, formula, symbol, values)
 
     def stores(self, array: str = "") -> bool:
@@ -153,15 +161,15 @@ class StepRecorder:
         return bool(self.carried) or any(self._stored.values())
 
     def unchanged(self, changed: set[str]) -> dict[str, _Argument]:
-        """Return arguments that it and steps before have read, of arrays that neither it nor others have
-        changed.
+        """Return arguments that this and earlier steps have read, from arrays that neither this step nor
+        `changed` changes.
         """
         known = {**self._earlier, **self._read}
         changed = changed | {target.array for target in self._stored}
         return {name: own for name, own in known.items() if own.place.array not in changed}
 
     def step(self) -> Step:
-        """Return the simplified program of all that was stored, and where its arguments lie."""
+        """Return the simplified program of all stored values, and the places of its arguments."""
         if self.carried:
             self.write(self.carrier, [x for _, x in self.carried.values()])
         outputs = dict[str, _Argument]()
@@ -198,7 +206,7 @@ class StepRecorder:
         return inputs
 
     def _written(self) -> Iterator[tuple[str, _Argument]]:
-        """Yield the arguments that are stored, by names: entries one after the other together."""
+        """Yield the stored arguments by name, with contiguous entries combined."""
         for target, stored in self._stored.items():
             firsts = [0] if target.apart else [k for k in sorted(stored) if k - 1 not in stored]
             for first in firsts:
@@ -209,21 +217,24 @@ class StepRecorder:
 
 
 def _name(target: _Target, offset: int) -> str:
-    """Return the name of the argument at a place: of its array, and of the indices that lead there."""
+    """Return the name of the argument at a place, from its array and its indices."""
     indices = (name for name, _ in target.strides)
     return "_".join([target.array, *indices, *([str(offset)] if offset else [])])
 
 
 def _place(target: _Target, offset: int) -> Place:
-    """Return the place that indices lead to by their names."""
+    """Return the place of the indices by their names."""
     found = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
     return Place(target.array, tuple(found), offset)
 
 
 class Scope:
-    """The body of a loop: steps and the loops between them. Statements after an inner loop move before it,
-    unless they read or write what the inner loop stores. title: what the steps are about. depth: of the loops
-    around it that carry numbers.
+    """The body of a loop: steps and the loops between them.
+
+    Statements after an inner loop move before it unless they read or write arrays that the inner loop stores.
+
+    title: subject of the steps.
+    depth: number of surrounding loops that carry numbers.
     """
 
     def __init__(self, title: str = "", depth: int = 0) -> None:
@@ -263,7 +274,7 @@ class Scope:
         return self.now
 
     def carry(self, numbers: Sequence[Scalar]) -> list[int | None]:
-        """Hand numbers to an inner loop: where they are in the array of this loop, None of zeros."""
+        """Pass numbers to an inner loop; return their indices in the array of this loop, None for zeros."""
         if self.carrier in self.changed:
             self._renew()
         pool = self.now.carried
@@ -272,7 +283,7 @@ class Scope:
         return places
 
     def statements(self, *, dry: bool) -> tuple[Statement, ...]:
-        """Return all of them; none where nothing but what is stored is asked for."""
+        """Return all statements; none if only stored values are requested."""
         there = (part for part in self.parts if isinstance(part, Loop) or part.stores())
         return () if dry else tuple(part if isinstance(part, Loop) else part.step() for part in there)
 
@@ -287,8 +298,11 @@ class Scope:
 
 @dataclass
 class LaneRecorder:
-    """One body: entries of arrays that it reads, and those that it writes. All are arrays of vectors of so
-    many lanes, but `numbers`, which are the same for all lanes. adds: arrays to which entries are added.
+    """One body: the array entries that it reads, and those that it writes.
+
+    All arrays hold vectors with one number for each lane, except `numbers`, which are the same for all lanes.
+
+    adds: arrays to which entries are added.
     """
 
     name: str
@@ -305,7 +319,7 @@ class LaneRecorder:
         self._comment = comment
 
     def read(self, array: str, entry: int = 0) -> Scalar:
-        """Return an entry of an array: what is written there, or else what it holds."""
+        """Return an entry of an array: its new value if it is written, else its stored one."""
         if entry in self._written.get(array, {}):
             return self._written[array][entry]
         known = self._read.setdefault(array, [])
@@ -326,23 +340,23 @@ class LaneRecorder:
         self._labels.record("", self._comment, symbol, values)
 
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:
-        """Write consecutive entries of an array, but those that it holds."""
+        """Write consecutive entries of an array, except unchanged ones."""
         stored = {k: x for k, x in enumerate(values, start) if x is not self._held(array, k)}
         self.let("", list(stored.values()))
         self._written.setdefault(array, {}).update(stored)
 
     def holds(self, values: Iterable[Scalar]) -> bool:
-        """Return whether values are constants, or as they were read."""
+        """Return whether values are constants, or unchanged reads."""
         known = {id(y) for entries in self._read.values() for y in entries}
         return all(is_number(x) or id(x) in known for x in values)
 
     def _held(self, array: str, entry: int) -> Scalar | None:
-        """Return the number that is and stays in an entry, as far as it was read."""
+        """Return the number that remains in an entry, if the entry was read."""
         known = self._read.get(array, [])
         return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None
 
     def program(self) -> Program:
-        """Return the simplified program of all that was stored."""
+        """Return the simplified program of all stored values."""
         outputs = [(name, list(entries.values())) for name, entries in self._written.items()]
         program = from_casadi(self.name, list(self._read.items()), outputs, self._labels)
         program = verify(chain_sums(optimise(program)))

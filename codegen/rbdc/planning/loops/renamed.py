@@ -1,4 +1,4 @@
-"""A machine whose arrays have names of their own, for texts that may call theirs as inputs or tables are."""
+"""A machine that renames arrays, so that texts may use the names of inputs or tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbdc.spatial import Scalar
 class Renamed(Machine):
     """Another machine, with `text_` before the names of arrays.
 
-    Raises ValueError for a name that C cannot have.
+    Raises ValueError for a name that is no C identifier.
     """
 
     def __init__(self, m: Machine) -> None:

@@ -66,14 +66,14 @@ def _articulated_bodies(m: Loops, ddq: str) -> None:
 
 
 def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
-    """Accelerations, and the factors of M."""
+    """Compute accelerations, and the factors of M."""
     _moving(m, ddq)
     _composite_bodies(m, h)
     _solve(m, LoopRows(m), h, ddq)
 
 
 def _moving(m: Loops, ddq: str) -> None:
-    """tau less the forces of joints that do not accelerate."""
+    """Store tau minus the forces for zero joint accelerations."""
     m.v, m.a, m.external = "v", "", True
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
     drives.drives(m, ddq)
@@ -83,7 +83,7 @@ def _moving(m: Loops, ddq: str) -> None:
 
 
 def _solve(m: Loops, rows: LoopRows, h: str, b: str) -> None:
-    """b := H^-1 b, and H by its factors."""
+    """Replace b by H^-1 b, and H by its factors."""
     factors, x = m.result(h), m.result(b)
     factorise(rows, factors)
     raise_up(rows, factors, x)
@@ -91,7 +91,9 @@ def _solve(m: Loops, rows: LoopRows, h: str, b: str) -> None:
 
 
 def _constrained_dynamics(m: Loops, ddq: str, forces: str) -> None:
-    """The system of `rbdc.algorithms.contacts.dynamics`, the rows of contacts before those of M."""
+    """Solve the system of `rbdc.algorithms.contacts.dynamics`, with the rows of contacts before those
+    of M.
+    """
     _moving(m, ddq)
     m.before = total_rows(m.tree.model)
     _composite_bodies(m, "H")
@@ -114,12 +116,14 @@ def _inverse_dynamics_derivatives(m: Loops, *outputs: str, v: str = "v", a: str 
 
 
 def _derivatives_at_rest(m: Loops, *outputs: str, v: str = "") -> None:
-    """The derivatives of inverse dynamics without accelerations and forces, without the last ones."""
+    """Compute the derivatives of inverse dynamics without accelerations and forces, except those by
+    accelerations.
+    """
     _inverse_dynamics_derivatives(m, *[*outputs, "", ""][:3], v=v, a="")
 
 
 def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) -> None:
-    """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
+    """Compute d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
     _accelerations(m, "x", inverse)
     _inverse_dynamics_derivatives(m, by_q, by_v, "", a="x")
     for matrix in (by_q, by_v):
@@ -144,8 +148,8 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
 
 
 def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
-    """Return the method that executes the fewest operations for this model, of a function whose record has
-    recursions as loops, and these loops.
+    """Return the method with the fewest operations for this model, and its loops, for a function whose record
+    has loops.
     """
     named, tree = function.policy.rolled, Tree(model)
     made = {
@@ -156,8 +160,9 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
 
 
 def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:
-    """Return a text as loops, with the tables and arrays that it uses; it is called with a machine and the
-    names of the function's outputs.
+    """Return a text as loops, with the tables and arrays that it uses.
+
+    The text is called with a machine and the names of the function's outputs.
     """
     outputs = [p.name for p in declaration.outputs]
     lanes = declaration.scalar.lanes_of_angles(len(tree.turning))
@@ -177,7 +182,7 @@ def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration
 
 
 def _methods(named: Mapping[str, str], model: Problem) -> list[str]:
-    """Return recursions of several that suit the model."""
+    """Return the recursions among several that support the model."""
     if len(named) > 1 and model.coupled:
         return [name for name in named if named[name] != _ARTICULATED]
     if len(named) > 1 and model.nv > _LARGEST_ON_STACK:

@@ -18,7 +18,7 @@ from rbdc.spatial import Placement, RigidInertia
 
 
 def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
-    """Return the kind of contacts that one program serves: how many components there are, and which are
+    """Return the kind of contacts that one program serves: the number of components, and which of them are
     held.
     """
     return contact.kind.components, contact.held
@@ -26,14 +26,16 @@ def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class BodyKind:
-    """Bodies that one program serves: those of one joint, in its z-axis frame, on the world or on a body."""
+    """Bodies that one program serves: those with the same joint, in its z-axis frame, on the world or on a
+    body.
+    """
 
     joint: JointType
     rooted: bool
 
     @property
     def title(self) -> str:
-        """The name that readers of the C see."""
+        """The name of the kind for readers of the C."""
         return "on the world" if self.rooted else f"{self.joint.kind} joint"
 
 
@@ -65,7 +67,7 @@ class Tree:
         }
 
     def groups(self, table: str) -> Sequence[BodyKind | None]:
-        """By rows of a table of constants which share a program, as far as their numbers go."""
+        """Return for each row of a table of constants its group: rows of a group share a program."""
         rows = len(self.constants[table])
         return self.kind_of if table != "contact_frame" else [None] * rows
 
@@ -77,7 +79,7 @@ class Tree:
 
     @cached_property
     def kept(self) -> dict[str, list[int]]:
-        """The columns of each table of constants in which rows of any group differ: what the C has of it."""
+        """The columns of each table of constants that differ within a group: the C stores only these."""
         return {
             name: sorted({k for own in dict.fromkeys(self.groups(name)) for k in self.differing(name, own)})
             for name in self.constants
@@ -90,12 +92,12 @@ class Tree:
 
     @cached_property
     def turning(self) -> list[int]:
-        """The bodies whose joint turns by an angle."""
+        """The bodies whose joint has an angle."""
         return [k for k, body in enumerate(self.model.bodies) if body.joint.rotation == "angle"]
 
     @cached_property
     def indices(self) -> dict[str, Sequence[int]]:
-        """Columns of integers by the names that they have in the C."""
+        """Columns of integers by their names in the C."""
         bodies, starts = self.model.bodies, first_dofs(self.model)
         above, rows = self.paths, self.rows
         return {
@@ -121,8 +123,11 @@ class Tree:
 
     @cached_property
     def contact_indices(self) -> dict[str, Sequence[int]]:
-        """Columns of integers. contact_*: of each contact with the world. held_*: the rows above each row in
-        the elimination tree, rows of contacts numbered before those of M.
+        """Columns of integers.
+
+        contact_*: one entry for each contact with the world.
+        held_*: the rows above each row in the elimination tree, with rows of contacts numbered before those
+        of M.
         """
         contacts, rows = self.model.contacts, row_slices(self.model)
         bodies = [contact.first.body for contact in contacts]
@@ -147,7 +152,7 @@ class Tree:
         return list(dict.fromkeys(map(kind_of, self.model.contacts)))
 
     def table(self, name: str) -> Table | None:
-        """Return the table of this name, as it stands in the C; None where it is no table's."""
+        """Return the table with this name in the C; None if no table has it."""
         indices = self.contact_indices if name.startswith(("contact_", "held_")) else self.indices
         if name in indices:
             return Table(name, tuple((x,) for x in indices[name]), integer=True)

@@ -1,8 +1,8 @@
 """The bodies of each kernel of windows, by its name in `rbdc.planning.windows.kernels`: the loops of its text
 over rows of limbs, a free root, the frames of joints with several degrees of freedom.
 
-Everything is in one frame, [linear; angular], about its origin. Regrouping leaves no mass to bodies on
-revolute joints: most of what follows from it is then zero.
+Everything is in one frame, [linear; angular], about its origin. Regrouping leaves bodies on revolute joints
+without mass, so that most quantities that depend on mass are zero.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> Rows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> Rows:
-    """Return bodies move without accelerations of joints, until M^-1 gives these from the torques that are
-    left.
+    """Return the loops for bodies with zero joint accelerations; M^-1 times the remaining torques later gives
+    these.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = Rows(constants, *names)
@@ -90,9 +90,10 @@ def _forward_dynamics_derivatives(constants: Constants) -> Rows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """Return the motion of row 0 as a free root in its own axes, its linear velocity taken as zero, with G =
-    -R^T g the acceleration of the world. solved: dv/dt is still to be found, taken as zero, and the force on
-    the root's own body is written for that.
+    """Return the motion of row 0 as a free root in its own axes, with zero linear velocity.
+
+    G = -R^T g is the acceleration of the world. solved: dv/dt is still unknown and taken as zero, and the
+    force on the root's own body is written for that.
     """
     trace = LaneRecorder("root_motion", ("q", "v", "a", "g", "force"))
     trace.begin("G = -R^T g, a = G + dv/dt + w x v")
@@ -112,8 +113,10 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """Return a free root as six joints one after the other, s the unit vectors: their records in `own`, from
-    `inertia`, that of all that it carries. solved: and `whole`, that with its own (6, 6).
+    """Return a free root as six joints in series, whose s are unit vectors: their records in `own`, from
+    `inertia`, that of its subtree without the root.
+
+    solved: store `whole` too, the inertia with that of the root (6, 6).
     """
     trace = LaneRecorder("root_joints", ("inertia", "whole", "own"))
     carried = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
@@ -130,8 +133,8 @@ def _root_joints(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_columns(constants: Constants) -> Program:
-    """Return F_a and t of the six columns of a free root from `sum`, the bodies that it carries, and `w`, its
-    angular velocity.
+    """Return F_a and t of the six columns of a free root from `sum`, over the bodies that it carries, and
+    `w`, its angular velocity.
     """
     trace = LaneRecorder("columns_of_root", ("sum", "w", "own"))
     root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
@@ -148,7 +151,7 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """Return the frame of the first node of a joint with several degrees of freedom, axes and origin."""
+    """Return the frame of the first node of a joint with several degrees of freedom: axes and origin."""
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

@@ -1,7 +1,8 @@
-"""M^-1 from the factors of articulated bodies, by the rows of a supernode of L at a time
+"""M^-1 from the factors of articulated bodies, by the rows of one supernode of L at a time
 (`rbdc.planning.windows.widths`).
 
-T is the inverse of L within a supernode: of K_i, the forces of its joints, L has s_j . K_i for j above i.
+T is the inverse of L within a supernode. With K_i, the forces of its joints, L has the entries s_j . K_i for
+j above i.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _START: Index = Entry("start_of", NODE)
 
 
 def inverse_tables(layout: Layout) -> Iterator[Table]:
-    """By supernode its first column, that of its register, columns of joints above it, blocks before it."""
+    """Yield for each supernode its first column, that of its register, columns of joints above it, and blocks
+    before it.
+    """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
     blocks = [_blocks(node.start, lanes) for node in nodes]
@@ -49,7 +52,7 @@ def _blocks(start: int, lanes: int) -> list[int]:
 
 
 def invert(layout: Layout) -> Routine:
-    """Return all of M^-1, from the root to the leaves."""
+    """Return the computation of M^-1, from the root to the leaves."""
     made: dict[tuple[Shape, int], Routine] = {}
     mirror = _mirror(layout)
     statements: list[Statement] = []
@@ -64,7 +67,7 @@ def invert(layout: Layout) -> Routine:
 
 
 def _mirror(layout: Layout) -> Routine:
-    """Return the rows of a supernode from its register on as columns."""
+    """Return the copy of a supernode's rows, from its register on, to columns."""
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
     m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
     inner = Loop("j", Entry("first_of", NODE), i, (m.step(),))
@@ -74,7 +77,7 @@ def _mirror(layout: Layout) -> Routine:
 
 
 class _SupernodeLoops:
-    """The statements for supernodes of one shape, of which so many columns of a free root are above."""
+    """The statements for supernodes of one shape, with `rooted` columns of a free root above."""
 
     def __init__(self, layout: Layout, shape: Shape, rooted: int) -> None:
         self.layout, self.shape, self.rooted = layout, shape, rooted
@@ -82,7 +85,7 @@ class _SupernodeLoops:
         self.pitch = -(-6 // layout.lanes) * layout.lanes
 
     def routine(self, name: str) -> Routine:
-        """Return rows of M^-1, and what they are as columns."""
+        """Return the computation of rows of M^-1, and their copy to columns."""
         lanes, size, shape = self.lanes, self.size, self.shape
         statements: list[Statement] = [*(self._within() if shape.inner else ()), self._inner()]
         if not shape.top:
@@ -102,16 +105,16 @@ class _SupernodeLoops:
         return Routine(name, about, ("factors", "inverse"), tuple(statements), ("node",), arrays, widths)
 
     def _own(self, row: Row, offset: int = 0) -> Place:
-        """In the record of a column."""
+        """Return a place in the record of a column."""
         return self.layout.own("factors", plus(_START, row.number), offset)
 
     def _row(self, row: Row, column: Index) -> Place:
-        """From a column on in a row of the inverse."""
+        """Return a place from a column on in a row of the inverse."""
         columns = self.layout.columns
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
     def _vector(self, array: str, row: Row) -> Place:
-        """Return the register of a row in an array of them."""
+        """Return the register of a row in an array of registers."""
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: Row, lane: Row) -> Scalar:
@@ -119,7 +122,7 @@ class _SupernodeLoops:
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
-        """Return L within: of each column its K . s of those above."""
+        """Return the computation of L within: for each column its K . s of those above."""
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
         places = {f"lane{row.lane}": self._own(row) for row in self.shape.rows} | {"vector": Place("s")}
@@ -130,7 +133,7 @@ class _SupernodeLoops:
         return [Step(program, places), m.step()]
 
     def _inner(self) -> Step:
-        """Return T^T: unit vectors less those of columns below."""
+        """Return the computation of T^T: unit vectors minus those of columns below."""
         m, rows = PlaceRecorder(self.lanes), self.shape.rows
         made: dict[int, Scalar] = {}
         for row in reversed(rows):
@@ -142,7 +145,7 @@ class _SupernodeLoops:
         return m.step()
 
     def _outer(self) -> Loop:
-        """Return -T K."""
+        """Return the computation of -T K."""
         m, made = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             record = self._own(row, at.TRANSPOSED)
@@ -154,8 +157,9 @@ class _SupernodeLoops:
         return Loop("at", 0, 6, (m.step(),), "-T K", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
-        """Return how the joint above accelerates in columns of M^-1 from one on: the sum of s times the rows
-        of it and of what carries it, s of a root being unit vectors.
+        """Return the acceleration of the joint above in columns of M^-1 from one on.
+
+        It is the sum of s times the rows of the joint and of its ancestors; the s of a root are unit vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
@@ -185,13 +189,13 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """Return the square as columns."""
+        """Return the copy of the square to columns."""
         to = self.layout.matrix("inverse", column, Entry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)
 
     def _itself(self) -> Step:
-        """Return T D^-1 T^T - T K a where the supernode meets itself."""
+        """Return T D^-1 T^T - T K a in the columns of the supernode itself."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             own = m.number(self._own(row, at.PIVOT)) * m.vector(self._vector("inner", row))

@@ -1,4 +1,4 @@
-"""Where all lies in a kernel of windows: its arrays and their sizes in numbers, the tables of the robot."""
+"""Layout of a kernel of windows: its arrays and their sizes in numbers, the tables of the robot."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Layout:
         return (LIMBS * self.rows + self.first + 2) * at.OWN_SIZE
 
     def own(self, array: str, column: Index, offset: int = 0) -> Place:
-        """In the record of a column."""
+        """Return a place in the record of a column."""
         return Place(array, ((Entry("slot_of", column), at.OWN_SIZE),), offset)
 
     def entries(self, begin: int, column: Index) -> Place:
@@ -118,7 +118,7 @@ class Layout:
         return Place("by", ((column, 1),), begin * self.padded, pitch=self.padded)
 
     def matrix(self, array: str, row: Index, column: Index, offset: int = 0) -> Place:
-        """Return a row of a square matrix from a column on."""
+        """Return the place of a row of a square matrix, from a column on."""
         return Place(array, ((row, self.columns), (column, 1)), offset)
 
     def of_columns(self, array: str, column: Index) -> Place:
@@ -127,39 +127,43 @@ class Layout:
 
     @cached_property
     def blocks(self) -> list[int]:
-        """First columns of registers side by side over all columns, the last ending with the matrix."""
+        """First columns of registers side by side over all columns; the last register ends with the
+        matrix.
+        """
         return [min(k, self.columns - self.lanes) for k in range(0, self.columns, self.lanes)]
 
     @property
     def slot_of(self) -> list[int]:
-        """By column where its record is."""
+        """Index of the record of each column."""
         root = [LIMBS * self.rows + k for k in range(self.first)]
         return root + [self.schedule.slots[node] for node in self.schedule.nodes]
 
     def body(self, node: Node | None) -> Body:
-        """Return the body of a node; any for a lane without one."""
+        """Return the body of a node; an arbitrary one for a lane without a node."""
         return self.model.bodies[(node or self.schedule.nodes[0]).body]
 
     @cached_property
     def moved(self) -> list[int]:
-        """By row 1 where bodies come from several rows or lanes, else 0; empty if no row is so."""
+        """For each row 1 if its bodies come from several rows or lanes, else 0; empty if all are 0."""
         found = [int(row < 0) for row in self.schedule.above]
         return found if any(found) else []
 
 
 def step_at(program: Program, places: Mapping[str, Place]) -> Step:
-    """Return a program at those of the places that are its arguments'."""
+    """Return a program as a step, with the places of its arguments."""
     arguments = {array.name for array in (*program.inputs, *program.outputs)}
     return Step(program, {name: place for name, place in places.items() if name in arguments})
 
 
 def integers(name: str, entries: Iterable[int], width: int = 1) -> Table:
-    """Return a table of indices, so many a row; of none one that no loop reads."""
+    """Return a table of indices with `width` entries a row; an empty table has one entry, which no loop
+    reads.
+    """
     return replace(numbers(name, [*entries] or [0], width), integer=True)
 
 
 def numbers(name: str, entries: Iterable[float], width: int = 1) -> Table:
-    """Return a table of numbers, so many a row."""
+    """Return a table of numbers with `width` entries a row."""
     found = [float(x) for x in entries]
     return Table(name, tuple(tuple(found[k : k + width]) for k in range(0, len(found), width)))
 
@@ -173,7 +177,7 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
 
 
 def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
-    """Return where each of some lists begins when they follow each other, and where the last ends."""
+    """Return the beginning of each list in their concatenation, and the end of the last one."""
     return [0, *accumulate(map(len, lists))]
 
 

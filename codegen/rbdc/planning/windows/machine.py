@@ -24,7 +24,7 @@ ABOVE = Index("up")
 
 
 class Entry(NamedTuple):
-    """Where a number lies, or with a factor what it follows from, and is not stored."""
+    """Where a number lies. With a factor the number is computed from that entry and is not stored."""
 
     array: str
     entry: int
@@ -66,12 +66,13 @@ PLACES: Mapping[str, Sequence[Entry | None]] = {
 class Rows(Machine):
     """Loops over rows of limbs, all quantities in one frame (`rbdc.planning.windows`).
 
-    Loops that follow each other in the same direction are one program, and so are those over columns with
-    what goes up before them. What goes up is added to what carries the row outside of the programs: `sum` as
-    it is, `left` to `inertia`. Loops over pairs of columns are those over windows.
+    Consecutive loops in the same direction are one program, as are loops over columns and the passes towards
+    the root before them. Quantities that a row passes towards the root are added to its carrier outside of
+    the programs: `sum` as it is, `left` to `inertia`. Loops over pairs of columns are those over windows.
 
-    names: the programs', in their order. v, a: the inputs by rows that joints move by; zero where there is
-    none. external: there are external forces.
+    names: names of the programs, in order.
+    v, a: inputs by rows of joint velocities and accelerations; zero if absent.
+    external: whether there are external forces.
     """
 
     def __init__(self, constants: Constants, *names: str) -> None:
@@ -82,11 +83,11 @@ class Rows(Machine):
 
     @property
     def now(self) -> LaneRecorder:
-        """The program at hand."""
+        """The current program."""
         return self.bodies[-1].trace
 
     def programs(self) -> Iterator[Program]:
-        """Return the bodies of the loops, in their order."""
+        """Return the bodies of the loops, in order."""
         return (body.trace.program() for body in self.bodies)
 
     def down(self, about: str = "") -> Iterator[RowBody]:
@@ -127,7 +128,7 @@ class Rows(Machine):
         return RowArray(self, (), itemgetter(0))
 
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
-        """Nothing: loops have their own comments."""
+        """Do nothing: loops have their own comments."""
 
 
 class RowBody(Body):
@@ -142,7 +143,7 @@ class RowBody(Body):
             self._place()
 
     def _place(self) -> None:
-        """Find and store axes, origin and s, which later programs read."""
+        """Compute and store axes, origin and s, which later programs read."""
         constants, trace = self.m.constants, self.trace
         trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
         fixed = frame(trace.entries(ABOVE.at, at.AXES_AT, 12)).compose(frame(self.constants(POSE)))
@@ -157,7 +158,7 @@ class RowBody(Body):
         trace.store("joint", at.AXIS, s.scalars())
 
     def constants(self, names: Iterable[str]) -> list[Scalar]:
-        """Return constants by their names, zeros where they are so throughout."""
+        """Return constants by name, zeros for those that are zero in all rows."""
         places = {name: place for place, name in enumerate(self.m.constants.values)}
         return [self.trace.read("c", places[name]) if name in places else 0.0 for name in names]
 
@@ -190,7 +191,7 @@ class RowBody(Body):
         return self.placement().act_force(given)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        if not self.trace.holds(values):  # a section would read them all before anything needs them
+        if not self.trace.holds(values):  # a section would load all of them before they are needed
             self.trace.begin(formula)
             self.trace.let(symbol, values)
 
@@ -215,11 +216,13 @@ class RowColumn(Column):
         return self.body.trace.motion("joint", at.AXIS)
 
     def same(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """None: s . (s x* f) is zero, so that loops over windows have a column itself with those above."""
+        """Return nothing: s . (s x* f) is zero, so loops over windows handle a column together with those
+        above.
+        """
         return iter(())
 
     def above(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """None: loops over windows run later, on what is stored here."""
+        """Return nothing: loops over windows run later, on the stored quantities."""
         row, m = cast(Row, carried), self.body.m
         m.array("row", Row)[self], m.array("by_a", Force)[self] = row, row.r
         return iter(())
@@ -229,7 +232,7 @@ class RowColumn(Column):
 
 
 class RowArray(Array[Quantity]):
-    """Quantities of the row's bodies or joints, by the places of their numbers."""
+    """Quantities of the row's bodies or joints, at the places of their numbers."""
 
     def __init__(
         self, m: Rows, places: Sequence[Entry | None], of: Callable[[Sequence[Scalar]], Quantity]

@@ -39,7 +39,7 @@ def narrower_nests(layout: Layout) -> tuple[LoopNest, ...]:
 
 
 def window_nest(layout: Layout) -> LoopNest:
-    """Return the kernel for registers of one width, with the tables and arrays that it names."""
+    """Return the kernel for registers of one width, with its tables and arrays."""
     statements = _KERNELS[layout.function.policy.windows](layout)
     names = set(names_in(statements))
     tables = [*rows.row_tables(layout), *_tables(layout)]
@@ -115,7 +115,7 @@ _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
-    """Return a routine at the beginnings of arrays, of which those that it names otherwise are given."""
+    """Return a call of a routine with the beginnings of arrays; `arrays` replaces some of them."""
     return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
 
 
@@ -124,7 +124,7 @@ def _start(layout: Layout) -> list[Statement]:
 
 
 def _inverse_inertia(layout: Layout) -> list[Statement]:
-    """Return M^-1."""
+    """Return the computation of M^-1."""
     free = root.root_joints(layout) if layout.schedule.free else []
     down = rows.down(layout, "placed_row", "axes and inertias")
     (output,) = layout.outputs
@@ -138,7 +138,7 @@ def _inverse_inertia(layout: Layout) -> list[Statement]:
 
 
 def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
-    """Return derivatives of inverse dynamics."""
+    """Return the derivatives of inverse dynamics."""
     matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
     found = [
         *_start(layout),
@@ -156,7 +156,7 @@ def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
 
 
 def _followed(layout: Layout) -> list[Statement]:
-    """Return entries of joints that follow others, added to those of these."""
+    """Return entries of joints that follow others, added to those of their leaders."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
         to = Place(output, ((Entry("column_in_v", i), nv), (Entry("column_in_v", J), 1)))
@@ -167,7 +167,7 @@ def _followed(layout: Layout) -> list[Statement]:
 
 
 def _diagonal(layout: Layout) -> list[Statement]:
-    """Return terms that springs, damping, motors and dry friction add."""
+    """Return the contributions of springs, damping, motors and dry friction."""
     model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         along: dict[int, Scalar] = {k: float(x) for k, x in enumerate(values) if x != 0.0}
@@ -193,7 +193,7 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """Return the width of dry friction, of the model or as it is given."""
+    """Return the width of dry friction: the input, or the model's."""
     own, given = PlaceRecorder(), PlaceRecorder()
     own.store([known], Place("width"))
     given.store([given.number(Place(FRICTION_WIDTH))], Place("width"))
@@ -201,8 +201,8 @@ def _width(known: float) -> list[Statement]:
 
 
 def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
-    """Return derivatives of inverse dynamics where the accelerations are those of the torques, and -M^-1
-    times them.
+    """Return derivatives of inverse dynamics at the accelerations that the torques cause, and -M^-1 times
+    them.
     """
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free

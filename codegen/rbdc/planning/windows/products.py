@@ -1,4 +1,4 @@
-"""Products with M^-1: accelerations, and by windows -M^-1 times derivatives of inverse dynamics."""
+"""Products with M^-1: accelerations, and for each window -M^-1 times derivatives of inverse dynamics."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _COLUMN: Index = Entry("column_of", B)
 
 
 def product_tables(layout: Layout) -> Iterator[Table]:
-    """Yield first columns of registers; by window the rows with entries, and groups of rows of a product:
-    those that hang on these, and those that do by a free root alone, if at all.
+    """Yield first columns of registers, the rows with entries of each window, and groups of rows of a
+    product.
+
+    The groups are rows that are attached to these, and those attached only through a free root, if any.
     """
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
@@ -42,7 +44,7 @@ def product_tables(layout: Layout) -> Iterator[Table]:
 
 
 def driving(layout: Layout) -> Loop:
-    """Return torques less viscous damping."""
+    """Return torques minus viscous damping."""
     m, damped = PlaceRecorder(), any(layout.model.damping)
     tau, *others = (m.number(Place(x, ((K, 1),))) for x in ("tau", *(("damping", "v") if damped else ())))
     m.store([tau - prod(others) if damped else tau], Place("driving", ((K, 1),)))
@@ -50,7 +52,7 @@ def driving(layout: Layout) -> Loop:
 
 
 def accelerated(layout: Layout) -> Routine:
-    """Return M^-1 times what is left of the torques."""
+    """Return M^-1 times the remaining torques."""
     lanes, m = layout.lanes, PlaceRecorder(layout.lanes)
     rest = m.number(Place("rests", ((Entry("slot_of", J), 1),)))
     m.put([rest * m.vector(layout.matrix("inverse", J, _COLUMN))], Place("sum"), adds=True)
@@ -62,13 +64,15 @@ def accelerated(layout: Layout) -> Routine:
 
 
 def _over_blocks(layout: Layout, *body: Statement) -> Loop:
-    """Return a loop over all columns, as many at a time as there are lanes."""
+    """Return a loop over all columns, one register at a time."""
     return Loop("b", 0, len(layout.blocks), body)
 
 
 def root_response(layout: Layout) -> Routine:
-    """Return how joints accelerate with a free root while they have no torques: M^-1 of joints and root times
-    what the root carries, with the sign of the products.
+    """Return the accelerations of joints without torques when a free root accelerates.
+
+    They are M^-1 of joints and root times the forces of the bodies that the root carries, with the sign of
+    the products.
     """
     first, held, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
     held.put(held.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
@@ -81,7 +85,9 @@ def root_response(layout: Layout) -> Routine:
 
 
 def operations_by_inverse(layout: Layout) -> int:
-    """Return operations of the products of M^-1 and right-hand sides, where there are both."""
+    """Return the number of operations of the products of M^-1 and right-hand sides where both are not
+    zero.
+    """
     if not layout.kernel.solved:
         return 0
     products = _products(layout, *layout.outputs[:2])
@@ -90,7 +96,7 @@ def operations_by_inverse(layout: Layout) -> int:
 
 
 def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
-    """By windows the derivatives of inverse dynamics, and -M^-1 times them."""
+    """Return for each window the derivatives of inverse dynamics, and -M^-1 times them."""
     lanes, first = layout.lanes, layout.first
     matrices = {"q": "bq", "v": "bv"}
     statements = filled(layout, Matrices(matrices, lanes, ()))
@@ -123,9 +129,11 @@ def _products(layout: Layout, by_q: str, by_v: str) -> list[Statement]:
 
 
 def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
-    """Return rows of results: a matrix, of which -1 is taken, times right-hand sides by q and v with entries
-    in some rows alone; those of a root alone for rows that hang on these by it (kind 1), none for rows that
-    do not.
+    """Return rows of results: minus a matrix times right-hand sides by q and v with entries only in some
+    rows.
+
+    Rows that are attached to these through a root alone (kind 1) use only the right-hand sides of the root;
+    unattached rows use none.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = Entry("group", _GROUP)
@@ -147,8 +155,10 @@ def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Se
 
 
 def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
-    """Return the columns of a free root without what it does by itself, of its angular velocity -M^-1 B^T,
-    and what damping takes; what is written beyond them is overwritten.
+    """Return the columns of a free root without its own contributions, for its angular velocity -M^-1 B^T,
+    and those of damping.
+
+    Entries that are written beyond them are overwritten later.
     """
     lanes, size, first = layout.lanes, layout.columns, layout.first
     zeros, both = PlaceRecorder(lanes), PlaceRecorder(lanes)
@@ -176,7 +186,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
 
 
 def _turning(layout: Layout, *joints: Index) -> Step:
-    """Less t of joints times their rows of M^-1, in sums of their own."""
+    """Subtract t of joints times their rows of M^-1, in separate sums."""
     m = PlaceRecorder(layout.lanes)
     made: list[Scalar] = []
     for joint in joints:

@@ -1,4 +1,4 @@
-"""A free root: its motion, what it carries, and its columns."""
+"""A free root: its motion, the bodies that it carries, and its columns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from rbdc.spatial.scalars import is_zero
 
 
 def carrying(layout: Layout) -> list[Statement]:
-    """Return the motion of what carries all: a free root, its linear velocity taken as zero, or the world,
-    which accelerates by -g; and nothing handed to it yet.
+    """Return the motion of the carrier of all bodies, and clear the sums that its children add.
+
+    It is a free root with zero linear velocity, or the world, which accelerates by -g.
     """
     found: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
     if layout.kernel.moving:
@@ -38,7 +39,9 @@ def carrying(layout: Layout) -> list[Statement]:
 
 
 def root_forces(layout: Layout) -> list[Statement]:
-    """Return the root's own force for unit accelerations and B^T, in `owns`, from the composite of all."""
+    """Return the root's force for unit accelerations, and B^T, in `owns`, from the composite of all
+    bodies.
+    """
     total = totals("total", LIMBS, layout.sum_size)
     own = Place("owns", (), layout.own_root)
     return [
@@ -88,7 +91,7 @@ def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
     held, f = m.vectors(9, Place("held")), m.numbers(6, record)
     own, t = (
         m.vector(replace(record, strides=(*record.strides, (B, 1)), offset=k)) for k in (0, 3)
-    )  # t from its column on is 3 numbers further on
+    )  # t begins 3 numbers after its column
     angular = masked(t, m.vector(Place("turning", ((B, 1),))))
     by_velocity = (angular + dot(f[:3], held[3:6])) + dot(f[3:], held[6:])
     found = (dot(f[:3], held[:3]), by_velocity, own)
@@ -98,14 +101,15 @@ def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
 
 
 def root_tables(layout: Layout) -> list[Table]:
-    """Return the columns that turn a root, as a mask; what motors add to its inertia."""
+    """Return the columns that turn a root, as a mask, and the inertia of its motors."""
     turning = tuple(-float(3 <= k < 6) for k in range(layout.root_row))
     return [Table("turning", (turning,), integer=True, mask=True)]
 
 
 def root_joints(layout: Layout) -> list[Statement]:
-    """Return a root as six joints one after the other, s the unit vectors: their records in `factors`; and
-    where derivatives are solved for `whole`, its inertia with all that it carries (6, 6).
+    """Return a root as six joints in series, whose s are unit vectors: their records in `factors`.
+
+    If derivatives are solved for, also `whole`, its inertia with its whole subtree (6, 6).
     """
     own = Place("factors", (), layout.own_root)
     places = {"inertia": Place("carried"), "whole": Place("whole"), "own": own}
@@ -116,9 +120,7 @@ def root_joints(layout: Layout) -> list[Statement]:
 
 
 def root_torques(layout: Layout) -> list[Statement]:
-    """Return forces left to accelerate a root: the given ones less its own and those of all that it
-    carries.
-    """
+    """Return the forces left to accelerate a root: the input minus those of the root and of its subtree."""
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
     m, pushed = PlaceRecorder(), PlaceRecorder()
@@ -133,8 +135,9 @@ def root_torques(layout: Layout) -> list[Statement]:
 
 
 def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
-    """Return the accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e,
-    for the rest is M times these.
+    """Return the accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e.
+
+    The remaining terms are M times these.
     """
     m = PlaceRecorder()
     turn, force, moment = _matrices(m)
@@ -145,7 +148,9 @@ def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
 
 
 def accelerating(layout: Layout) -> Statement:
-    """Return the acceleration of what carries all: of a free root as it is known now, of the world none."""
+    """Return the acceleration of the carrier of all bodies: that of a free root, now known; none for the
+    world.
+    """
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
     made = m.numbers(6, root) if layout.schedule.free else [0.0] * 6
     m.put(made, Place("motions", (), LIMBS * at.ACCELERATION))

@@ -1,4 +1,6 @@
-"""Loops over rows of limbs, around the programs of `bodies.py`; and from rows of limbs to columns."""
+"""Loops over rows of limbs, around the programs of `bodies.py`, and transpositions from rows of limbs to
+columns.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def _name(layout: Layout, node: Node) -> str:
 
 
 def _scaled(layout: Layout) -> dict[str, list[float]]:
-    """Return factors of coordinates, as angles and as lengths, and offsets, by slot."""
+    """Return factors of coordinates, for angles and for lengths, and offsets, by slot."""
     rows = []
     for node in layout.slots:
         body = layout.model.bodies[node.body] if node is not None and node.alone else None
@@ -65,7 +67,7 @@ def _scaled(layout: Layout) -> dict[str, list[float]]:
 
 
 def coordinates(layout: Layout) -> list[Statement]:
-    """Return the entries of q, v and others by slots, and sines and cosines of all angles."""
+    """Return the entries of q, v and other inputs by slots, and sines and cosines of all angles."""
     m, slides = PlaceRecorder(), layout.constants.slides
     q = m.number(Place("q", ((Entry("q_of", K), 1),)))
     scaled = layout.model.coupled or slides or layout.schedule.filled_in
@@ -79,7 +81,7 @@ def coordinates(layout: Layout) -> list[Statement]:
 
 
 def _place(layout: Layout, name: str) -> Place:
-    """Return the argument of a body of this name in row r."""
+    """Return the argument of a body with this name in row r."""
     rows = {
         "own": ("motions", at.MOTION_SIZE, 1),
         "joint": ("joints", at.JOINT_SIZE, 0),
@@ -105,7 +107,7 @@ def of_row(layout: Layout, name: str) -> Step:
 
 
 def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
-    """Return entry k of what carries each lane of row r."""
+    """Return entry k of the carrier of each lane of row r."""
     found = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
@@ -115,8 +117,9 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
 
 
 def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
-    """Return a loop from the root to the leaves; begin: the first entry of what carries a row that it
-    reads.
+    """Return a loop from the root to the leaves.
+
+    begin: the first entry of a row's carrier that it reads.
     """
     steps: list[Statement] = []
     if layout.moved:
@@ -128,14 +131,14 @@ def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
 
 
 def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statement]:
-    """Add `size` entries that a row hands on to what carries it."""
+    """Add `size` entries of a row to its carrier."""
     above = Place(to, ((Entry("above", R), LIMBS * size),))
     plain = _moved(size, own, above, adds=True)
     if not layout.moved:
         return [plain]
     kept = _moved(size, own, Place("kept"))
     apart, places = list[Statement](), {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)}
-    # a load of two neighbouring lanes would wait for the store of each
+    # a load of two neighbouring lanes would wait for both stores
     for some in ((0, 2), (1, 3)):
         entry = parted("handed_on", LIMBS, 1, some)
         added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
@@ -144,14 +147,14 @@ def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statemen
 
 
 def _moved(size: int, own: Place, to: Place, *, adds: bool = False) -> Step:
-    """Return vectors from one place to another, or added there."""
+    """Return copies of vectors from one place to another, or additions."""
     m = PlaceRecorder(LIMBS)
     m.put(m.vectors(size, own), to, adds=adds)
     return m.step()
 
 
 def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
-    """Return entries of row r to the records of its lanes, from their beginnings on."""
+    """Return copies of the entries of row r to the records of its lanes, from their beginnings on."""
     program = records("records", LIMBS, entries)
     size = sum(entries.values())
     places = {name: Place(name) for name in entries} | {"joint": joint}
@@ -163,7 +166,9 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: Layout) -> Loop:
-    """Return leaves to root: s, K = U / D and 1 / D of each joint in `factors`, inertias handed on."""
+    """Return the pass from the leaves to the root: s, K = U / D and 1 / D of each joint in `factors`, with
+    inertias added to the carriers.
+    """
     size = layout.inertia_size
     kept = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
     handed = _to_carrier(layout, "inertias", size, Place("left"))
@@ -173,7 +178,7 @@ def articulated(layout: Layout) -> Loop:
 
 
 def external(layout: Layout) -> WhereGiven:
-    """Return external forces off those of the bodies."""
+    """Return the subtraction of external forces from those of the bodies."""
     places = {
         f"lane{m}": Place("fext", ((Entry("body_of", plus(Multiple(LIMBS, R), m)), 6),)) for m in range(LIMBS)
     }
@@ -184,7 +189,9 @@ def external(layout: Layout) -> WhereGiven:
 
 
 def backward(layout: Layout) -> Loop:
-    """Return leaves to root: the forces of joints by q, v and a, F_a and t in `owns`, subtrees handed on."""
+    """Return the pass from the leaves to the root: the forces of joints by q, v and a, F_a and t in `owns`,
+    with subtrees added to the carriers.
+    """
     kept = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
     body = (of_row(layout, "backward_row"), kept, *handed)
@@ -194,7 +201,7 @@ def backward(layout: Layout) -> Loop:
 
 
 def turned(layout: Layout) -> list[Statement]:
-    """From rows of limbs to columns, as many rows at a time as there are lanes."""
+    """Return the transposition from rows of limbs to columns, `lanes` rows at a time."""
     loops: list[Statement] = []
     for first in range(0, layout.rows, LIMBS):
         pieces = list(_pieces(layout, first))
@@ -210,7 +217,7 @@ def turned(layout: Layout) -> list[Statement]:
 
 def _pieces(layout: Layout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
     """Yield columns of consecutive entries of a lane, in rows from a first one on: the first column; the
-    lane, the first entry and how many.
+    lane, the first entry and their number.
     """
     for lane in range(LIMBS):
         nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]

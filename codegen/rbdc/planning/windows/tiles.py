@@ -1,7 +1,7 @@
 """Loops over windows of columns: derivatives of inverse dynamics.
 
-Entries (i, j) of a row i and a column j below it are s_i . F_j; those of a column j above it are
-psidot_j . t_i + psiddot_j . F_a,i by q, and the like by v and a.
+Entries (i, j) of a row i and a column j below it are s_i . F_j. Those of a column j above it are psidot_j .
+t_i + psiddot_j . F_a,i by q, and likewise by v and a.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _ROW: Index = Entry("tile_row", T)
 
 @dataclass(frozen=True)
 class Matrices:
-    """Where rows of a window go: by matrix (q, v, a) its array; from one row to the next so many numbers,
-    from a column on.
+    """Where rows of a window are written: by matrix (q, v, a) its array, the distance between rows, and the
+    first column.
     """
 
     arrays: dict[str, str]
@@ -76,7 +76,7 @@ ABOVE, BELOW = "held_above", "held_below"
 
 
 def held_arrays(layout: Layout) -> dict[str, int]:
-    """Return the sizes of what is held of a window."""
+    """Return the sizes of the arrays that are kept for a window."""
     return {ABOVE: 18 * layout.lanes, BELOW: 18 * layout.lanes}
 
 
@@ -95,14 +95,14 @@ def filled(layout: Layout, to: Matrices) -> list[Statement]:
 
 
 def _hold(layout: Layout, array: str, begin: int, size: int) -> Step:
-    """Return entries of the window's columns, once for all rows."""
+    """Return the loads of entries of the window's columns, once for all rows."""
     m = PlaceRecorder(layout.lanes)
     m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
     return m.step()
 
 
 class _Half(Motion):
-    """Half of the motion that has these numbers."""
+    """Half of the motion with these numbers."""
 
     def dot(self, force: Force) -> Scalar:
         return 0.5 * super().dot(force)
@@ -121,7 +121,7 @@ def _above(layout: Layout, to: Matrices) -> Step:
 
 
 def _store(m: PlaceRecorder, layout: Layout, masks: str, to: Matrices, found: Entries, *, adds: bool) -> None:
-    """Store entries by those of q, v and a that there are, in the lanes of a mask."""
+    """Store those of the entries by q, v and a that exist, in the lanes of a mask."""
     mask = m.vector(Place("masks", ((Entry(masks, T), layout.lanes),)))
     for x, entry in zip(to.arrays, found, strict=False):
         m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
@@ -147,7 +147,7 @@ def _root_rows(layout: Layout, to: Matrices) -> Step:
 
 
 def derivatives(layout: Layout, arrays: dict[str, str]) -> Routine:
-    """Return derivatives of inverse dynamics by windows, zeros as well."""
+    """Return the derivatives of inverse dynamics by windows, including zeros."""
     to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
     m = PlaceRecorder(layout.lanes)
     for x in arrays:

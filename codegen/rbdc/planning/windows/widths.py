@@ -65,12 +65,12 @@ class Shape:
 
     @property
     def size(self) -> int:
-        """How many columns it has."""
+        """Number of its columns."""
         return len(self.parents)
 
     @property
     def inner(self) -> list[Row]:
-        """Columns with others above them within."""
+        """Columns with ancestors within the supernode."""
         return [row for row in self.rows if row.above]
 
 
@@ -89,8 +89,8 @@ class Supernode:
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
-    """Return all columns in supernodes no longer than a register, the longest possible from the last column
-    on.
+    """Return all columns in supernodes no longer than a register, each as long as possible, from the last
+    column on.
 
     The split whose inverse costs least takes 0.98 to 1.0 of the products (six robots with a windows kernel,
     registers of 2, 4 and 8 columns).
@@ -164,7 +164,7 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return every width, the longest registers first, none with more columns than there are of joints."""
+    """Return every width, the longest registers first, none with more columns than the joints have."""
     found = []
     for size in REGISTERS:
         lanes = size // scalar.size
