@@ -51,6 +51,7 @@ OF_VALUES = (
 )
 """What the peers compare of `VALUES`; the others of their functions are half of their operations."""
 SMALL = ("cartpole", "double_pendulum")
+AS_USERS_DO = ("cartpole", "fixed")
 OTHER_ROOTS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
 ]
@@ -59,8 +60,8 @@ most of the time and is asked of their own root's, and of small robots with both
 OTHER_ROOTS += [(robot, "free-flyer") for robot in NO_FREE_FLYER]
 WITH_DERIVATIVES = [case for case in CASES if case not in OTHER_ROOTS]
 WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
-WITH_BATCHES = (("double_pendulum_continuous", "fixed"), ("kuka_iiwa", "fixed"), ("planar_floating", "fixed"))
-"""Cases whose modules have kernels for batches: an arm, and joints of one and three freedoms."""
+WITH_BATCHES = (("double_pendulum_continuous", "fixed"), ("planar_floating", "fixed"))
+"""Cases whose modules have kernels for batches: joints of one freedom and of three."""
 
 QUICK = (
     ("cartpole", "fixed"),
@@ -103,12 +104,13 @@ PRODUCTS = ("_vjp", "_jvp")
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Return every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those
     that are `WITHOUT_PRODUCTS` none of these, of `OTHER_ROOTS` those `without_derivatives`, and `OF_VALUES`.
-    `SMALL` robots are built with the options that users get, batches among them; fixed, with the compiler's
-    flags too.
+    `AS_USERS_DO` has the targets and flags that users get.
     """
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
-    if robot in SMALL:
-        how |= {"cflags": None if root == "fixed" else UNOPTIMISED, "targets": BuildOptions().targets}
+    if (robot, root) == AS_USERS_DO:
+        how |= {"cflags": None, "targets": BuildOptions().targets}
+    elif robot in SMALL:
+        pass
     elif robot in VALUES:
         how["functions"] = OF_VALUES
     elif (robot, root) in OTHER_ROOTS:

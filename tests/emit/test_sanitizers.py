@@ -164,7 +164,10 @@ pytestmark = pytest.mark.skipif(
     platform.system() != "Linux" or shutil.which("gcc") is None, reason="needs gcc's libasan"
 )
 
-LONGEST = ("second order of floats", "loops and windows", "values", "every function")
+LONGEST = (
+    *("contacts", "rolled of every joint type", "second order of floats"),
+    *("loops and windows", "values", "every function"),
+)
 """Cases of a minute each: the exhaustive tier has them."""
 LIKE_OTHERS = ("rolled", "reduced loops")
 """Cases whose kinds of C other cases have: the exhaustive tier has them too."""

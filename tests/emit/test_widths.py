@@ -83,6 +83,7 @@ def test_the_preprocessor_chooses_where_processors_differ(monkeypatch: pytest.Mo
     ]
 
 
+@pytest.mark.slow
 def test_every_variant_by_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """The build verifies each variant that this processor runs, kernels in parts too."""
     monkeypatch.setattr(rbdc.emit.c.csource, "CHUNK_OPERATIONS", 100)

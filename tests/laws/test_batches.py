@@ -38,11 +38,12 @@ ALL = [(*case, "float64") for case in WITH_BATCHES]
 ALL += [(*case, "float32") for case in SINGLE if case in WITH_BATCHES]
 NARROW = [("planar_floating", "fixed", "float64", str(size)) for size in REGISTERS[:-1]]
 NARROW += [("double_pendulum_continuous", "fixed", "float32", str(size)) for size in REGISTERS[:-1]]
+NARROWED = [pytest.param(case, marks=pytest.mark.slow if case[2] == "float64" else ()) for case in NARROW]
 """Modules whose kernels have vectors of so many bytes, which are less than a block."""
 IN_NARROW = ("rnea", "nle", "crba", "rnea_derivatives", "integrate")
 
 
-@pytest.fixture(scope="module", params=[*ALL, *NARROW], ids="-".join)
+@pytest.fixture(scope="module", params=[*ALL, *NARROWED], ids="-".join)
 def module(request: pytest.FixtureRequest) -> ModuleType:
     return narrow_module(*request.param) if request.param in NARROW else full_module(*request.param)
 

@@ -69,7 +69,6 @@ TREES: dict[str, Any] = {
     "planar": (lambda: driven(random_tree(3, size=4)), (POINT,), ("revolute", "link3", "link0")),
     "every type": (lambda: driven(random_tree(7, size=7)), (POINT,), ("weld", "link6", "link0")),
 }
-QUICK = ("spherical",)
 
 
 def loop(tree: Problem, kind: str, one: str, two: str) -> tuple[Any, ...]:
@@ -103,7 +102,7 @@ def built(case: str) -> tuple[Problem, ModuleType]:
     return model, build_module(tree, functions=FUNCTIONS, cflags=UNOPTIMISED, contacts=contacts, verify=False)
 
 
-@pytest.fixture(params=slow_but(TREES, QUICK, ("mimic", "planar")), scope="module")
+@pytest.fixture(params=slow_but(TREES, (), ("spherical", "mimic")), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     return built(request.param)
 

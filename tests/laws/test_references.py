@@ -44,13 +44,14 @@ second derivatives, which take seconds.
 
 def is_heavy(name: str, method: str) -> bool:
     """Return whether the method takes seconds on a tree, of which few are then tried."""
-    return method in SLOWEST or "second_derivatives" in name or name == "minverse_derivatives"
+    heavy = ("second_derivatives", "hessian", "minverse_derivatives")
+    return method in SLOWEST or any(word in name for word in heavy)
 
 
 CASES = slow_but(
     [(*name, which) for name in NAMES for which in TREES],
     [(*name, which) for name in NAMES for which in (("coupled",) if is_heavy(*name) else (2, "coupled"))],
-    [(*name, 6) for name in NAMES if name[1] not in SLOWEST],
+    [(*name, 6) for name in NAMES if not is_heavy(*name)],
 )
 """A small tree and one with coupled joints, and a large one; the others are exhaustive."""
 

@@ -32,7 +32,7 @@ def ended(command: list[str]) -> None:
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("study", "page_of", "figures_of_page"),
     [
@@ -52,7 +52,7 @@ def test_quick_studies(study: str, page_of: Any, figures_of_page: int, quick_stu
     assert not any(loaded in within for loaded in ("src=", "<link", "@import", "url("))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_index_has_every_claim_and_figures_as_files(quick_studies: Path) -> None:
     report = json.loads((quick_studies / "index.json").read_text())
     page = (quick_studies / "index.html").read_text()

@@ -121,7 +121,7 @@ def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
     [
         ("double_pendulum", "fixed", None),
         pytest.param("double_pendulum", "fixed", "", marks=pytest.mark.exhaustive),
-        pytest.param("planar_floating", "fixed", "aba,com,rnea_vjp", marks=pytest.mark.slow),
+        pytest.param("planar_floating", "fixed", "aba,com,rnea_vjp", marks=pytest.mark.exhaustive),
         pytest.param("planar_floating", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),
         pytest.param("solo12", "free-flyer", "crba,rnea_derivatives", marks=pytest.mark.exhaustive),
         pytest.param("panda", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),

@@ -123,6 +123,7 @@ def test_every_text_is_of_a_record() -> None:
     assert {place for f in functions for place in f.references.values()} >= {*TEXTS}
 
 
+@pytest.mark.slow
 def test_loops_in_c_give_what_numbers_give(tmp_path: Path) -> None:
     check_in_c(replace(driven(random_tree(3)), drive_terms=(DriveTerm.DAMPING,)), tmp_path)
 

@@ -138,6 +138,7 @@ def test_derivatives_by_external_forces() -> None:
     np.testing.assert_allclose(twice[1], twice[0], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TWICE)
 def test_derivatives_of_matrices(name: str) -> None:
     """In reverse with either mode."""
