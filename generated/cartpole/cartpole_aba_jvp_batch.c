@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -114,10 +114,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_jvp_ke
     dddq[1] = 0.9756097560975611 * t59 + t31 * t63;
 }
 
-/* where each entry of dddq is among the results */
+/* index of each entry of dddq among the results */
 static const unsigned short dddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_aba_jvp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dddq)
 {
     if (!cartpole_moderate8(q, 2)) {

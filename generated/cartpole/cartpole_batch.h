@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* the truth of comparisons */
+/* results of comparisons */
 typedef long long cartpole_mask8 __attribute__((vector_size(64)));
 
 #if defined(__has_builtin)
@@ -16,8 +16,8 @@ typedef long long cartpole_mask8 __attribute__((vector_size(64)));
 #endif
 #endif
 
-/* Rows become columns: entry k of from[j] goes to entry j of to[k], in squares of what a register holds. Always part
- * of what calls it: gcc for Ice Lake calls it otherwise, with the pointers in memory, at 1.7 times the time of a difference. */
+/* Transpose: entry k of from[j] goes to entry j of to[k], in squares as wide as a register. Always inlined: otherwise gcc for Ice Lake
+ * calls it with the pointers in memory, and `difference` takes 1.7 times as long. */
 CARTPOLE_INLINE void cartpole_transpose8(const double *const *from, double *const *to)
 {
 #if defined(RBDC_SHUFFLES) && defined(__AVX512F__)
@@ -125,7 +125,7 @@ CARTPOLE_INLINE void cartpole_transpose8(const double *const *from, double *cons
 #endif
 }
 
-/* 8 columns of 8 rows, each n after the one before, as lanes. */
+/* 8 columns of 8 rows, with n numbers from row to row, as lanes. */
 CARTPOLE_INLINE void cartpole_tile8(const double *restrict x, size_t n, cartpole_lanes8 *restrict lanes)
 {
     const double *const from[] = {x + 0 * n, x + 1 * n, x + 2 * n, x + 3 * n, x + 4 * n, x + 5 * n, x + 6 * n, x + 7 * n};
@@ -133,7 +133,7 @@ CARTPOLE_INLINE void cartpole_tile8(const double *restrict x, size_t n, cartpole
     cartpole_transpose8(from, to);
 }
 
-/* 8 samples of n entries as n lanes; `samples`: how many there are to read from x on. `lanes` has room for 8 at least. */
+/* 8 samples of n entries as n lanes; `samples`: number of readable samples from x on. `lanes` has room for at least 8. */
 static inline void cartpole_load8(const double *restrict x, size_t n, size_t samples, cartpole_lanes8 *restrict lanes)
 {
     for (size_t k = 0; k + 8 <= n; k += 8) {
@@ -150,7 +150,7 @@ static inline void cartpole_load8(const double *restrict x, size_t n, size_t sam
     }
 }
 
-/* Entries places[0 .. 7] of the results as rows, each n after the one before. */
+/* Entries places[0 .. 7] of the results as rows, with n numbers from row to row. */
 static inline void cartpole_rows8(const cartpole_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double *restrict x)
 {
     const double *const from[] = {(const double *)(results + places[0]), (const double *)(results + places[1]), (const double *)(results + places[2]), (const double *)(results + places[3]), (const double *)(results + places[4]), (const double *)(results + places[5]), (const double *)(results + places[6]), (const double *)(results + places[7])};
@@ -158,7 +158,7 @@ static inline void cartpole_rows8(const cartpole_lanes8 *restrict results, const
     cartpole_transpose8(from, to);
 }
 
-/* RBDC_PART: bytes of a register; RBDC_PAST(place, part) stores them past the caches, where there is such an instruction. */
+/* RBDC_PART: bytes of a register. RBDC_PAST(place, part) stores them past the caches if the processor has such an instruction. */
 #if defined(__AVX512F__)
 #define RBDC_PART 64
 #define RBDC_PAST(place, part) __builtin_ia32_movntpd512((double *)(place), part)
@@ -176,7 +176,7 @@ static inline void cartpole_rows8(const cartpole_lanes8 *restrict results, const
 #define RBDC_PAST(place, part) __builtin_nontemporal_store(part, place)
 #endif
 
-/* As memcpy, but past the caches: what is copied is not read again soon, and nothing reads a line that is written whole. */
+/* Like memcpy, but past the caches: the copy is not read again soon, and a line that is written as a whole need not be read first. */
 static inline void cartpole_copy_past(const double *restrict from, size_t n, double *restrict x)
 {
 #if defined(RBDC_PAST)
@@ -195,7 +195,7 @@ static inline void cartpole_copy_past(const double *restrict from, size_t n, dou
 #endif
 }
 
-/* Results that went past the caches are in order before what the caller writes next. */
+/* Order the stores past the caches before the caller's next stores. */
 static inline void cartpole_settle(void)
 {
 #if defined(RBDC_PAST)
@@ -203,8 +203,8 @@ static inline void cartpole_settle(void)
 #endif
 }
 
-/* n entries of 8 samples: entry k of each sample is results[places[k]]. `places` has 8 entries at least. By way of `room`
- * if that is not NULL. */
+/* n entries of 8 samples: entry k of each sample is results[places[k]]. `places` has at least 8 entries. Entries pass through
+ * `room` if that is not NULL. */
 static inline void cartpole_store8(const cartpole_lanes8 *restrict results, const unsigned short *restrict places, size_t n, cartpole_lanes8 *restrict room, double *restrict x)
 {
     double *const to = room != NULL ? (double *)room : x;
@@ -213,7 +213,7 @@ static inline void cartpole_store8(const cartpole_lanes8 *restrict results, cons
         cartpole_rows8(results, places, 8, rows[0]);
         for (size_t j = 0; j < 8; ++j) {
             if (j * n + 8 <= 8 * n) {
-                memcpy(to + j * n, rows[j], sizeof rows[j]); /* what runs over is written by the rows after it */
+                memcpy(to + j * n, rows[j], sizeof rows[j]); /* later rows overwrite the entries beyond n */
             } else {
                 memcpy(to + j * n, rows[j], n * sizeof *to);
             }
@@ -239,17 +239,17 @@ static inline void cartpole_expand8(const cartpole_lanes8 *restrict results, con
     }
 }
 
-/* Whether n entries of all samples are numbers of moderate size, as cartpole_sine_and_cosine8 needs its angles. */
+/* Return whether n entries of all samples are of moderate size, as cartpole_sine_and_cosine8 needs its angles. */
 static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n)
 {
-    /* in registers: gcc keeps what is wider in memory, piece by piece, at five times the time of a difference with AVX2 */
+    /* in registers: gcc keeps wider vectors in memory, piece by piece: `difference` takes five times as long with AVX2 */
     typedef long long part __attribute__((vector_size(RBDC_PART), aligned(sizeof(double)), may_alias));
     const part *const parts = (const part *)x;
     part others = {0};
     for (size_t k = 0; k < n * sizeof *x / RBDC_PART; ++k) {
-        others |= 0x412e848000000000 - (parts[k] & 0x7fffffffffffffff); /* negative where the bits of |x|, NaN or not, are beyond */
+        others |= 0x412e848000000000 - (parts[k] & 0x7fffffffffffffff); /* negative if the bits of |x|, also of NaN, exceed the limit */
     }
-    /* one by one, not by a loop, for which gcc would store them: what is stored whole is not read in parts before the caches have it */
+    /* written out: for a loop gcc would store the vectors, and loads of their parts would wait until the stores reach the cache */
     long long any = others[0] | others[1];
 #if RBDC_PART > 16
     any |= others[2] | others[3];
@@ -260,8 +260,8 @@ static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n
     return any >= 0;
 }
 
-/* Of moderate angles: x = n pi + r with |r| <= pi/2, pi in parts, all but the last of 33 bits; sin r = r + r z S(z) and
- * cos r = 1 + z C(z) with z = r^2, both negated where n is odd. Errors below 1.5e-15. */
+/* Sines and cosines of moderate angles: x = n pi + r with |r| <= pi/2, where pi has parts, all but the last of 33 bits;
+ * sin r = r + r z S(z) and cos r = 1 + z C(z) with z = r^2, both negated if n is odd. Errors below 1.5e-15. */
 static inline void cartpole_sine_and_cosine8(const cartpole_lanes8 *restrict x, cartpole_vector8 *restrict sine, cartpole_vector8 *restrict cosine)
 {
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
@@ -277,7 +277,7 @@ static inline void cartpole_sine_and_cosine8(const cartpole_lanes8 *restrict x, 
     *cosine = (cartpole_vector8)((cartpole_mask8)c ^ sign);
 }
 
-/* Of any angles. */
+/* Sines and cosines of any angles. */
 static inline void cartpole_any_sine_and_cosine8(const cartpole_lanes8 *restrict x, cartpole_vector8 *restrict sine, cartpole_vector8 *restrict cosine)
 {
     double angles[8], s[8], c[8];

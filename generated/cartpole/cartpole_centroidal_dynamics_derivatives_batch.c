@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -88,19 +88,19 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_centroidal
     results[11] = t79;
 }
 
-/* where each entry of dh_dq is among the results */
+/* index of each entry of dh_dq among the results */
 static const unsigned short dh_dq_places[] = {0, 1, 0, 0, 0, 2, 0, 0, 3, 4, 0, 0};
 
-/* where each entry of dhdot_dq is among the results */
+/* index of each entry of dhdot_dq among the results */
 static const unsigned short dhdot_dq_places[] = {0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0};
 
-/* where each entry of dhdot_dv is among the results */
+/* index of each entry of dhdot_dv among the results */
 static const unsigned short dhdot_dv_places[] = {0, 8, 0, 0, 0, 9, 0, 0, 0, 10, 0, 0};
 
-/* where each entry of dhdot_da is among the results */
+/* index of each entry of dhdot_da among the results */
 static const unsigned short dhdot_da_places[] = {11, 12, 0, 0, 0, 13, 0, 0, 0, 14, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_centroidal_dynamics_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {

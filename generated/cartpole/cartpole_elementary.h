@@ -3,8 +3,8 @@
 #ifndef RBDC_CARTPOLE_ELEMENTARY_H
 #define RBDC_CARTPOLE_ELEMENTARY_H
 
-/* -ffast-math, -funsafe-math-optimizations and -fassociative-math let compilers reorder sums: (x + c) - c becomes x, and the rounding of
- * angles is lost. -ffinite-math-only lets them drop the NaN that functions return for unknown frames. This file turns both off for itself. */
+/* -ffast-math, -funsafe-math-optimizations and -fassociative-math let compilers reorder sums: (x + c) - c becomes x, and angles are not
+ * rounded. -ffinite-math-only lets them drop the NaN that functions return for unknown frames. This file disables both. */
 #if defined(__clang__) && __clang_major__ < 12
 #if defined(__FAST_MATH__)
 #error "cartpole: clang before 12 cannot restore the order of sums under -ffast-math; compile this library without that flag"
@@ -22,14 +22,14 @@
 #include <string.h>
 
 #if defined(__GNUC__)
-/* limbs, columns or samples side by side: in registers, and in arrays, wherever those begin */
+/* limbs, columns or samples side by side: in registers, and in arrays of any alignment */
 typedef double cartpole_vector2 __attribute__((vector_size(16)));
 typedef double cartpole_vector4 __attribute__((vector_size(32)));
 typedef double cartpole_vector8 __attribute__((vector_size(64)));
 typedef double cartpole_lanes4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_alias));
 
-/* clang aligns the vectors that it keeps on the stack only in functions that align the stack: elsewhere each may be of two lines of a cache */
+/* clang aligns vectors on the stack only in functions that align the stack: elsewhere a vector may straddle two cache lines */
 #if defined(__clang__) && defined(__x86_64__)
 #define CARTPOLE_ALIGNED_STACK __attribute__((force_align_arg_pointer))
 #else
@@ -39,14 +39,14 @@ typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_a
 
 /* Sines and cosines of several angles side by side.
  *
- * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, r is found with pi/2 in parts, all but the last of
- * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2,
- * exchanged where n is odd, negated where n says so. Larger, infinite and NaN angles go to libm, and so does everything where
- * the compiler has no vectors. Error: below one unit in the last place, or 3e-31 where that is more.
- * Of a sum, x + offset where that is not NULL, what is lost by rounding it counts too.
+ * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, and r uses pi/2 in parts, all but the last of
+ * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2;
+ * n decides whether they are exchanged and negated. libm computes larger, infinite and NaN angles, and all angles if the compiler has no vectors.
+ * Error: below one unit in the last place, or 3e-31 where that is more.
+ * For a sum, x + offset if that is not NULL, its rounding error is included.
  */
 
-/* gcc calls what is used twice, with the angles in memory: a fifth of the time of an arm's inverse dynamics */
+/* inlined: gcc would call code that is used twice, with the angles in memory, which costs a fifth of the time of an arm's inverse dynamics */
 #if defined(__GNUC__)
 #define CARTPOLE_INLINE static inline __attribute__((always_inline))
 #else
@@ -59,7 +59,7 @@ CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, const double *re
     typedef double vector __attribute__((vector_size(16)));
     typedef long long integer __attribute__((vector_size(16)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
+    /* one by one: if the angles were just computed, a load of all of them would wait until the last one reaches the cache */
     vector a = {x[0], x[1]}, lost = {0};
     if (offset != NULL) {
         const vector b = {offset[0], offset[1]}, sum = a + b, part = sum - a;
@@ -76,11 +76,11 @@ CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, const double *re
     const vector tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
+    /* the two polynomials, two terms at a time, and the tail times the derivatives of sine and cosine, 1 - z/2 and r z/6 - r */
     s = r + ((tail - half * tail) + rz * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
     c = 1.0 - (half + (tail * (r - 0.16666666666666666 * rz) - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
-    /* the quadrant: exchange where n is odd, signs from its second bit */
+    /* the quadrant: exchange if n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
     const integer odd = -(quadrant & 1);
     const integer exchanged_sine = ((integer)c & odd) | ((integer)s & ~odd);
@@ -90,7 +90,7 @@ CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, const double *re
     memcpy(sine, &s, sizeof s);
     memcpy(cosine, &c, sizeof c);
 
-    /* negative where the bits of |a|, NaN or not, are beyond those of 1000000.0 */
+    /* negative if the bits of |a|, also of NaN, exceed those of 1000000.0 */
     const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
     if ((large[0] | large[1]) < 0) {
         for (int k = 0; k < 2; ++k) {
@@ -114,7 +114,7 @@ CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, const double *re
     typedef double vector __attribute__((vector_size(32)));
     typedef long long integer __attribute__((vector_size(32)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
+    /* one by one: if the angles were just computed, a load of all of them would wait until the last one reaches the cache */
     vector a = {x[0], x[1], x[2], x[3]}, lost = {0};
     if (offset != NULL) {
         const vector b = {offset[0], offset[1], offset[2], offset[3]}, sum = a + b, part = sum - a;
@@ -131,11 +131,11 @@ CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, const double *re
     const vector tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
+    /* the two polynomials, two terms at a time, and the tail times the derivatives of sine and cosine, 1 - z/2 and r z/6 - r */
     s = r + ((tail - half * tail) + rz * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
     c = 1.0 - (half + (tail * (r - 0.16666666666666666 * rz) - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
-    /* the quadrant: exchange where n is odd, signs from its second bit */
+    /* the quadrant: exchange if n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
     const integer odd = -(quadrant & 1);
     const integer exchanged_sine = ((integer)c & odd) | ((integer)s & ~odd);
@@ -145,7 +145,7 @@ CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, const double *re
     memcpy(sine, &s, sizeof s);
     memcpy(cosine, &c, sizeof c);
 
-    /* negative where the bits of |a|, NaN or not, are beyond those of 1000000.0 */
+    /* negative if the bits of |a|, also of NaN, exceed those of 1000000.0 */
     const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
     typedef long long halves2 __attribute__((vector_size(16)));
     const halves2 large2 = (halves2){large[0], large[1]} | (halves2){large[2], large[3]};
@@ -171,7 +171,7 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *re
     typedef double vector __attribute__((vector_size(64)));
     typedef long long integer __attribute__((vector_size(64)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
+    /* one by one: if the angles were just computed, a load of all of them would wait until the last one reaches the cache */
     vector a = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]}, lost = {0};
     if (offset != NULL) {
         const vector b = {offset[0], offset[1], offset[2], offset[3], offset[4], offset[5], offset[6], offset[7]}, sum = a + b, part = sum - a;
@@ -188,11 +188,11 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *re
     const vector tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
+    /* the two polynomials, two terms at a time, and the tail times the derivatives of sine and cosine, 1 - z/2 and r z/6 - r */
     s = r + ((tail - half * tail) + rz * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
     c = 1.0 - (half + (tail * (r - 0.16666666666666666 * rz) - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
-    /* the quadrant: exchange where n is odd, signs from its second bit */
+    /* the quadrant: exchange if n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
     const integer odd = -(quadrant & 1);
     const integer exchanged_sine = ((integer)c & odd) | ((integer)s & ~odd);
@@ -202,7 +202,7 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *re
     memcpy(sine, &s, sizeof s);
     memcpy(cosine, &c, sizeof c);
 
-    /* negative where the bits of |a|, NaN or not, are beyond those of 1000000.0 */
+    /* negative if the bits of |a|, also of NaN, exceed those of 1000000.0 */
     const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
     typedef long long halves4 __attribute__((vector_size(32)));
     const halves4 large4 = (halves4){large[0], large[1], large[2], large[3]} | (halves4){large[4], large[5], large[6], large[7]};
@@ -224,7 +224,7 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *re
 #endif
 }
 
-/* the same of one angle, with both polynomials in one vector */
+/* the same for one angle, with both polynomials in one vector */
 CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__)
@@ -251,7 +251,7 @@ CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, const double *re
     const double tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const double z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* lead + rest: r, and 1 - z/2 with what rounding takes from it, and the tail times their slopes */
+    /* lead + rest: r, and 1 - z/2 with its rounding error, and the tail times their derivatives */
     const double most = 1.0 - half;
     const vector factor = {rz, zz}, lead = {r, most};
     const vector rest = {tail - half * tail, ((1.0 - most) - half) - tail * (r - 0.16666666666666666 * rz)};
@@ -274,9 +274,10 @@ CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, const double *re
 
 /* Angles of points (x, y), in (-pi, pi].
  *
- * With s <= l the lesser and the greater of |x| and |y|: atan(s / l) = atan(u), u = s / l, or pi/4 + atan(u), u = (s - l) / (s + l), where
- * s / l is beyond tan(pi/8); atan u = u + u z A(z) with z = u^2. The rest is symmetry, in eighths of a turn, pi/4 in two parts. Numbers that
- * are too large or too small for it, infinite or NaN go to libm, and so does everything where the compiler has no vectors. Error: below 2 units in the last place.
+ * Let s <= l be the smaller and the larger of |x| and |y|. Then atan(s / l) = atan(u) with u = s / l, or pi/4 + atan(u) with
+ * u = (s - l) / (s + l) if s / l > tan(pi/8); atan u = u + u z A(z) with z = u^2. Symmetry gives the other eighths of a turn; pi/4 has two parts.
+ * libm computes numbers that are too large or too small, infinite or NaN, and all numbers if the compiler has no vectors. Error: below 2 units in
+ * the last place.
  */
 
 static inline void cartpole_arctangent2(const double *restrict y, const double *restrict x, double *restrict angle)
@@ -302,7 +303,7 @@ static inline void cartpole_arctangent2(const double *restrict y, const double *
     const vector z = u * u, zz = z * z;
     const vector arc = u + u * z * (((-0.3333333333333333) + z * 0.1999999999999552) + zz * (((-0.14285714284666542) + z * 0.11111111015256361) + zz * (((-0.09090904578123903) + z * 0.07692183190826087) + zz * (((-0.06664511447381948) + z * 0.0585814891280221) + zz * (((-0.0508544973794026) + z * 0.03923165829558719) + zz * (-0.01917688711906226))))));
 
-    /* where in the turn: eighths pi/4 + arc, or less arc */
+    /* the eighth of the turn: pi/4 + arc, or minus arc */
     const integer left = (integer)(abscissa < 0.0);
     const integer turned = steep & sign, back = left & sign;
     const vector quarter = (vector)(turned ^ ((integer)one & oblique)) + (vector)((integer)(one + one) & steep);
@@ -347,7 +348,7 @@ static inline void cartpole_arctangent8(const double *restrict y, const double *
     const vector z = u * u, zz = z * z;
     const vector arc = u + u * z * (((-0.3333333333333333) + z * 0.1999999999999552) + zz * (((-0.14285714284666542) + z * 0.11111111015256361) + zz * (((-0.09090904578123903) + z * 0.07692183190826087) + zz * (((-0.06664511447381948) + z * 0.0585814891280221) + zz * (((-0.0508544973794026) + z * 0.03923165829558719) + zz * (-0.01917688711906226))))));
 
-    /* where in the turn: eighths pi/4 + arc, or less arc */
+    /* the eighth of the turn: pi/4 + arc, or minus arc */
     const integer left = (integer)(abscissa < 0.0);
     const integer turned = steep & sign, back = left & sign;
     const vector quarter = (vector)(turned ^ ((integer)one & oblique)) + (vector)((integer)(one + one) & steep);
@@ -378,15 +379,15 @@ static inline double cartpole_atan2(double y, double x)
     return angles[0];
 }
 
-/* What exponentials and logarithms of rotations need of an angle.
+/* Functions of an angle for exponentials and logarithms of rotations.
  *
  * Even functions of the angle t: cos(t/2), sin(t/2)/t and (t - sin t)/t^3 are polynomials in u = t^2; t/sin(t/2) and (1 - (t/2) cot(t/2))/t^2
- * are polynomials in x = 1 - cos(t/2), the cosine not below 0. Numbers out of their range, quaternions that are not of unit length and NaN go
- * by roots and libm, and so does everything where the compiler has no vectors. Error: below 8e-16 relative, of
- * cos(t/2) absolute, of (t - sin t)/t^3 relative to 1/6.
+ * are polynomials in x = 1 - cos(t/2), with a cosine of at least 0. Roots and libm compute numbers outside of these ranges, quaternions that are
+ * not of unit length, NaN, and all numbers if the compiler has no vectors. Error: below 8e-16 relative; for cos(t/2) absolute; for
+ * (t - sin t)/t^3 relative to 1/6.
  */
 
-/* by roots and libm, with Taylor series near zero */
+/* with roots and libm, and Taylor series near zero */
 static inline void cartpole_exponential_of_any(double u, double *restrict half_cosine, double *restrict half_sine_ratio, double *restrict cubic_ratio)
 {
     const double t = sqrt(u + 1e-30), c = cos(0.5 * t), ratio = sin(0.5 * t) / t;
@@ -402,7 +403,7 @@ static inline void cartpole_logarithm_of_any(double c, double s2, double *restri
     *cotangent_ratio = u < 0.001 ? 1.0 / 12.0 + u * (1.0 / 720.0 + u * (1.0 / 30240.0 + u * (1.0 / 1209600.0))) : (1.0 - 0.5 * t * c / s) / u;
 }
 
-/* of one rotation, the polynomials side by side */
+/* for one rotation, with the polynomials side by side */
 static inline void cartpole_exponential1(double u, double *restrict half_cosine, double *restrict half_sine_ratio, double *restrict cubic_ratio)
 {
 #if defined(__GNUC__)
@@ -440,7 +441,7 @@ static inline void cartpole_logarithm1(double c, double s2, double *restrict ang
 }
 
 #if defined(__GNUC__)
-/* of 8 rotations */
+/* for 8 rotations */
 static inline void cartpole_exponential8(const cartpole_vector8 *restrict squares, cartpole_vector8 *restrict half_cosines, cartpole_vector8 *restrict half_sine_ratios, cartpole_vector8 *restrict cubic_ratios)
 {
     typedef long long integer __attribute__((vector_size(64)));

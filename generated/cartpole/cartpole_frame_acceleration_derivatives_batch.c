@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -17,7 +17,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, offset, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 12, da_dq);
     fill(known ? 0.0 : nan(""), 12, da_dv);
     fill(known ? 0.0 : nan(""), 12, da_da);
@@ -309,16 +309,16 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_acce
     }
 }
 
-/* where each entry of da_dq is among the results */
+/* index of each entry of da_dq among the results */
 static const unsigned short da_dq_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
-/* where each entry of da_dv is among the results */
+/* index of each entry of da_dv among the results */
 static const unsigned short da_dv_places[] = {12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
-/* where each entry of da_da is among the results */
+/* index of each entry of da_da among the results */
 static const unsigned short da_da_places[] = {24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_frame_acceleration_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict da_dq, cartpole_lanes8 *restrict da_dv, cartpole_lanes8 *restrict da_da)
 {
     if (!cartpole_moderate8(q, 2)) {

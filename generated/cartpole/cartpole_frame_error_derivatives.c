@@ -14,7 +14,7 @@ void cartpole_frame_error_derivatives(const double *restrict q, const double *re
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, offset, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 12, derror_dq);
     fill(known ? 0.0 : nan(""), 42, derror_dtarget);
     fill(known ? 0.0 : nan(""), 6, error);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -17,7 +17,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_plac
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, offset, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 32, dplacement_dq);
     if (!known) {
         return;
@@ -51,10 +51,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_plac
     }
 }
 
-/* where each entry of dplacement_dq is among the results */
+/* index of each entry of dplacement_dq among the results */
 static const unsigned short dplacement_dq_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_frame_placement_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict dplacement_dq)
 {
     if (!cartpole_moderate8(q, 2)) {

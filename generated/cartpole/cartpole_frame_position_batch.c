@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -17,7 +17,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_posi
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, offset, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 3, position);
     if (!known) {
         return;
@@ -29,10 +29,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_posi
     }
 }
 
-/* where each entry of position is among the results */
+/* index of each entry of position among the results */
 static const unsigned short position_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_frame_position_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict position)
 {
     if (!cartpole_moderate8(q, 2)) {

@@ -4,7 +4,7 @@
 #include "cartpole.h"
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_elementary.h"
@@ -140,7 +140,7 @@ static void moved(const cartpole_lanes8 *restrict offset, const cartpole_lanes8 
     up[11] = up_11;
 }
 
-/* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */
+/* One step towards the root: compute the columns X^-1 S from the frame's placement x in `body`, then its placement in the parent. */
 static void step(int body, const entry *restrict q, const number *restrict x, number *restrict J, number *restrict up)
 {
     switch (body) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -21,7 +21,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_integrate_
     q_next[1] = sum_1;
 }
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_integrate_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict q_next)
 {
     if (!cartpole_moderate8(q, 2)) {

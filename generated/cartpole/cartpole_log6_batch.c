@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -34,10 +34,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_log6_kerne
     twist[2] = t20 * pose[2] - 0.5 * (t23 * pose[1] - pose[0] * t24) + t26 * t33;
 }
 
-/* where each entry of twist is among the results */
+/* index of each entry of twist among the results */
 static const unsigned short twist_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_log6_block(const cartpole_lanes8 *restrict pose, cartpole_lanes8 *restrict twist)
 {
     cartpole_log6_kernel8(pose, twist);

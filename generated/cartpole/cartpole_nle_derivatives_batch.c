@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -41,13 +41,13 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_nle_deriva
     results[0] = t17;
 }
 
-/* where each entry of dtau_dq is among the results */
+/* index of each entry of dtau_dq among the results */
 static const unsigned short dtau_dq_places[] = {0, 1, 0, 2, 0, 0, 0, 0};
 
-/* where each entry of dtau_dv is among the results */
+/* index of each entry of dtau_dv among the results */
 static const unsigned short dtau_dv_places[] = {0, 3, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_nle_derivatives_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {

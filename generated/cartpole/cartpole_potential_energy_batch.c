@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -22,10 +22,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_potential_
     energy[0] = cos_q1 * 0.49050000000000005;
 }
 
-/* where each entry of energy is among the results */
+/* index of each entry of energy among the results */
 static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_potential_energy_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict energy)
 {
     if (!cartpole_moderate8(q, 2)) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "cartpole_batch.h"
@@ -72,10 +72,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_jvp_k
     dtau[0] = df0_from1_fz;
 }
 
-/* where each entry of dtau is among the results */
+/* index of each entry of dtau among the results */
 static const unsigned short dtau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int cartpole_rnea_jvp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict dtau)
 {
     if (!cartpole_moderate8(q, 2)) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -245,16 +245,16 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     results[10] = Minv_1_1;
 }
 
-/* where each entry of ddq_dq is among the results */
+/* index of each entry of ddq_dq among the results */
 static const unsigned short ddq_dq_places[] = {0, 1, 2, 3, 0, 0, 0, 0};
 
-/* where each entry of ddq_dv is among the results */
+/* index of each entry of ddq_dv among the results */
 static const unsigned short ddq_dv_places[] = {4, 5, 6, 7, 0, 0, 0, 0};
 
-/* where each entry of ddq_dtau is among the results */
+/* index of each entry of ddq_dtau among the results */
 static const unsigned short ddq_dtau_places[] = {8, 9, 9, 10, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_aba_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
 {
     if (!double_pendulum_moderate8(q, 2)) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -181,10 +181,10 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     dddq[1] = -(219.40138952367545 * t118) - t66 * t122;
 }
 
-/* where each entry of dddq is among the results */
+/* index of each entry of dddq among the results */
 static const unsigned short dddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_aba_jvp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict dddq)
 {
     if (!double_pendulum_moderate8(q, 2)) {

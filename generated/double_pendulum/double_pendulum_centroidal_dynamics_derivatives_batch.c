@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -209,19 +209,19 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     results[0] = t360;
 }
 
-/* where each entry of dh_dq is among the results */
+/* index of each entry of dh_dq among the results */
 static const unsigned short dh_dq_places[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
-/* where each entry of dhdot_dq is among the results */
+/* index of each entry of dhdot_dq among the results */
 static const unsigned short dhdot_dq_places[] = {0, 0, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
 
-/* where each entry of dhdot_dv is among the results */
+/* index of each entry of dhdot_dv among the results */
 static const unsigned short dhdot_dv_places[] = {0, 0, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30};
 
-/* where each entry of dhdot_da is among the results */
+/* index of each entry of dhdot_da among the results */
 static const unsigned short dhdot_da_places[] = {0, 0, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_centroidal_dynamics_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
 {
     if (!double_pendulum_moderate8(q, 2)) {

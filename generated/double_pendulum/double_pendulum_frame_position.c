@@ -14,7 +14,7 @@ void double_pendulum_frame_position(const double *restrict q, const double *rest
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, offset, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 3, position);
     if (!known) {
         return;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -17,7 +17,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, offset, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 6, dposition_dq);
     if (!known) {
         return;
@@ -35,10 +35,10 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     }
 }
 
-/* where each entry of dposition_dq is among the results */
+/* index of each entry of dposition_dq among the results */
 static const unsigned short dposition_dq_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_frame_position_derivatives_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict dposition_dq)
 {
     if (!double_pendulum_moderate8(q, 2)) {

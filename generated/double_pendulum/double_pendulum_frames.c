@@ -161,7 +161,7 @@ const double double_pendulum_frames_placement[FRAMES][12] = {
     {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0},
 };
 
-/* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */
+/* One step towards the root: compute the columns X^-1 S from the frame's placement x in `body`, then its placement in the parent. */
 static void step(int body, const entry *restrict q, const number *restrict x, number *restrict J, number *restrict up)
 {
     switch (body) {

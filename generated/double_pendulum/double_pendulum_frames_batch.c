@@ -4,7 +4,7 @@
 #include "double_pendulum.h"
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_elementary.h"
@@ -153,7 +153,7 @@ static void moved(const double_pendulum_lanes8 *restrict offset, const double_pe
     up[11] = up_11;
 }
 
-/* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */
+/* One step towards the root: compute the columns X^-1 S from the frame's placement x in `body`, then its placement in the parent. */
 static void step(int body, const entry *restrict q, const number *restrict x, number *restrict J, number *restrict up)
 {
     switch (body) {

@@ -14,7 +14,7 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
     int path[BODIES];
     number columns[6 * DOFS], world[12];
     const int length = CLIMB(frame, reference, q, NULL, path, columns, world);
-    const int known = length >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0; /* results for an unknown frame or reference are NaN */
     fill(known ? 0.0 : nan(""), 1, manipulability);
     fill(known ? 0.0 : nan(""), 2, gradient);
     if (!known) {

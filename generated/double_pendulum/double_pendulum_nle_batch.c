@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -44,10 +44,10 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     tau[0] = f0_from1_nz;
 }
 
-/* where each entry of tau is among the results */
+/* index of each entry of tau among the results */
 static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_nle_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict tau)
 {
     if (!double_pendulum_moderate8(q, 2)) {

@@ -21,7 +21,7 @@ void double_pendulum_relative_jacobian(const double *restrict q, int frame, int 
         ++shared;
     }
     const int own_length = length - shared, other_length = others - shared;
-    const int known = length >= 0 && others >= 0; /* NaN: no such frame or reference */
+    const int known = length >= 0 && others >= 0; /* results for unknown frames or references are NaN */
     fill(known ? 0.0 : nan(""), 12, J);
     if (!known) {
         return;

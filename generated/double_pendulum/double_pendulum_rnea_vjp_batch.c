@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -122,16 +122,16 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     w_dtau_dq[1] = t81;
 }
 
-/* where each entry of w_dtau_dq is among the results */
+/* index of each entry of w_dtau_dq among the results */
 static const unsigned short w_dtau_dq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* where each entry of w_dtau_dv is among the results */
+/* index of each entry of w_dtau_dv among the results */
 static const unsigned short w_dtau_dv_places[] = {2, 3, 0, 0, 0, 0, 0, 0};
 
-/* where each entry of w_dtau_da is among the results */
+/* index of each entry of w_dtau_da among the results */
 static const unsigned short w_dtau_da_places[] = {4, 5, 0, 0, 0, 0, 0, 0};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_rnea_vjp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
     if (!double_pendulum_moderate8(q, 2)) {

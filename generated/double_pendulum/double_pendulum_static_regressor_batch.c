@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
-#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#if defined(__clang__) /* use registers of 64 bytes if there are any: clang leaves them unused for some processors */
 #pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
 #endif
 #include "double_pendulum_batch.h"
@@ -49,10 +49,10 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     results[9] = t28;
 }
 
-/* where each entry of Y is among the results */
+/* index of each entry of Y among the results */
 static const unsigned short Y_places[] = {0, 1, 2, 2, 3, 1, 2, 2, 2, 2, 4, 5, 6, 2, 7, 8, 9, 2, 10, 4, 11, 2, 12, 7};
 
-/* The results of one block; whether its angles are moderate, without which there are none. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
 static inline int double_pendulum_static_regressor_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
     if (!double_pendulum_moderate8(q, 2)) {
