@@ -109,8 +109,6 @@ def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
     if (robot, root) == AS_USERS_DO:
         how |= {"cflags": None, "targets": BuildOptions().targets}
-    elif robot in SMALL:
-        pass
     elif robot in VALUES:
         how["functions"] = OF_VALUES
     elif (robot, root) in OTHER_ROOTS:
