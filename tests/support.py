@@ -51,7 +51,7 @@ OF_VALUES = (
 )
 """What the peers compare of `VALUES`; the others of their functions are half of their operations."""
 SMALL = ("cartpole", "double_pendulum")
-AS_USERS_DO = ("cartpole", "fixed")
+AS_USERS_DO = ("cartpole", "free-flyer")
 OTHER_ROOTS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
 ]
@@ -60,8 +60,8 @@ most of the time and is asked of their own root's, and of small robots with both
 OTHER_ROOTS += [(robot, "free-flyer") for robot in NO_FREE_FLYER]
 WITH_DERIVATIVES = [case for case in CASES if case not in OTHER_ROOTS]
 WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
-WITH_BATCHES = (("double_pendulum_continuous", "fixed"), ("planar_floating", "fixed"))
-"""Cases whose modules have kernels for batches: joints of one freedom and of three."""
+WITH_BATCHES = (("double_pendulum_continuous", "fixed"),)
+"""Cases whose modules have kernels for batches."""
 
 QUICK = (
     ("cartpole", "fixed"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.sentences import ROOT, Sentence, drawn, sentences
 
 
+@pytest.mark.slow
 def test_the_script_prints_sentences_of_each_kind() -> None:
     command = [sys.executable, "-m", "tests.sentences", "--seed", "1", "--count", "5"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -135,7 +135,9 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
 )
 @pytest.mark.parametrize(
     "model",
-    slow_but([chain("coupled"), mimic_tree("coupled"), random_tree(1)], [chain("coupled")], [random_tree(1)]),
+    slow_but(
+        [chain("coupled"), mimic_tree("coupled"), random_tree(1)], [], [chain("coupled"), random_tree(1)]
+    ),
     ids=lambda model: model.name,
 )
 def test_c_is_clean(compiler: str, level: str, dtype: str, model: Problem, tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_frames_and_joints_have_names(program: str, tmp_path: Path) -> None:
     assert expected[3] != 0.0 != expected[4]
 
 
+@pytest.mark.slow
 def test_unknown_frames_and_references_give_nan() -> None:
     """In every function of a frame, by single calls and batches; of two frames either may be unknown."""
     functions, count = functions_of(Problem.from_urdf(resolve("double_pendulum"))), 9

@@ -36,7 +36,7 @@ def generated(dtype: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("compiler", "dtype"),
-    slow_but(itertools.product(COMPILERS, SCALARS), [("clang", "float64")], [("gcc", "float32")]),
+    slow_but(itertools.product(COMPILERS, SCALARS), [], [("clang", "float64"), ("gcc", "float32")]),
 )
 def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> None:
     """Not of numbers that get more precise unseen, and not of how vectors are passed without AVX."""

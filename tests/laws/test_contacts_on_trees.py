@@ -271,6 +271,7 @@ def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleTy
     close(held[0], module.constrained_dynamics(q, v, tau)[0], 1e-12)
 
 
+@pytest.mark.slow
 def test_the_momentum_changes_by_contacts_and_gravity() -> None:
     """On a free root: A ddq and dA/dt v of accelerations under contact forces."""
     _, module = built("spherical")

@@ -90,7 +90,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=slow_but(MODELS, ("driven free-flyer", "limbs in lanes"), ("fixed",)), scope="module")
+@pytest.fixture(params=slow_but(MODELS, ("limbs in lanes",), ("driven free-flyer", "fixed")), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     model = MODELS[request.param]()
     functions = FUNCTIONS if request.param == "limbs in lanes" else FUNCTIONS + PRODUCTS

@@ -307,6 +307,7 @@ def test_what_differences_leave_at_rest_is_truncation(robot: str, root: str) -> 
     assert by_method["rnea_derivatives", "dtau_dv", "generated"]["truncation"] is None
 
 
+@pytest.mark.slow
 def test_precision_writes_its_result_and_its_verdicts(tmp_path: Path) -> None:
     command = ["experiment", "precision", "double_pendulum", "--root-joint", "fixed", "--peers", "casadi"]
     command += ["--seconds", "0.01", "--samples", "2", "--out", str(tmp_path)]

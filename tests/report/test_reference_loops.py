@@ -49,7 +49,10 @@ def cases(model: Problem) -> dict[tuple[str, str], Text]:
 
 CASES = cases(random_tree(0))
 TRIED = [
-    (*case, tree) for case, text in CASES.items() for tree in TREES if tree != "coupled" or text.following
+    pytest.param(*case, tree, marks=pytest.mark.slow if tree == "tree5" else ())
+    for case, text in CASES.items()
+    for tree in TREES
+    if tree != "coupled" or text.following
 ]
 LOOPED = {Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.FORCE, Kind.WRENCHES}
 
@@ -131,7 +134,7 @@ def test_loops_in_c_give_what_numbers_give(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("robot", "root"),
     [
-        ("kuka_iiwa", "fixed"),
+        pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
         ("ur5", "fixed"),
         ("panda", "fixed"),
         ("hyq", "free-flyer"),

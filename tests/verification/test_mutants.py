@@ -161,6 +161,7 @@ def a_tuning() -> Tuning:
     return tuning(single, {"crba": {Way(4, last): 1.0}, "minverse": {Way(2, last): 1.0}})
 
 
+@pytest.mark.slow
 def test_mutants_of_a_tuned_package_are_refused(tmp_path: Path) -> None:
     """One of each C file that the tuning decides on."""
     model = Problem.from_urdf(resolve("double_pendulum"))
