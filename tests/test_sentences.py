@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.sentences import ROOT, Sentence, drawn, sentences
 
 
