@@ -53,7 +53,8 @@ _baseline = click.option(
     show_default=True,
     help="Branching factor of the trees of --binary: the mean number of children of a body.",
 )
-@takes("functions", "methods", "references", "peers", "samples", "checked", "seconds", of=CompareOptions)
+@takes("functions", "methods", "references", "peers", of=CompareOptions)
+@takes("samples", "checked", "seconds", "limit", of=CompareOptions)
 @click.option(
     "--batch",
     "batches",

@@ -16,6 +16,12 @@ from rbdc.report.options import NATIVE, CompareOptions
 _QUICK = click.option(
     "--quick", is_flag=True, help="Measure few, small and unoptimised cases, to see that it works."
 )
+_HUMANOIDS = click.Option(
+    ("--humanoid", "humanoids"),
+    multiple=True,
+    metavar="DESCRIPTION",
+    help="A further robot on a free-flyer, such as path/to/atlas.urdf. Several may be given.",
+)
 _TIMING = ("peers", "samples", "seconds")
 _CHECKED = 4
 """Largest number of inputs that are compared with the reference."""
@@ -80,16 +86,18 @@ def precision(description: str, out: Path, **given: Any) -> None:
     write(behind, page(behind), folder / "report")
 
 
-def _repeats(name: str, words: str) -> None:
-    """Add the command of a study whose module measures it and makes its page."""
+def _repeats(name: str, words: str, *, robots: bool = False) -> None:
+    """Add the command of a study whose module measures it and makes its page. robots: it takes humanoids."""
 
-    @experiment.command(name, help=words, epilog=f"Example: rbdc experiment {name} --out reports")
+    example = f"Example: rbdc experiment {name} --out reports"
+
+    @experiment.command(name, help=words, epilog=example, params=[_HUMANOIDS] if robots else [])
     @_QUICK
     @out("reports")
-    def repeat(quick: bool, out: Path) -> None:
+    def repeat(quick: bool, out: Path, **given: Any) -> None:
         study = import_module(f"rbdc.report.studies.{name.replace('-', '_')}")
         with showing(name) as progress, _resumed(out / name):
-            report = study.measured(out / name, quick, progress)
+            report = study.measured(out / name, quick, progress, **given)
         _study(report, study.page(report), out / name)
 
 
@@ -108,6 +116,7 @@ _repeats(
     Writes study.json and study.html, with the article's Table III and its figures from our own data and a
     verdict on each of its claims, to the folder OUT/second-order. Takes about half an hour.
     """,
+    robots=True,
 )
 _repeats(
     "inertia-inverse",

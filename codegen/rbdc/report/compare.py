@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import rbdc
-from rbdc.errors import OptionError
+from rbdc.errors import OptionError, TimeLimitError
 from rbdc.model import Problem
 from rbdc.model.families import MOST_BODIES, depth, kind_of, tree
 from rbdc.native.scratch import temporary
@@ -30,6 +30,7 @@ from rbdc.report.measure.kept import kept
 from rbdc.report.measure.timing import Comparison, run
 from rbdc.report.methods.assembly import assemble, assemble_batches
 from rbdc.report.methods.contenders import toolchains
+from rbdc.report.methods.limits import OVER, within
 from rbdc.report.methods.peers.assembly import add_peers
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
@@ -64,7 +65,7 @@ def compare(
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
-        _check(model, one, {name: inputs[name][: options.checked] for name in names})
+        _check(model, one, {name: inputs[name][: options.checked] for name in names}, options.limit)
     return Comparison(model, options, tools, functions, peers, core, peak, bandwidth)
 
 
@@ -81,9 +82,14 @@ def labelled_report(
     )
 
 
-def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array]) -> None:
-    """Add the errors of every method whose results are kept, including batches."""
-    truth = reference(model, one.function, inputs)
+def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array], limit: float | None) -> None:
+    """Add the errors of every method whose results are kept, including batches. Add none if the reference
+    takes longer than the limit.
+    """
+    try:
+        truth = within(limit, lambda: reference(model, one.function, inputs))
+    except TimeLimitError:
+        return
     for measured in (one, one.batches) if one.batches else (one,):
         for c in measured.contenders:
             if c.method in measured.outputs:
@@ -150,7 +156,7 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
     for number, (family, size) in enumerate(work, 1):
         left = _left(time.monotonic() - started, done, total)
         label = f"{number} of {len(work)}: {family.name} {size}{left}"
-        options = asked(family, size)
+        options = replace(asked(family, size), given_up=_given_up(entries, family))
         model = tree(size, family.branching, **options.of_model())
         report = labelled_report(label, model, options, progress)
         functions = {function["name"]: _kept(function) for function in report["functions"]}
@@ -167,6 +173,18 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
         "functions": [_grown(name, entries) for name in names],
         "seconds": time.monotonic() - started,
     }
+
+
+def _given_up(entries: Sequence[Mapping[str, Any]], family: Family) -> tuple[tuple[str, str], ...]:
+    """Return functions and methods that exceeded the time limit for a smaller mechanism of a family."""
+    absent = (
+        (name, one)
+        for entry in entries
+        for name, function in entry["functions"].items()
+        for one in function["absent"]
+        if entry["family"] == family.name
+    )
+    return tuple((name, one["method"]) for name, one in absent if one["reason"].startswith(OVER))
 
 
 def wrong_in_families(report: Mapping[str, Any]) -> list[str]:

@@ -72,6 +72,7 @@ class CompareOptions(BuildOptions):
     references: a user's references; their functions are compared if `functions` names none.
     at_rest: set all inputs but configurations to zero.
     also: further compilers, for the generated method alone.
+    given_up: functions and methods that exceeded the limit for smaller mechanisms.
     batch: largest batch, None for no batches.
     every_form: include the straight-line code of every algorithm of the catalogue, that of the generated
         method too.
@@ -106,8 +107,16 @@ class CompareOptions(BuildOptions):
         "plain function (model, *inputs).",
         "--reference",
     )
+    limit: Option[float | None] = Option(
+        within(float_info.min, inf, "give a time above 0"),
+        None,
+        "Seconds for tracing a method, for compiling a file of it, and for a function's reference, each. "
+        "Methods beyond are named, and straight-line code has no other limit of size.",
+        "--limit",
+    )
     at_rest: bool = False
     also: tuple[str, ...] = ()
+    given_up: tuple[tuple[str, str], ...] = ()
     batch: Option[int | None] = Option(COUNT, None, "The largest batch.", "--batch-samples")
     every_form: bool = False
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.generation import GenerationOptions, generate
-from rbdc.errors import OptionError, ToolchainError
+from rbdc.errors import OptionError, TimeLimitError, ToolchainError
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
@@ -39,6 +39,7 @@ from rbdc.report.methods.implementation import (
     entry_point,
     of_files,
 )
+from rbdc.report.methods.limits import over, within
 from rbdc.report.methods.own_references import load, own_methods, refuse_other_functions
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
@@ -78,7 +79,9 @@ def assemble(
     _refuse_unknown(model, measured, options)
 
     def wanted(function: Function) -> list[Method]:
-        made = methods_of(model, function, rows, every_form=options.every_form)
+        made = methods_of(
+            model, function, rows, every_form=options.every_form, large=options.limit is not None
+        )
         mine = own_methods(model, function, own, [method.name for method in made])
         return [*(method for method in made if options.wants(method.name, method.family)), *mine]
 
@@ -89,14 +92,16 @@ def assemble(
             for method, family, make in every:
                 progress(f"{one.name}: {method}")
                 try:
-                    made = make()
-                except NotTried as error:
+                    if (one.name, method) in options.given_up:
+                        raise NotTried(f"{over(options.limit or 0.0)} already for fewer bodies")
+                    made = within(options.limit, make)
+                except (NotTried, TimeLimitError) as error:
                     one.absent.append(Absent(method, family, str(error)))
                     continue
-                yield one, method, family, partial(compiled, method, family, made, tools.first)
+                yield one, method, family, partial(compiled, method, family, made, tools.first, options.limit)
                 for other in tools.others if method == "generated" else ():
                     name = f"{method}-{other.name}"
-                    yield one, name, family, partial(compiled, name, family, made, other)
+                    yield one, name, family, partial(compiled, name, family, made, other, options.limit)
             for name, reason in tools.absent.items():
                 one.absent.append(Absent(f"generated-{name}", "generated", reason))
         progress(f"compiling with {tools.first.compiler.version}")
@@ -114,7 +119,8 @@ def compile_all(
 ) -> None:
     """Compile methods while the next ones are generated; call `done` for each that takes part, in order.
 
-    A method of a peer that does not compile is absent. Other C that does not compile raises ToolchainError.
+    A method that exceeds the time limit of the options is absent, and so is a method of a peer that does not
+    compile. Other C that does not compile raises ToolchainError.
     """
     with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
         pending = [(one, method, family, pool.submit(make)) for one, method, family, make in jobs]
@@ -122,6 +128,10 @@ def compile_all(
             try:
                 one.contenders.append(made.result())
                 done(one)
+            except TimeLimitError as error:
+                one.absent.append(
+                    Absent(method, family, over(options.limit) if options.limit else error.line)
+                )
             except ToolchainError as error:
                 if peer_of(method) is None:
                     raise

@@ -181,36 +181,41 @@ def _cost(function: ca.Function) -> Cost:
     return counted({one: sum(code in kinds for code in codes) for one, kinds in _COUNTED.items()})
 
 
-def ad_methods(model: Problem, function: Function) -> list[Method]:
-    """Return the methods of this module for one function."""
+def ad_methods(model: Problem, function: Function, *, large: bool = False) -> list[Method]:
+    """Return the methods of this module for one function. `large`: of any size."""
     if function.declaration.framed:
         return []
     modes = modes_of(function)
     theirs = ["casadi", *(f"{name}-casadi" for name in modes)]
     return [
-        *(Method(name, "ad", partial(_through_casadi, model, function, name)) for name in theirs),
-        *(Method(name, "ad", partial(_through_ours, model, function, mode)) for name, mode in modes.items()),
+        *(Method(name, "ad", partial(_through_casadi, model, function, name, large)) for name in theirs),
+        *(
+            Method(name, "ad", partial(_through_ours, model, function, mode, large))
+            for name, mode in modes.items()
+        ),
     ]
 
 
-def _through_casadi(model: Problem, function: Function, method: str) -> Implementation:
+def _through_casadi(model: Problem, function: Function, method: str, large: bool) -> Implementation:
     """Return CasADi's C of the papers' recursion with the fewest operations in CasADi."""
-    refuse_large(model, function)
+    if not large:
+        refuse_large(model, function)
     whole, algorithm = of_casadi(model, function, method)
     instructions = whole.n_instructions()
-    if instructions > CASADI_LIMIT:
+    if instructions > CASADI_LIMIT and not large:
         raise NotTried(f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
     files = casadi_files([whole], [f"{ROBOT}(arg, res, iw, w, 0);"])
     return Implementation(algorithm, files, _cost(whole), statements_of(files["casadi_function.c"]))
 
 
-def _through_ours(model: Problem, function: Function, mode: str) -> Implementation:
+def _through_ours(model: Problem, function: Function, mode: str, large: bool) -> Implementation:
     """Return C by the passes and the emitter of rbdc from CasADi's derivatives of the generated recursion."""
-    refuse_large(model, function)
+    if not large:
+        refuse_large(model, function)
     base = _base(model, function)
     whole = derivatives(model, function, mode, base.methods[chosen(model, base)[0]])
     instructions = whole.n_instructions()
-    if instructions > LIMIT:
+    if instructions > LIMIT and not large:
         raise NotTried(f"{instructions} instructions; the limit is {LIMIT}")
     declaration, symbols = without_optional(function.declaration), whole.sx_in()
     inputs, outputs = (

@@ -63,12 +63,18 @@ arrays are static.
 
 
 def methods_of(
-    model: Problem, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
+    model: Problem,
+    function: Function,
+    rows: tuple[ParameterRow, ...] = (),
+    *,
+    every_form: bool = False,
+    large: bool = False,
 ) -> list[Method]:
     """Return every method of a function that rbdc compiles, in the order of the report.
 
     With `rows` the methods include inertial parameters at run time if the function depends on them. With
-    `every_form` they include the straight-line code of the generated algorithm.
+    `every_form` they include the straight-line code of the generated algorithm. With `large` straight-line
+    code has no limit of size; the caller limits its time.
     """
     own = partial(generated, model, function)
     made = [Method("generated", "generated", own), Method(SINGLE, "single", partial(own, scalar=FLOAT))]
@@ -83,7 +89,7 @@ def methods_of(
     if function.policy.rolled:
         made.append(Method("rolled", "analytical", partial(own, style="rolled")))
     for method, evaluate in _others(model, function, every_form=every_form).items():
-        make = partial(by_method, model, function, method, evaluate)
+        make = partial(by_method, model, function, method, evaluate, large=large)
         made.append(Method(f"unrolled-{method}", "analytical", make))
     for reference, text in texts_of(function).items():
         looped = partial(as_loops, model, function, reference, text)
@@ -91,7 +97,7 @@ def methods_of(
         if function.declaration.zeroed:
             alone = partial(looped, zeroed=True)
             made.append(Method(f"{LOOPS}-{reference}-zeroed", "analytical", alone))
-    return [*made, *ad_methods(model, function), *differentiating_methods(model, function)]
+    return [*made, *ad_methods(model, function, large=large), *differentiating_methods(model, function)]
 
 
 def known_methods(model: Problem, function: Function) -> list[str]:
@@ -168,13 +174,16 @@ def generated(
     return replace(found, algorithm=found.algorithm + words)
 
 
-def by_method(model: Problem, function: Function, method: str, evaluate: Evaluate) -> Implementation:
-    """Return the C of another algorithm through the same compiler."""
-    refuse_large(model, function)
+def by_method(
+    model: Problem, function: Function, method: str, evaluate: Evaluate, *, large: bool = False
+) -> Implementation:
+    """Return the C of another algorithm through the same compiler. `large`: of any size."""
+    if not large:
+        refuse_large(model, function)
     entry = Function(function.declaration, {method: evaluate})
     made = programs(model, entry, method)
     operations = max(cost(program).operations for program in made)
-    if function.preset == SECOND and operations > LIMIT:
+    if function.preset == SECOND and operations > LIMIT and not large:
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
     return alone(model, function_source(ROBOT, entry.declaration, made, method))
 

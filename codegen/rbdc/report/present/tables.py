@@ -274,6 +274,7 @@ class Measure(NamedTuple):
 
 TIME = Measure("time", "time of a call (\u00b5s)", lambda figures: 1e-3 * figures["nanoseconds"])
 CODE = Measure("machine code", "machine code (bytes)", lambda figures: figures["code_bytes"])
+OPERATIONS = Measure("operations", "operations", lambda figures: figures.get("operations"))
 ERROR = Measure("errors", "RMS relative error", lambda figures: (figures["errors"] or {}).get("rms_rel"))
 
 
