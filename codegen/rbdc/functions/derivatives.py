@@ -11,6 +11,7 @@ from typing import Any
 
 from rbdc.algorithms.derivatives import forward_derivatives as forward
 from rbdc.algorithms.derivatives import products
+from rbdc.algorithms.derivatives.geometry import rnea_geometry_derivatives
 from rbdc.algorithms.derivatives.rnea_derivatives import (
     gravity_torque_derivatives,
     nle_derivatives,
@@ -23,7 +24,16 @@ from rbdc.algorithms.dynamics.regressor import weighted_regressor
 from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
-from rbdc.functions.record import ALONE, SECOND, ChainRule, Comparison, Differential, Function, Policy
+from rbdc.functions.record import (
+    ALONE,
+    SECOND,
+    ChainRule,
+    Comparison,
+    Differential,
+    Function,
+    Policy,
+    Requirement,
+)
 from rbdc.model import Problem
 
 DECLARATIONS = """
@@ -51,6 +61,10 @@ external_torque_vjp(q, w, fext!)
     bodies' velocities J w.
     w_dtau_dq[nv]: one number for each direction
     w_dtau_dfext[6 njoints]: six numbers for each body's force
+rnea_geometry_derivatives(q, v, a, fext, parameters)
+    Derivatives of inverse dynamics by the placement of each joint on its parent, X exp(e): 6 a joint in its
+    frame, linear first (design sensitivity).
+    dtau_dplacement[nv, 6 njoints]: row: of dtau, column: direction e of a joint (N and N m by m and rad)
 rnea_parameter_gradient(q, v, a, w)
     Gradient of w^T rnea(q, v, a) by the inertial parameters, 10 a body as of torque_regressor Y: w^T Y.
     w_dtau_dparameters[10 njoints]: ten numbers for each body
@@ -205,6 +219,15 @@ def _weighted(declared: Declared) -> list[Function]:
         references={"atkeson-weighted": ".derivatives.products:rnea_parameter_gradient"},
         comparison=Comparison(checks_only=True),
     )
+    geometry = Function(
+        declared["rnea_geometry_derivatives"],
+        {"composite": on_model(rnea_geometry_derivatives)},
+        preset=ALONE,
+        requires=frozenset({Requirement.OPEN_LOOPS}),
+        policy=Policy(rolled={"composite": "geometry_derivatives"}),
+        references={"dual-numbers": ".derivatives.geometry:rnea_geometry_derivatives"},
+        comparison=Comparison(of_placements="rnea", checks_only=True),
+    )
     mixed = Function(
         declared["rnea_parameter_hessian_product"],
         {},
@@ -212,7 +235,7 @@ def _weighted(declared: Declared) -> list[Function]:
         chain=_along_directions("rnea", parameters.name),
         comparison=Comparison(checks_only=True),
     )
-    return [*sums, external, parameters, mixed]
+    return [*sums, external, geometry, parameters, mixed]
 
 
 def _directional(declared: Declared) -> list[Function]:

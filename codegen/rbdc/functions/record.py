@@ -31,6 +31,8 @@ class Requirement(Enum):
     """The rows of a frame are independent in some configuration, or there is a regularisation. The first
     result is the inertia of the task.
     """
+    OPEN_LOOPS = "no reduced loops"
+    """No joints follow a motor by closed loops, whose placements would decide how."""
     MASS = "mass"
     """A link has mass."""
     MOVING_MASS = "moving mass"
@@ -69,6 +71,7 @@ class Comparison:
     """How comparisons and benchmarks treat a function.
 
     derivative_of: name of the function whose derivatives it computes.
+    of_placements: name of the function whose derivatives by the placements of joints it computes.
     peers: names of its algorithms in other libraries, by library, as their harnesses export them.
     checks_only: the generated method is the textbook's too, so references check results and are not timed.
     through_passes: name under which the oracle is also timed on the joint-space model, like generated
@@ -78,6 +81,7 @@ class Comparison:
     """
 
     derivative_of: str | None = None
+    of_placements: str | None = None
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks_only: bool = False
     through_passes: str = ""

@@ -312,6 +312,22 @@ class GeneratedModule(ModuleType):
             w_dtau_dfext (0,): six numbers for each body's force
         """
 
+    def rnea_geometry_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Derivatives of inverse dynamics by the placement of each joint on its parent, X exp(e): 6 a joint in its frame, linear first (design sensitivity).
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dtau_dplacement (nv, 0): row: of dtau, column: direction e of a joint (N and N m by m and rad)
+        """
+
     def rnea_parameter_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Gradient of w^T rnea(q, v, a) by the inertial parameters, 10 a body as of torque_regressor Y: w^T Y.
 

@@ -141,6 +141,10 @@ class Body(Index, ABC):
     def inertia(self) -> RigidInertia:
         """Return its inertia, without the bodies that it carries."""
 
+    def seat(self) -> Placement:
+        """Return the frame of its joint on the parent, in the one frame of all."""
+        raise UnsupportedError(f"{type(self).__name__} has no frames of joints")
+
     @abstractmethod
     def columns(self) -> Sequence[Column]:
         """Return the degrees of freedom of its joint."""
@@ -245,6 +249,10 @@ class Machine(ABC):
     @abstractmethod
     def matrix(self, name: str) -> Array[Scalar]:
         """Return a result by pairs of columns, initially zero."""
+
+    def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> Array[Quantity]:
+        """Return a result by pairs of a column and a body, zero at first."""
+        raise UnsupportedError(f"{type(self).__name__} has no results by columns and bodies")
 
     def tensor(self, name: str) -> Array[Scalar]:
         """Return a result by triples of columns, initially zero."""

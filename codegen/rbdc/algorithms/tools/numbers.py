@@ -96,6 +96,9 @@ class Numbers(Machine):
     def matrix(self, name: str) -> Rows:
         return Rows(full_size(self.model))
 
+    def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> Entries[Quantity]:
+        return Entries()
+
     def given(self, values: Scalars) -> Entries[Scalar]:
         """Return an input (nv) by columns."""
         return Entries(known=dict(enumerate(flat(joint_velocities(self.model, values)))))

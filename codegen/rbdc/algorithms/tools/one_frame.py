@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import cast
 
 from rbdc.algorithms.tools.machine import Quantity
 from rbdc.algorithms.tools.numbers import NumberBody, NumberColumn, Numbers
@@ -56,6 +57,11 @@ class OneFrameBody(NumberBody):
     def _columns(self) -> list[NumberColumn]:
         place, start = self.placement(), self.m.starts[self.at]
         return [NumberColumn(self, k, place.act(s)) for k, s in enumerate(self.joint.subspace(), start)]
+
+    def seat(self) -> Placement:
+        m = cast(OneFrame, self.m)
+        above = m.frame.inverse() if self.rooted else m.placements[self.own.parent]
+        return above.compose(self.own.placement)
 
     def external_force(self) -> Force:
         return self.placement().act_force(super().external_force())

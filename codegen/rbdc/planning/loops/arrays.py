@@ -302,3 +302,26 @@ class LoopResult(Array[Scalar]):
         parts = [(own.entry, own.offset + (0 if own.counts_all else before), size) for own in wheres(at)]
         strides, offset, _ = laid_out(parts, 1)
         return strides, offset
+
+
+class LoopTable(Array[Quantity]):
+    """A matrix of the C over v and bodies, with a quantity for each pair; it is only stored to."""
+
+    def __init__(self, m: Arrays, name: str, kind: Any) -> None:
+        self.m, self.name, self.width = m, name, len(kind.zero().scalars())
+
+    def __getitem__(self, at: At) -> Quantity:
+        raise UnsupportedError(f"loops store to {self.name} and do not read it")
+
+    def __setitem__(self, at: At, value: Quantity) -> None:
+        self.add(at, value) if self.m.tree.coupled else self._store(self.m.scope.write, at, value)
+
+    def add(self, at: At, value: Quantity) -> None:
+        self._store(self.m.scope.add, at, value)
+
+    def _store(self, put: Callable[..., None], at: At, value: Quantity) -> None:
+        column, body = wheres(at)
+        bodies = len(self.m.tree.kind_of)
+        parts = [(column.entry, column.offset, self.m.size), (body.row, body.offset, bodies)]
+        strides, offset, _ = laid_out(parts, self.width)
+        put(self.name, packed(value)[0], offset, **strides)

@@ -96,6 +96,14 @@ class LoopBody(Body):
         cosine, sine = (self.m.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
         return [Angle(self.m.read("angle", 1, turn=1)[0], cosine, sine)]
 
+    def seat(self) -> Placement:
+        constant = Placement.of(self.constants("placement"))
+        if self.rooted:
+            above = Placement(constant.rotation, constant.translation - self._in_parent().translation)
+        else:
+            above = self.m.found_first("X", Placement, self.parent).compose(constant)
+        return above.compose(Placement.of(self.constants("chosen")).inverse())
+
     def inertia(self) -> MomentInertia:
         if not self.m.one_frame:
             return self._in_own_frame()

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Self, TypeVar, cast
 
 from rbdc.algorithms.tools.composed import ComposedMachine, Factor, Scheme, Step
-from rbdc.algorithms.tools.machine import Array, At, Index
+from rbdc.algorithms.tools.machine import Array, At, Index, Quantity
 from rbdc.ir import indices
 from rbdc.ir.indices import Entry, Variable
 from rbdc.ir.loops import Clear, Loop, Statement, Switch, WhereGiven
-from rbdc.planning.loops.arrays import Arrays, LoopResult, Place, Stepped, Where
+from rbdc.planning.loops.arrays import Arrays, LoopResult, LoopTable, Place, Stepped, Where
 from rbdc.planning.loops.bodies import LoopBody, LoopColumn
 from rbdc.planning.loops.recording import BODY, DOF, Scope
 from rbdc.spatial import Scalar, Vector3
@@ -111,6 +111,12 @@ class Loops(Arrays, ComposedMachine):
 
     def matrix(self, name: str) -> LoopResult:
         return self._cleared(name, self.size**2)
+
+    def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> LoopTable[Quantity]:
+        found: LoopTable[Quantity] = LoopTable(self, self._named(name), kind)
+        self.sizes[found.name] = self.size * len(self.tree.kind_of) * found.width
+        self.statements.append(Clear(found.name, self.sizes[found.name]))
+        return found
 
     def tensor(self, name: str) -> LoopResult:
         return self._cleared(name, self.size**3)

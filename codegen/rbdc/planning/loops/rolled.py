@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion
+from rbdc.algorithms.derivatives.geometry import geometry_derivatives
 from rbdc.algorithms.derivatives.rnea_derivatives import Sweeping, inverse_dynamics_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations
 from rbdc.algorithms.dynamics.crba import composite_inertias, inertia_matrix
@@ -131,6 +132,11 @@ def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) 
     invert(m, inverse)
 
 
+def _geometry_derivatives(m: Loops, by_placement: str) -> None:
+    m.v, m.a, m.external = "v", "a", True
+    geometry_derivatives(m, name=by_placement)
+
+
 RECURSIONS: Mapping[str, Callable[..., None]] = {
     "inverse_dynamics": partial(_inverse_dynamics, v="v", a="a", external=True),
     "nonlinear_effects": partial(_inverse_dynamics, v="v"),
@@ -144,6 +150,7 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
     "gravity_derivatives": _derivatives_at_rest,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,
     "constrained_dynamics": _constrained_dynamics,
+    "geometry_derivatives": _geometry_derivatives,
 }
 
 

@@ -19,13 +19,16 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.reference.derivatives.geometry import moved
 from rbdc.algorithms.trace import silent
 from rbdc.emit.c.csource import windows_source
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import on_model
 from rbdc.functions.manifold import INTEGRATE
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, ScalarType
@@ -55,7 +58,8 @@ Called = tuple[dict[str, str], list[str]]
 
 def bases_of(function: Function) -> dict[str, str]:
     """Return the schemes for a function, each with the name of the function that it differentiates."""
-    second, of = function.second_order, function.comparison.derivative_of
+    second, compared = function.second_order, function.comparison
+    of = compared.of_placements or compared.derivative_of
     if second is not None:
         of = str(second.function.comparison.derivative_of)
         return {CHAIN_RULE: of, BICOMPLEX: of, "finite-diff-1": of, "finite-diff-2": second.of}
@@ -67,8 +71,9 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
     result.
     """
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
+    made = _by_placements if function.comparison.of_placements else _by_scheme
     return [
-        Method(name, families.get(name, "numerical"), partial(_by_scheme, model, function, base, name))
+        Method(name, families.get(name, "numerical"), partial(made, model, function, base, name))
         for name, base in bases_of(function).items()
         if function.second_order is not None or len(catalogue[base].declaration.outputs) == 1
     ]
@@ -173,6 +178,36 @@ def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Impl
     return Implementation(f"{of}, step {scheme.step:.1e}" if scheme.step else f"{of}, twice", files)
 
 
+def _by_placements(model: Problem, function: Function, of: str, method: str) -> Implementation:
+    """Return a method that moves the joints on their parents, by the template of its C."""
+    declaration, base = without_optional(function.declaration), functions_of(model)[of]
+    scheme, (output,) = SCHEMES[method], declaration.outputs
+    scalar = scheme.scalar or DOUBLE
+    given = {p.name: symbols(p.name, p.size) for p in base.declaration.required}
+    steps = symbols("steps", output.shape[-1])
+    (results,) = on_model(newton_euler)(moved(model, steps), given, silent)
+    program = recorded("placed", [*given.items(), ("steps", steps)], [("y", results)])
+    called, placed = _kernel(program, scalar)
+    prototype = declaration.prototype(ROBOT)
+    text = render(
+        "placement_derivatives.c.jinja",
+        robot=ROBOT,
+        base=of,
+        scheme=scheme,
+        evaluations=len(scheme.ends),
+        lengths=[end[1][0][1] for end in scheme.ends],
+        inputs=[(p.name, p.size) for p in declaration.inputs],
+        nv=model.nv,
+        steps=len(steps),
+        number=scalar.name,
+        output=output.name,
+        prototype=prototype,
+    )
+    files = {**called, f"{ROBOT}_{declaration.name}.c": text}
+    files |= {f"{ROBOT}.h": header([prototype, placed]), ADAPTER: entry_point([call_of(declaration)])}
+    return Implementation(f"{of}, step {scheme.step:.1e}", files)
+
+
 def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
     """Return the inputs that are moved, by number, and the changes that follow.
 
@@ -207,13 +242,19 @@ def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) ->
     files, prototypes = dict[str, str](), list[str]()
     rates = _rates(model, twice=SCHEMES[method].twice)
     for program, kind in ((_parts(model, base, method), scalar), (rates, DOUBLE)):
-        summary = f"{program.name} of derivatives."
-        declaration = FunctionDeclaration(program.name, summary, (), (), scalar=kind)
-        files |= windows_source(ROBOT, declaration, program).files
-        arguments = [f"const {kind.name} *restrict {a.name}" for a in program.inputs]
-        arguments += [f"{kind.name} *restrict {a.name}" for a in program.outputs]
-        prototypes.append(f"void {ROBOT}_{program.name}({', '.join(arguments)})")
+        own, prototype = _kernel(program, kind)
+        files |= own
+        prototypes.append(prototype)
     return files, prototypes
+
+
+def _kernel(program: Program, kind: ScalarType) -> tuple[dict[str, str], str]:
+    """Return the C of a program over a type of numbers, and its declaration."""
+    declaration = FunctionDeclaration(program.name, f"{program.name} of derivatives.", (), (), scalar=kind)
+    arguments = [f"const {kind.name} *restrict {a.name}" for a in program.inputs]
+    arguments += [f"{kind.name} *restrict {a.name}" for a in program.outputs]
+    prototype = f"void {ROBOT}_{program.name}({', '.join(arguments)})"
+    return dict(windows_source(ROBOT, declaration, program).files), prototype
 
 
 def _parts(model: Problem, base: Function, method: str) -> Program:

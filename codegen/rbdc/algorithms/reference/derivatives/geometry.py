@@ -1,0 +1,46 @@
+"""Derivatives of inverse dynamics by the placements of joints, by dual numbers through the recursive
+Newton-Euler algorithm on a model whose placements step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rbdc.algorithms.reference.dual_numbers import differentiated
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.tools.linear import Matrix, Vector
+from rbdc.model import Problem
+from rbdc.spatial import Forces, Placement, Rotation, Scalars, Vector3
+
+
+def rnea_geometry_derivatives(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
+) -> Matrix:
+    """Return dtau by the placements (nv, 6 njoints; N and N m by m and rad): column 6 b + k by e_k of X
+    exp(e), X the placement of joint b. Test: differences of the torques of models whose joints are moved.
+    """
+
+    def torques(model: Problem, steps: Vector, q: Vector, v: Vector, a: Vector) -> Vector:
+        return rnea(moved(model, steps), q, v, a, fext)
+
+    steps = [0.0] * (6 * model.njoints)
+    given = (steps, *map(list, (q, v, a)))
+    (entries,) = differentiated(model, *given, method=torques, configurations=(False,))
+    return [entries[k : k + len(steps)] for k in range(0, len(entries), len(steps))]
+
+
+def moved(model: Problem, steps: Scalars) -> Problem:
+    """Return the model with its joints moved by small steps (6 njoints; m, rad), to first order those of X
+    exp(e).
+    """
+    bodies = (
+        replace(body, placement=body.placement.compose(_step(steps[6 * k : 6 * k + 6])))
+        for k, body in enumerate(model.bodies)
+    )
+    return replace(model, bodies=tuple(bodies))
+
+
+def _step(e: Scalars) -> Placement:
+    x, y, z = e[3:]
+    rotation = Rotation.from_rows([[1.0, -z, y], [z, 1.0, -x], [-y, x, 1.0]])
+    return Placement(rotation, Vector3.of(e[:3]))
