@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.report.studies import sensitivity_claims
-from rbdc.report.studies.sensitivity_claims import COMPILED, GENERATED, INTERPRETED
+from rbdc.model.families import tree
+from rbdc.report.studies import sensitivity_claims, several_loads
+from rbdc.report.studies.adaptive_differences import adaptive_differences
+from rbdc.report.studies.sensitivity_claims import ADAPTIVE, COMPILED, GENERATED, INTERPRETED
+from tests.support import Array, assert_close
 
 TIMES = np.linspace(0.0, 3.0, 301)
 Errors = list[float | None]
@@ -32,10 +35,10 @@ def data(by_q: Errors, torque_at_rest: float) -> dict[str, Any]:
     """
     q = np.sin(2.0 * np.pi * TIMES)
     torque = torque_at_rest + (247.0 - torque_at_rest) * np.abs(q)
-    relative = {"q": by_q, "v": errors(), "a": errors(50, 100)}
+    adaptive = {"q": by_q, "v": errors(), "a": errors()}
     return {
         "entry": "dQ_18/dq_14", "time": TIMES.tolist(), "coordinate": q.tolist(), "torque": torque.tolist(),
-        "constant": errors(), "relative": relative,
+        "constant": errors(), "adaptive": adaptive,
     }  # fmt: skip
 
 
@@ -58,25 +61,70 @@ def test_errors_where_coordinate_and_torque_vanish(by_q: Errors, torque: float, 
     assert ("245.5, 245.5 of" in claim["found"]) == (torque > 0.0)
 
 
-def test_spikes_of_adaptive_differences_are_told_and_not_judged() -> None:
-    claim = sensitivity_claims.spikes(data(errors(*VANISHING), 245.5))
-    assert claim["verdict"].startswith("not comparable: ")
-    assert "by q 1e+11, 1e+11; by v 1, 1; by a 1e+11, 1e+11" in claim["found"]
+def test_spikes_of_adaptive_differences() -> None:
+    report = data(errors(*VANISHING), 245.5)
+    claim = sensitivity_claims.spikes(report)
+    assert claim["verdict"] == "reproduced"
+    assert "by q 1e+11, 1e+11; by v 1, 1; by a 1, 1" in claim["found"]
+    report["adaptive"]["a"] = errors(50, 100)
+    assert sensitivity_claims.spikes(report)["verdict"] == "not reproduced", "the acceleration has them too"
 
 
 @pytest.mark.parametrize(
-    ("interpreted", "verdict"),
-    [(5.0, "not reproduced"), (16.0e-3, "reproduced"), (17.0e-3, "not reproduced")],
+    ("spiky", "torque", "agree", "right"),
+    [((), 245.5, "reproduced", "reproduced"), ((50,), 245.5, "not reproduced", "not reproduced"),
+     ((25,), 245.5, "not reproduced", "reproduced"), ((), 0.0, "reproduced", "not comparable")],
+)  # fmt: skip
+def test_an_entry_of_figure_4(spiky: tuple[int, ...], torque: float, agree: str, right: str) -> None:
+    """Errors count where the variable vanishes and the torque does not."""
+    made = data(errors(), torque)
+    entry = {"entry": "dQ_20/dq_5", "variable": made["coordinate"], "torque": made["torque"], "largest": 1.0}
+    entry["errors"] = errors(*spiky)
+    assert sensitivity_claims._agreeing(entry)["verdict"] == agree
+    assert sensitivity_claims._only_the_denominator(entry)["verdict"].startswith(right)
+
+
+@pytest.mark.parametrize(
+    ("compiled", "adaptive", "verdicts"),
+    [(6e-3, 5.0, ["reproduced", "not reproduced"]), (17e-3, 17e4, ["not reproduced", "reproduced"])],
 )
-def test_the_time_is_that_of_the_article_s_recursion(interpreted: float, verdict: str) -> None:
+def test_times_are_those_of_the_recursion_s_loops(
+    compiled: float, adaptive: float, verdicts: list[str]
+) -> None:
     """However little time generated code takes."""
-    seconds = {INTERPRETED: interpreted, COMPILED: 6e-3, GENERATED: 2e-3}
+    seconds = {INTERPRETED: 5.0, COMPILED: compiled, ADAPTIVE: adaptive, GENERATED: 2e-3}
     methods = {key: {"seconds": x, "operations": 84_000} for key, x in seconds.items()}
-    claim = sensitivity_claims.analytical_time(methods, False)
-    assert claim["verdict"] == verdict
-    assert "6 ms as C of 84000 operations" in claim["found"]
-    assert "2 ms" in claim["found"]
+    claims = [
+        sensitivity_claims.analytical_time(methods, False),
+        sensitivity_claims.adaptive_time(methods, 301),
+    ]
+    assert [claim["verdict"] for claim in claims] == verdicts
+    assert "of 84000 operations" in claims[0]["found"] and "2 ms" in claims[0]["found"]
+    assert "6708 evaluations" in claims[1]["found"] and "130 ms" in claims[1]["found"]
     assert sensitivity_claims.analytical_time(methods, True)["verdict"].startswith("not comparable: ")
+
+
+def test_two_forces_on_a_link() -> None:
+    """A net force and torque have their torques, but not the sensitivities by q."""
+    found = several_loads.measured(tree(4), 3)
+    assert max(found[name] for name in ("torques", "by v", "by a")) < 1e-14 < 1e-3 < found["by q"]
+    assert several_loads.claim(found)["verdict"] == "not reproduced"
+
+
+def test_adaptive_differences() -> None:
+    """Exact to rounding for smooth functions, wrong for a value of rounding alone at a coordinate near 0."""
+
+    def function(x: Array, y: Array) -> Array:
+        return np.stack([x[..., 0] ** 5 + y[..., 1] * x[..., 0], np.sin(x[..., 1]) + 1.0], -1)
+
+    x, y = np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([[0.3, 0.4], [0.5, 0.6]])
+    by_x, by_y = adaptive_differences(function, (x, y))
+    zero = np.zeros(2)
+    exact = [[5.0 * x[:, 0] ** 4 + y[:, 1], zero], [zero, np.cos(x[:, 1])]]
+    assert_close(by_x, np.moveaxis(np.array(exact), -1, 0), 1e-11)
+    assert_close(by_y[:, 0], np.stack([zero, x[:, 0]], -1), 1e-11)
+    tiny = adaptive_differences(function, (np.array([[1.0, 1e-16]]), y[:1]))[0]
+    assert abs(tiny[0, 1, 1] - 1.0) > 1e-3
 
 
 def test_errors_that_are_not_defined_have_none() -> None:

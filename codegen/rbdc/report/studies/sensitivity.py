@@ -16,22 +16,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.lagrangian import sensitivities
 from rbdc.analysis.pages import Part, Table
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import on_model
 from rbdc.model import Problem
 from rbdc.native.machine import machine
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.loops import pointers_to
-from rbdc.report.methods.contenders import by_method, library_of, toolchains
+from rbdc.report.methods.contenders import as_loops, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
+from rbdc.report.methods.reference_loops import texts_of
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.plots import curve
 from rbdc.report.present.study_page import study_page
+from rbdc.report.studies import several_loads
+from rbdc.report.studies.adaptive_differences import EVALUATIONS, adaptive_differences
 from rbdc.report.studies.sensitivity_claims import (
+    ADAPTIVE,
     CENTRAL,
     COMPILED,
     GENERATED,
@@ -39,7 +41,6 @@ from rbdc.report.studies.sensitivity_claims import (
     ONE_BY_ONE,
     PUBLISHED_ANALYTICAL,
     PUBLISHED_NUMERICAL,
-    RELATIVE,
     claims,
     errors_of,
     finite,
@@ -59,6 +60,8 @@ FIGURE_5 = ((18, 14, 0), (18, 14, 1), (18, 14, 2))
 BY = ("q", "v", "a")
 STEP = 6e-6
 """Step of central differences: the cube root of the rounding error."""
+FOOT = 20
+"""The last link of a leg, counted from 0."""
 ACROSS = 42, 18
 """A torque and a coordinate of different branches."""
 
@@ -85,17 +88,15 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     progress("3 of 5: the article's recursion in NumPy, about five seconds")
     paper = _timed(lambda: by_the_paper(model, states), 1)
     methods.append(_method(INTERPRETED, "the article's recursion, NumPy over all samples", paper, exact))
-    if not quick:
-        progress("4 of 5: the article's recursion as C, about two minutes")
-        methods.append(_compiled(model, states, exact))
-    progress("5 of 5: differences, about ten seconds")
+    progress("4 of 5: the article's recursion as loops in C")
+    methods.append(_as_loops(model, states, exact, CompareOptions(cflags=("-O0",) if quick else None)))
+    progress("5 of 5: differences, about half a minute")
     steps = [np.full(x.shape, STEP) for x in states]
     differences = _timed(lambda: by_differences(module.rnea, states, steps), 1)
-    relative = [STEP * np.abs(x) for x in states]
-    spiky = _timed(lambda: by_differences(module.rnea, states, relative), 1)
+    adaptive = _timed(lambda: adaptive_differences(module.rnea, states), 1)
     methods += [
         _method(CENTRAL, "central differences of generated inverse dynamics", differences, exact),
-        _method(RELATIVE, "the same with steps relative to the coordinate", spiky, exact),
+        _method(ADAPTIVE, f"adaptive ones, {EVALUATIONS} calls for each coordinate", adaptive, exact),
     ]
     torques = np.asarray(module.rnea(*states))
     report: dict[str, Any] = {
@@ -109,9 +110,11 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
         "methods": methods,
         "time": instants.tolist(),
         "figure_4": [_curve(exact, differences[1], *which) for which in FIGURE_4],
-        "figure_5": [_curve(exact, spiky[1], *which) for which in FIGURE_5],
+        "figure_5": [_curve(exact, adaptive[1], *which) for which in FIGURE_5],
         "figure_6": _figure_6(states, torques),
-        "spikes": _spikes(instants, states, torques, exact, (differences[1], spiky[1])),
+        "spikes": _spikes(instants, states, torques, exact, (differences[1], adaptive[1])),
+        "entries_of_figure_4": [_entry(states, torques, exact, adaptive[1], *which) for which in FIGURE_4],
+        "loads": several_loads.measured(model, FOOT),
         "across": float(np.abs(exact[0][:, ACROSS[0] - 1, ACROSS[1] - 1]).max()),
         "largest_torque": float(np.abs(torques).max()),
     }
@@ -161,11 +164,13 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, Modu
     return read(ROBOT, options), load(build_package(ROBOT, options, progress).directory)
 
 
-def _compiled(model: Problem, states: Sequence[Array], exact: Array) -> dict[str, Any]:
-    """Return the article's recursion as straight-line C through all passes, called sample by sample."""
-    function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions()).first
-    made = by_method(model, function, "zhakatayev", on_model(bound(sensitivities)))
-    library = library_of(made.files, tools)
+def _as_loops(
+    model: Problem, states: Sequence[Array], exact: Array, options: CompareOptions
+) -> dict[str, Any]:
+    """Return the article's recursion, the text that `by_the_paper` runs, as loops in C, a call a sample."""
+    function = functions_of(model)[FUNCTIONS[1]]
+    made = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
+    library = library_of(made.files, toolchains(options).first)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     found = np.zeros_like(exact)
     rows = [
@@ -173,7 +178,7 @@ def _compiled(model: Problem, states: Sequence[Array], exact: Array) -> dict[str
         for k in range(len(states[0]))
     ]
     seconds, _ = _timed(lambda: [entry(None, *row) for row in rows], 20)
-    name = "the article's recursion as C, a call for each sample"
+    name = "the article's recursion as loops in C, a call for each sample"
     method = _method(COMPILED, name, (seconds, found), exact)
     return {**method, "operations": None if made.cost is None else made.cost.operations}
 
@@ -218,18 +223,31 @@ def _curve(exact: Array, other: Array, i: int, m: int, by: int) -> dict[str, Any
 def _spikes(
     instants: Array, states: Sequence[Array], torques: Array, exact: Array, differences: tuple[Array, Array]
 ) -> dict[str, Any]:
-    """Return errors of constant and of relative steps in the entry of Fig. 5, with its coordinate and its
+    """Return errors of constant and of adaptive steps in the entry of Fig. 5, with its coordinate and its
     torque.
     """
     row, column, _ = FIGURE_5[0]
-    constant, relative = (errors_of(found, exact, row, column) for found in differences)
+    constant, adaptive = (errors_of(found, exact, row, column) for found in differences)
     return {
         "entry": f"dQ_{row}/dq_{column}",
         "time": instants.tolist(),
         "coordinate": states[0][:, column - 1].tolist(),
         "torque": torques[:, row - 1].tolist(),
         "constant": constant[0],
-        "relative": dict(zip(BY, relative, strict=True)),
+        "adaptive": dict(zip(BY, adaptive, strict=True)),
+    }
+
+
+def _entry(
+    states: Sequence[Array], torques: Array, exact: Array, found: Array, row: int, column: int, by: int
+) -> dict[str, Any]:
+    """Return what section 6 says of one entry: the variable, the torque, the sensitivity and its errors."""
+    return {
+        "entry": f"dQ_{row}/d{BY[by]}_{column}",
+        "variable": states[by][:, column - 1].tolist(),
+        "torque": torques[:, row - 1].tolist(),
+        "largest": float(np.abs(exact[by, :, row - 1, column - 1]).max()),
+        "errors": errors_of(found, exact, row, column)[by],
     }
 
 
@@ -280,7 +298,7 @@ def _figures(report: dict[str, Any]) -> list[Part]:
         ]
 
     constant = "Sensitivities, and what central differences with constant steps leave."
-    adaptive = "The same by differences whose steps shrink with the coordinate, as adaptive ones do."
+    adaptive = "The same by adaptive differences, whose steps shrink with the coordinate."
     motion = "Coordinates (rad), a velocity (rad/s) and torques (N m)."
     curves = [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()]
     return [
