@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
-from tests.support import COMPILERS
+from tests.support import COMPILERS, OUT
 
 ROOT = Path(__file__).parent.parent
 FIRST = ROOT / "README.md"
@@ -45,7 +46,7 @@ _SMALLER = {"hyq": "double_pendulum", "ur5": "double_pendulum", "kuka_iiwa": "do
 """Robots of commands that measure, and those on which they do so here: what is tested are the commands."""
 _LARGE = re.compile(rf"\b({'|'.join(_SMALLER)})\b")
 _TESTS = re.compile(r"\bpytest\b")
-_OWN = ("block.py", "cc", "my_robot.urdf", "main.c", "CMakeLists.txt", "program", "made")
+_OWN = ("block.py", "my_robot.urdf", "main.c", "CMakeLists.txt", "program", "made")
 """Files of the tests beside those of a block."""
 _INSTALL = "python3 -m venv"
 
@@ -100,7 +101,7 @@ PARAMETERS = [
 
 @pytest.fixture
 def folder(block: Block, tmp_path: Path) -> Path:
-    """What a clone has, a description of the reader's own, and a compiler that compiles fast."""
+    """What a clone has, and a description of the reader's own."""
     linked = () if _INSTALL in block.text or _TESTS.search(block.text) else SOURCES
     for name in {*COPIED, *SOURCES} - {*linked}:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -123,10 +124,19 @@ def folder(block: Block, tmp_path: Path) -> Path:
 def furnished(clone: Path) -> Path:
     """Return the clone with files of the tests, which git does not see."""
     shutil.copy(resolve("double_pendulum"), clone / "my_robot.urdf")
-    (clone / "cc").write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
-    (clone / "cc").chmod(0o755)
     (clone / ".git" / "info" / "exclude").write_text("".join(f"/{name}\n" for name in _OWN))
     return clone
+
+
+@cache
+def fast_compiler() -> Path:
+    """Return a compiler that does not optimise. All blocks have the same, so that they share what it made."""
+    file = OUT.parent / "bin" / "cc"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    alone = file.with_name(f"cc-{os.getpid()}")
+    alone.write_text(f'#!/bin/sh\nexec {COMPILERS[-1]} "$@" -O0\n')
+    alone.chmod(0o755)
+    return alone.replace(file)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -137,7 +147,7 @@ def git(folder: Path, *words: str) -> str:
 def run(command: list[str], folder: Path) -> str:
     """Return the standard output of a command that must succeed, with this environment's programs first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    own = os.environ | {"PATH": path, "CC": str(folder / "cc")}
+    own = os.environ | {"PATH": path, "CC": str(fast_compiler())}
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
