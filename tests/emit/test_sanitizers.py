@@ -166,7 +166,7 @@ pytestmark = pytest.mark.skipif(
 
 LONGEST = (
     *("contacts", "rolled of every joint type", "second order of floats"),
-    *("loops and windows", "values", "every function"),
+    *("second order of every joint type", "loops and windows", "values", "every function"),
 )
 """Cases of a minute each: the exhaustive tier has them."""
 LIKE_OTHERS = ("rolled", "reduced loops")

@@ -236,7 +236,7 @@ def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
         ("turning", "semi-implicit", EVERY, {}),
         ("turning", "explicit", EVERY, {}),
         ("turning", "rk4", PRODUCTS, {}),
-        ("coupled", "rk4", PRODUCTS, {"targets": ("c", "batch")}),
+        pytest.param("coupled", "rk4", PRODUCTS, {"targets": ("c", "batch")}, marks=pytest.mark.exhaustive),
         ("turning", "semi-implicit", OF_CONTACTS, {"contacts": TIP}),
     ],
 )

@@ -135,11 +135,14 @@ def test_loops_in_c_give_what_numbers_give(tmp_path: Path) -> None:
     ("robot", "root"),
     [
         pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
-        ("ur5", "fixed"),
-        ("panda", "fixed"),
         ("hyq", "free-flyer"),
-        ("solo12", "free-flyer"),
-        ("g1_29dof", "free-flyer"),
+        *(
+            pytest.param(robot, root, marks=pytest.mark.exhaustive)
+            for robot, root in (
+                *(("ur5", "fixed"), ("panda", "fixed")),
+                *(("solo12", "free-flyer"), ("g1_29dof", "free-flyer")),
+            )
+        ),
     ],
 )
 def test_loops_of_robots_give_what_numbers_give(robot: str, root: RootJoint, tmp_path: Path) -> None:
