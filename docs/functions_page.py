@@ -32,6 +32,7 @@ PEERS: Mapping[str, Mapping[str, list[str]]] = tomllib.loads((FOLDER / "peers.to
 
 TITLES = {
     "dynamics": "Inverse and forward dynamics",
+    "identification": "Regressor and derivatives by parameters",
     "derivatives": "First derivatives of dynamics",
     "kinematics": "Kinematics of frames",
     "momentum": "Centre of mass, momentum, energies and regressors",

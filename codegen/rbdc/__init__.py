@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rbdc.analysis.cones import friction_cone as friction_cone
     from rbdc.analysis.cones import wrench_cone as wrench_cone
     from rbdc.analysis.figures.show import show as show
+    from rbdc.analysis.identifiability import identifiability as identifiability
     from rbdc.errors import DescriptionError as DescriptionError
     from rbdc.errors import LoadError as LoadError
     from rbdc.errors import OptionError as OptionError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rbdc.model import Link as Link
     from rbdc.model import Mimic as Mimic
     from rbdc.model import Model as Model
+    from rbdc.resources import path_of as path_of
     from rbdc.runtime.load import load as load
     from rbdc.spatial import Inertia as Inertia
     from rbdc.spatial import Placement as Placement
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "rbdc.analysis.cones": ("friction_cone", "wrench_cone"),
     "rbdc.analysis.figures.show": ("show",),
+    "rbdc.analysis.identifiability": ("identifiability",),
     "rbdc.errors": (
         "DescriptionError",
         "LoadError",
@@ -50,6 +53,7 @@ _HOMES = {
         "UnsupportedError",
     ),
     "rbdc.model": ("Joint", "Limits", "Link", "Mimic", "Model"),
+    "rbdc.resources": ("path_of",),
     "rbdc.runtime.load": ("load",),
     "rbdc.spatial": ("Inertia", "Placement", "Rotation", "Symmetric3", "Vector3"),
     "rbdc.tuning.build": ("build",),

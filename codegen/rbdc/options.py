@@ -19,6 +19,7 @@ from rbdc.functions.scalar_types import SCALARS, Precision
 from rbdc.model import Problem
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.options import DriveMode, Integrator, JointOrder, MimicMode, ModelOptions, RootJoint
+from rbdc.model.regressor import REGRESSOR, RegressorPart
 from rbdc.native.surroundings import Earlier
 from rbdc.native.toolchain import March
 from rbdc.native.tunings import TUNING, Tunings
@@ -140,6 +141,9 @@ class BuildOptions(ModelOptions):
         "Axes of contact forces and rows: those of the contact frames (local), or those of the world.",
     )
     integrator: Option[Integrator] = Option(choice(Integrator), "semi-implicit", "Rule of time steps.")
+    regressor: Option[tuple[RegressorPart, ...]] = Option(
+        REGRESSOR, ("links",), "Columns of the torque regressor: of links, and of joints' drives."
+    )
     name: Option[str | None] = Option(
         TEXT, None, "The module's name; by default derived from the description's.", recorded=False
     )
@@ -249,6 +253,7 @@ class BuildArguments(TypedDict, total=False):
     loops: str | Sequence[str] | None
     contact_frame: ContactFrame
     integrator: Integrator
+    regressor: str | Sequence[str]
     name: str | None
     functions: str | Sequence[str] | None
     preset: str
@@ -286,10 +291,10 @@ def check(options: BuildOptions) -> None:
         raise UnsupportedError(
             "`style='rolled'` stores constants in tables: leave out `parameters` and `payload`"
         )
-    if others := [target for target in options.targets if target not in ("c", "batch")]:
+    if others := [target for target in options.targets if target not in ("c", "batch", "jax")]:
         raise UnsupportedError(
-            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out; "
-            "the derivatives of rnea are the columns of torque_regressor"
+            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out, or take "
+            "JAX or PyTorch, which have those of rnea and aba"
         )
 
 
@@ -333,6 +338,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
         "fext_frame": "world" if model.world_forces else "local",
         "contact_frame": "local-world-aligned" if model.world_aligned else "local",
         "integrator": model.integrator,
+        "regressor": model.regressor,
     }
     every = {
         o: held.get(o.name, getattr(options, o.name))
@@ -372,7 +378,7 @@ def added(model: Problem, options: BuildOptions, earlier: Earlier) -> tuple[Buil
 READING = (*options_of(ModelOptions), "contacts", "loops")
 """Names of the options that affect how a description is read."""
 _GROUPS = {
-    "Model": (*READING, "contact_frame", "fext_frame", "parameters", "payloads"),
+    "Model": (*READING, "contact_frame", "fext_frame", "parameters", "payloads", "regressor"),
     "Functions": ("functions", "preset", "fuse"),
     "C": (),
     "Output": ("name", "out", "add", "jobs", "force", "verify"),

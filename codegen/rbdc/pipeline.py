@@ -117,7 +117,8 @@ def read(description: Description, options: BuildOptions) -> Problem:
     model = with_reduced_loops(model, options.loops)
     frames = (options.where_given(name) for name in ("fext_frame", "contact_frame"))
     model = with_frames_of_forces(model, *frames)
-    model = replace(model, integrator=options.where_given("integrator") or model.integrator)
+    asked = {name: options.where_given(name) or getattr(model, name) for name in ("integrator", "regressor")}
+    model = replace(model, **asked)
     return with_rows(model, options.parameters, options.payloads)
 
 

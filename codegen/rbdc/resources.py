@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rbdc.errors import LONGEST, OptionError, brief
 from rbdc.model.text import TEXT, is_text
-from rbdc.runtime._suggestions import hint
+from rbdc.runtime._suggestions import hint, suggestion
 
 _ENDINGS = (".urdf", ".json")
 _LISTED = "see the names with: rbdc list"
@@ -23,6 +23,22 @@ def _shipped() -> dict[str, Path]:
     """Return the file of each robot by its name."""
     paths = (Path(str(entry)) for entry in files("rbdc.robots").iterdir())
     return {path.stem: path for path in paths if path.suffix in _ENDINGS}
+
+
+def path_of(robot: str) -> Path:
+    """Return the file of a robot that ships with rbdc.
+
+    Args:
+        robot: name of the robot, as `rbdc list` shows it.
+
+    Raises:
+        OptionError: no robot has this name; the message has similar names.
+    """
+    shipped = _shipped()
+    if robot not in shipped:
+        given = ascii(brief(str(robot)))[1:-1]
+        raise OptionError(f"no robot {given} ships with rbdc; {suggestion(robot, sorted(shipped))}")
+    return shipped[robot]
 
 
 def ships(path: str | PathLike[str]) -> bool:

@@ -4,12 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import rbdc
-from rbdc.analysis.identifiability import identifiability, names_of
-from rbdc.resources import resolve
 
 m = rbdc.build("ur5", functions="rnea,torque_regressor", parameters="inertial", out="modules")
-model = rbdc.Model.from_file(resolve("ur5"))
-base, names = identifiability(model)["base"], names_of(model)
+found = rbdc.identifiability(rbdc.Model.from_file(rbdc.path_of("ur5")))
+base, names = found["base"], found["names"]
 rng, t, w = np.random.default_rng(0), np.linspace(0, 10, 2000), 0.2 * np.pi * np.arange(1, 6)
 true = m.nominal_parameters * rng.uniform(0.8, 1.2, (m.njoints, 10))
 s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))

@@ -14,6 +14,8 @@ parents: tuple[int, ...]
 functions: tuple[str, ...]
 warnings: tuple[str, ...]
 fext_frame: Literal["local", "world"]
+regressor_names: tuple[str, ...]
+regressor_units: tuple[str, ...]
 variant: str
 dtype: np.dtype[np.float64]
 block: int
@@ -29,6 +31,7 @@ stiffness: NDArray[np.float64]
 friction: NDArray[np.float64]
 masses: NDArray[np.float64]
 gravity: NDArray[np.float64]
+regressor_parameters: NDArray[np.float64]
 jax: Any
 torch: Any
 casadi: Any

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.analysis.constants import NamedModel
-from rbdc.analysis.identifiability import combinations, identifiability, names_of
+from rbdc.analysis.identifiability import combinations, identifiability
 from rbdc.cli.commands import commands
+from rbdc.errors import OptionError
 from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.support import Array, assert_close
@@ -41,7 +42,7 @@ def test_torques_depend_on_the_base_parameters_alone(robot: str, root: str, base
     found = identifiability(model)
     assert base in (None, len(found["base"]))
     assert found["rank"] == len(found["base"])
-    full, index = regressors(model), {name: k for k, name in enumerate(names_of(model))}
+    full, index = regressors(model), {name: k for k, name in enumerate(found["names"])}
     selected = np.zeros((found["rank"], full.shape[1]))
     for row, combination in enumerate(found["base"]):
         for name, factor in combination["terms"]:
@@ -64,6 +65,28 @@ def test_symbols_agree_with_numbers(robot: str, kept: int) -> None:
         mine = {leading: 1.0, **{name: float(factor.subs(values)) for name, factor in terms}}
         assert next(iter(mine)) == one["terms"][0][0]
         assert mine == pytest.approx(dict(one["terms"]), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("regressor", ["armature,damping", "links,armature,friction,stiffness"])
+def test_drives(regressor: str) -> None:
+    """Of the last link's moment of inertia and its joint's armature only the sum is seen; the rest of each
+    drive is seen by itself.
+    """
+    model = Problem.from_urdf(resolve("cartpole"))
+    found = identifiability(model, regressor)
+    formulas = [one["formula"] for one in found["base"]]
+    joints = [body.joint_name for body in model.bodies]
+    if "links" in regressor:
+        assert formulas[0] == f"m(cart) + m(pole) + armature({joints[0]})"
+        assert any(formula.endswith(f" + armature({joints[1]})") for formula in formulas[1:])
+    alone = [f"{name}({joint})" for name in regressor.split(",")[-1:] for joint in joints]
+    assert set(alone) <= set(formulas)
+    assert len(found["base"]) == found["rank"] and not found["largest_dropped"] > 1e-12
+
+
+def test_unknown_parts_are_refused() -> None:
+    with pytest.raises(OptionError, match="`regressor='dampng'`: did you mean damping"):
+        identifiability(Problem.from_urdf(resolve("cartpole")), "dampng")
 
 
 def test_models_with_oblique_angles_have_no_symbols() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from rbdc.cli.commands import main
 from rbdc.errors import OptionError
-from rbdc.resources import resolve, robot_names
+from rbdc.resources import path_of, resolve, robot_names
 from tests.cli.test_bad_input import run
 from tests.support_urdf import joint, link, pair, robot
 
@@ -186,12 +186,17 @@ def test_list() -> None:
 @pytest.mark.parametrize("name", robot_names())
 def test_names_stand_for_files(name: str) -> None:
     assert resolve(name).stem == name
+    assert path_of(name) == resolve(name)
     assert resolve(str(resolve(name))) == resolve(name)
 
 
 def test_unknown_names_get_a_hint() -> None:
     with pytest.raises(OptionError, match="did you mean kuka_iiwa"):
         resolve("kuka_iwa")
+    with pytest.raises(OptionError, match="no robot kuka_iwa ships with rbdc; did you mean kuka_iiwa"):
+        path_of("kuka_iwa")
+    with pytest.raises(OptionError, match="no robot .* ships with rbdc"):
+        path_of(str(resolve("kuka_iiwa")))
 
 
 def test_clean_removes_only_what_rbdc_made(tmp_path: Path) -> None:

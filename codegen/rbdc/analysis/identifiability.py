@@ -14,6 +14,7 @@ column of polynomials in the lengths; exact elimination finds the dependent colu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -24,20 +25,21 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
 from rbdc.algorithms.couplings import at_configuration
+from rbdc.algorithms.dynamics.identification import whole_regressor
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
 from rbdc.analysis.constants import Constant, NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.pages import show
-from rbdc.errors import UnsupportedError
+from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import Model, Problem
+from rbdc.model.regressor import REGRESSOR, count_of_parameters, linear_parameters
 from rbdc.model.xml import printable, shown
+from rbdc.option_fields import asked
 from rbdc.planning.availability import random_configurations
 from rbdc.spatial import Inertia
 
 Array = NDArray[np.float64]
 
-PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""Inertial parameters of a body, about the origin of its frame, in the order of the torque regressor."""
 DEPENDENT = 1e-8
 """A column of unit length is dependent if its part outside the span of the others is shorter than this."""
 _ROUNDED = 1e-9
@@ -65,20 +67,36 @@ class Combination(NamedTuple):
 
 
 def names_of(model: Model) -> list[str]:
-    """Return the names of all inertial parameters, ten for each body."""
-    return [f"{p}({body.name})" for body in model.bodies for p in PARAMETERS]
+    """Return the names of the parameters, in the order of the torque regressor's columns."""
+    return [p.name for p in linear_parameters(Problem.of(model))]
 
 
-def identifiability(model: Model) -> dict[str, Any]:
-    """Return the base parameters of a model from its regressor at random states, as plain data.
+def identifiability(model: Model, regressor: str | Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the base parameters of a model: the combinations of parameters that torques determine.
 
-    The data has each combination by its terms and as a formula, the parameters that no torque depends on, and
-    the singular values on both sides of the rank, relative to the largest. They are those of the regressor
-    with columns of unit length. Parameters of bodies near the root come first, so that what is not
-    identifiable for a body alone is added to its ancestors.
+    They are computed from the torque regressor at random states. Parameters of bodies near the root come
+    first, so that a parameter without a column of its own is added to those of the bodies that carry it.
+
+    Args:
+        model: the robot.
+        regressor: parts of the torque regressor, as the option of builds; by default the links.
+
+    Returns:
+        Plain data. `regressor`: its parts; `names`: all parameters, in order of the regressor's columns;
+        `parameters`: their number without the unseen ones; `rank`: number of base parameters; `base`: for
+        each its `formula`, and its `terms` as pairs of a name and a factor, the leading one first;
+        `constants`: lengths in the formulas (m); `unseen`: parameters that no torque depends on;
+        `smallest_kept`, `largest_dropped`: singular values next to the rank, relative to the largest, of the
+        regressor with columns of length 1.
+
+    Raises:
+        OptionError: the regressor has no such part.
+
+    Source: Gautier (1991). Test: the leading columns of a regressor at other states, times the terms, are
+    that regressor.
     """
-    names = np.array(names_of(model), dtype=object)
-    problem = Problem.of(model)
+    problem = _asking(model, regressor)
+    names = np.array(names_of(problem), dtype=object)
     columns = _regressor(problem)
     lengths = np.linalg.norm(columns, axis=0)
     seen = lengths > DEPENDENT * lengths.max(initial=0.0)
@@ -93,13 +111,12 @@ def identifiability(model: Model) -> dict[str, Any]:
         Combination(name, [(other, x) for other, x in zip(names[~leads], row, strict=True) if x != 0.0])
         for name, row in zip(names[leads], factors.tolist(), strict=True)
     ]
-    try:
-        written, constants = combinations(NamedModel(problem)) or (base, [])
-    except UnsupportedError:  # the model is too large for symbols
-        written, constants = base, []
+    written, constants = _with_lengths(problem) or (base, [])
     values = np.linalg.svd(scaled, compute_uv=False)
     kept = values > DEPENDENT * values[0]
     return {
+        "regressor": list(problem.regressor),
+        "names": names_of(problem),
         "parameters": len(seen),
         "rank": int(np.sum(kept)),
         "base": [
@@ -113,14 +130,38 @@ def identifiability(model: Model) -> dict[str, Any]:
     }
 
 
+def _asking(model: Model, regressor: str | Sequence[str] | None) -> Problem:
+    """Return the problem of a model with some parts of the regressor."""
+    problem = Problem.of(model)
+    if regressor is None:
+        return problem
+    try:
+        return replace(problem, regressor=REGRESSOR.read(regressor))
+    except ValueError as error:
+        raise OptionError(f"{asked('regressor', regressor)}: {error}") from None
+
+
+def _with_lengths(problem: Problem) -> tuple[list[Combination], list[Constant]] | None:
+    """Return the base parameters with lengths as symbols; None for a model that is not small, or a regressor
+    with other columns than those of bodies.
+    """
+    if problem.regressor != ("links",) or any(row.added for row in problem.parameters):
+        return None
+    try:
+        return combinations(NamedModel(problem))
+    except UnsupportedError:
+        return None
+
+
 def _regressor(model: Problem) -> Array:
     """Return the torque regressors at random states, stacked."""
     rng = np.random.default_rng(0)
-    size = PARAMETERS_PER_BODY * model.njoints
+    size = count_of_parameters(model)
     count = 10 + 2 * size // model.nv
     q = random_configurations(model, rng, count)
     v, a = rng.standard_normal((2, count, model.nv))
-    rows = regressor_by_forces(at_configuration(model, list(q.T)), list(q.T), list(v.T), list(a.T))
+    there = at_configuration(model, list(q.T))
+    rows = whole_regressor(regressor_by_forces, there, list(q.T), list(v.T), list(a.T))
     entries = [np.broadcast_to(np.asarray(x, float), (count,)) for row in rows for x in row]
     return np.stack(entries).reshape(model.nv, size, count).transpose(2, 0, 1).reshape(-1, size)
 
@@ -128,8 +169,9 @@ def _regressor(model: Problem) -> Array:
 def show_identifiability(data: dict[str, Any]) -> None:
     """Show the result of `identifiability` on the terminal."""
     unseen = [f"without effect: {', '.join(map(shown, data['unseen']))}"] if data["unseen"] else []
+    kind = "inertial parameters" if data["regressor"] == ["links"] else "parameters"
     show(
-        f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "
+        f"of {data['parameters']} {kind} torques determine {data['rank']} combinations, "
         f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
         f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
         *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),

@@ -46,7 +46,7 @@ _BESIDE = "by default"
     help="Write a page in place of the text: a figure that moves, tables, warnings, sparsity, operations. "
     "FILE by default is NAME.html; - is the standard output.",
 )
-@takes("functions", "preset")
+@takes("functions", "preset", "regressor")
 @click.option(
     "--strict", is_flag=True, help="Exit status 1 where the description has warnings, a gate for CI."
 )
@@ -63,6 +63,7 @@ def info(
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION.
 
     --functions and --preset choose the functions whose forms and operations the page of --html shows.
+    --regressor chooses the parameters of --identifiability.
 
     Exit status 1: --strict, and the description has warnings; 2: it cannot be read.
     """
@@ -79,6 +80,8 @@ def info(
     else:
         if options.gives("functions") or options.gives("preset"):
             raise OptionError("`functions` and `preset` are of the page: add --html")
+        if options.gives("regressor") and not with_base:
+            raise OptionError("`regressor` is of --identifiability and of the page: add it or --html")
         _show(description, model, options, (with_passes, with_branches, with_base), as_json=as_json)
     if strict and model.warnings:
         count = f"{len(model.warnings)} warning{'s' if len(model.warnings) > 1 else ''}"

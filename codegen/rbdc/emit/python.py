@@ -21,12 +21,13 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.inputs import units_of
 from rbdc.model import Problem
 from rbdc.model.contacts import row_slices
+from rbdc.model.regressor import columns_of_rows, linear_parameters
 from rbdc.reduction.parameters import nominal
 
 
 def render_python(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, str]:
     """Return the Python files of the package, by name."""
-    constants, arrays = _constants(package, declarations), _arrays(package.model)
+    constants, arrays = _constants(package, declarations), _arrays(package.model, declarations)
     number = f"np.{package.scalar.dtype}"
     context = {
         "robot": package.robot,
@@ -79,6 +80,11 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
         made["contact_rows"] = tuple(rows[contact.name] for contact in contacts)
     if model.parameters:
         made["parameter_names"] = tuple(row.name for row in model.parameters)
+        made["_PARAMETER_COLUMNS"] = tuple(columns_of_rows(model))
+    if _by_parameters(declarations):
+        found = linear_parameters(model)
+        made["regressor_names"] = tuple(p.name for p in found)
+        made["regressor_units"] = tuple(p.unit for p in found)
     made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
     made["_UNITS"] = units_of(model)
     made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
@@ -88,7 +94,12 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
     return made
 
 
-def _arrays(model: Problem) -> dict[str, Any]:
+def _by_parameters(declarations: Iterable[FunctionDeclaration]) -> bool:
+    """Return whether a function has results by the parameters of the torque regressor."""
+    return any(p.by_parameters for d in declarations for p in d.outputs)
+
+
+def _arrays(model: Problem, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
     """Return the constant arrays of the module."""
     made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     made |= {"damping": model.damping, "stiffness": model.stiffness}
@@ -99,6 +110,8 @@ def _arrays(model: Problem) -> dict[str, Any]:
         made["actuation"] = model.actuation  # tau = actuation @ (forces of the motors)
     if model.parameters:
         made["nominal_parameters"] = nominal(model)
+    if _by_parameters(declarations):
+        made["regressor_parameters"] = [p.nominal for p in linear_parameters(model)]
     return made
 
 
@@ -266,7 +279,7 @@ def module_type() -> str:
     model = Problem("any", (), (), nq, nv)
     catalogue = functions_of(model)
     views = [function_view(function.declaration, _SIZES) for function in catalogue.values()]
-    attributes = _attributes(_constants(Package(model, ""), ()), _arrays(model), "Any")
+    attributes = _attributes(_constants(Package(model, ""), ()), _arrays(model, ()), "Any")
     lines = render("module_type.pyi.jinja", functions=views, attributes=attributes).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

@@ -18,6 +18,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import alone
+from rbdc.functions.identification import identification
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold, steps
 from rbdc.functions.momentum import momentum
@@ -29,6 +30,7 @@ Family = Callable[[Problem], list[Function]]
 
 FAMILIES: list[Family] = [
     dynamics,
+    identification,
     derivatives,
     kinematics,
     momentum,

@@ -102,6 +102,7 @@ class Parameter:
     optional: whether an input may be None in Python and NULL in C; both stand for `default`.
     default: entries of an omitted input; zeros if empty.
     by_forces: whether the columns of an output are rows of the contacts.
+    by_parameters: whether the columns of an output are those of the torque regressor.
     units: first index and number of the entries that form each unit vector: quaternions, and cosine and sine.
         Python checks them.
     """
@@ -113,6 +114,7 @@ class Parameter:
     optional: bool = False
     default: tuple[float, ...] = ()
     by_forces: bool = False
+    by_parameters: bool = False
     units: tuple[tuple[int, int], ...] = ()
 
     @property

@@ -20,7 +20,6 @@ from rbdc.algorithms.derivatives.rnea_derivatives import (
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodies, solved_by_cholesky
-from rbdc.algorithms.dynamics.regressor import weighted_regressor
 from rbdc.functions.dynamics import lagrangian
 from rbdc.functions.evaluation import Evaluate, OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
@@ -65,13 +64,6 @@ rnea_geometry_derivatives(q, v, a, fext, parameters)
     Derivatives of inverse dynamics by the placement of each joint on its parent, X exp(e): 6 a joint in its
     frame, linear first (design sensitivity).
     dtau_dplacement[nv, 6 njoints]: row: of dtau, column: direction e of a joint (N and N m by m and rad)
-rnea_parameter_gradient(q, v, a, w)
-    Gradient of w^T rnea(q, v, a) by the inertial parameters, 10 a body as of torque_regressor Y: w^T Y.
-    w_dtau_dparameters[10 njoints]: ten numbers for each body
-rnea_parameter_hessian_product(q, v, a, w, dq, dv, da)
-    Second derivatives of w^T rnea by inertial parameters and by q (in the tangent space), v and a, times a
-    direction of q, v and a: how rnea_parameter_gradient changes.
-    hessian_parameters[10 njoints]: ten numbers for each body
 rnea_jvp(q, v, a, dq, dv, da, fext, parameters, friction_width)
     Derivative of inverse dynamics in one direction.
     dtau[nv]: one number for each direction
@@ -212,13 +204,6 @@ def _weighted(declared: Declared) -> list[Function]:
         differential=Differential("external_torque_vjp_derivatives"),
         comparison=Comparison(checks_only=True),
     )
-    parameters = Function(
-        declared["rnea_parameter_gradient"],
-        {"velocities": on_model(weighted_regressor)},
-        preset=ALONE,
-        references={"atkeson-weighted": ".derivatives.products:rnea_parameter_gradient"},
-        comparison=Comparison(checks_only=True),
-    )
     geometry = Function(
         declared["rnea_geometry_derivatives"],
         {"composite": on_model(rnea_geometry_derivatives)},
@@ -228,14 +213,7 @@ def _weighted(declared: Declared) -> list[Function]:
         references={"dual-numbers": ".derivatives.geometry:rnea_geometry_derivatives"},
         comparison=Comparison(of_placements="rnea", checks_only=True),
     )
-    mixed = Function(
-        declared["rnea_parameter_hessian_product"],
-        {},
-        preset=ALONE,
-        chain=_along_directions("rnea", parameters.name),
-        comparison=Comparison(checks_only=True),
-    )
-    return [*sums, external, geometry, parameters, mixed]
+    return [*sums, external, geometry]
 
 
 def _directional(declared: Declared) -> list[Function]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from rbdc.algorithms.dynamics.christoffel import christoffel
@@ -12,12 +11,7 @@ from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_cholesky
 from rbdc.algorithms.dynamics.minverse import inverse_factors, minverse, minverse_of_branches
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
-from rbdc.algorithms.dynamics.regressor import (
-    regressor_by_axes,
-    regressor_by_forces,
-    regressor_of_chosen_frames,
-)
-from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
+from rbdc.functions.evaluation import OnJointSpace, joint_space
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Problem
@@ -50,9 +44,6 @@ minverse(q, parameters)
 aba(q, v, tau, fext, parameters, friction_width)
     Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
-torque_regressor(q, v, a)
-    Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
-    Y[nv, 10 njoints]: joint torque regressor
 """
 
 
@@ -222,14 +213,5 @@ def _others(declared: Declared) -> list[Function]:
                 benchmarked=True,
                 headline=True,
             ),
-        ),
-        Function(
-            declared["torque_regressor"],
-            {
-                name: on_model(regressor, partial(regressor_of_chosen_frames, regressor))
-                for name, regressor in (("forces", regressor_by_forces), ("axes", regressor_by_axes))
-            },
-            references={"atkeson": "regressor:torque_regressor"},
-            comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
-        ),
+        )
     ]

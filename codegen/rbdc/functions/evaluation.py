@@ -80,7 +80,8 @@ def with_given(model: Problem, inputs: Inputs) -> Problem:
     and the width of dry friction.
     """
     if PARAMETERS in inputs:
-        model = with_parameters(model, inputs[PARAMETERS])
+        rows = model.parameters  # columns of the regressor are in their order
+        model = replace(with_parameters(model, inputs[PARAMETERS]), parameters=rows)
     if FRICTION_WIDTH in inputs:
         model = replace(model, friction_width=inputs[FRICTION_WIDTH][0])
     if OFFSET in inputs:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from rbdc.functions.declarations import (
     EXTERNAL_FORCES,
@@ -18,6 +19,7 @@ from rbdc.functions.declarations import (
 )
 from rbdc.model import Problem
 from rbdc.model.contacts import loops_of, total_rows
+from rbdc.model.regressor import count_of_parameters
 from rbdc.model.xml import shown
 
 _OUTPUTS = re.compile(r" +(\w+(?: \w+)*)\[(inverse )?(.*?)\]: (.+)")
@@ -63,7 +65,7 @@ def _inputs(model: Problem) -> list[Parameter]:
         _external_forces(model),
         Parameter(OFFSET, (7,), f"moves the frame in its axes, {_POSE}", Kind.PLACEMENTS, True, _NOWHERE),
         _inertial_parameters(model),
-        _friction_width(model),
+        friction_width(model, counts=any(model.friction)),
     ]
 
 
@@ -85,9 +87,11 @@ def _inertial_parameters(model: Problem) -> Parameter:
     return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
 
 
-def _friction_width(model: Problem) -> Parameter:
-    """Return the optional width of dry friction; the default is the model's."""
-    shape = () if any(model.friction) else (0,)
+def friction_width(model: Problem, *, counts: bool) -> Parameter:
+    """Return the optional width of dry friction; the default is the model's. counts: whether the model has a
+    use for it.
+    """
+    shape = () if counts else (0,)
     meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
     return Parameter(FRICTION_WIDTH, shape, meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
@@ -128,6 +132,7 @@ def sizes_of(model: Problem) -> dict[str, int]:
         "contacts": len(model.contacts),
         "nc": total_rows(model),
         "nc_loops": total_rows(loops_of(model)),
+        "np": count_of_parameters(model),
     }
 
 
@@ -171,8 +176,11 @@ def _outputs(found: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
     )
     kind = Kind.JOINT_ROWS if dimensions.startswith(("nq", "nv")) else Kind.SPACE_ROWS
     kind = Kind.INVERSE if inverse else kind
-    by_forces = dimensions.endswith(", nc")
+    of: dict[str, Any] = {
+        "by_forces": dimensions.endswith(", nc"),
+        "by_parameters": dimensions.endswith("np"),
+    }
     return [
-        Parameter(name, shape, meaning.replace("<x>", name.split("_d")[-1]), kind, by_forces=by_forces)
+        Parameter(name, shape, meaning.replace("<x>", name.split("_d")[-1]), kind, **of)
         for name in names.split(" ")
     ]

@@ -17,6 +17,7 @@ from rbdc.spatial.scalars import is_zero, sqrt
 
 if TYPE_CHECKING:
     from rbdc.model.options import Integrator, ModelOptions
+    from rbdc.model.regressor import RegressorPart
 
 
 class DryFriction(NamedTuple):
@@ -60,6 +61,7 @@ class Problem(Model):
         those of their frames.
     clusters: joints that closed loops bind to one coordinate.
     integrator: rule of time steps.
+    regressor: groups of columns of the torque regressor.
     """
 
     drive_terms: tuple[DriveTerm, ...] = ()
@@ -71,6 +73,7 @@ class Problem(Model):
     world_aligned: bool = False
     clusters: tuple[Cluster, ...] = ()
     integrator: Integrator = "semi-implicit"
+    regressor: tuple[RegressorPart, ...] = ("links",)
 
     __hash__ = Model.__hash__
 

@@ -194,6 +194,74 @@ class GeneratedModule(ModuleType):
             Y (nv, 0): joint torque regressor
         """
 
+    def rnea_parameter_vjp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Gradient of w^T rnea(q, v, a) by the parameters of torque_regressor Y, without forming Y: w^T Y.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            w (nv,): weights of the rows
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            w_dtau_dparameters (0,): one number for each parameter
+        """
+
+    def rnea_parameter_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Second derivatives of w^T rnea by these parameters and by q (in the tangent space), v and a, times a direction of q, v and a: how rnea_parameter_vjp changes.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            w (nv,): weights of the rows
+            dq (nv,): direction of q
+            dv (nv,): direction of v
+            da (nv,): direction of a
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            hessian_parameters (0,): one number for each parameter
+        """
+
+    def aba_parameter_vjp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Gradient of w^T aba(q, v, tau) by the parameters of torque_regressor Y, without forming Y: -(M^-1 w)^T Y.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            w (nv,): weights of the rows
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            w_ddq_dparameters (0,): one number for each parameter
+        """
+
+    def aba_parameter_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Derivatives of forward dynamics by the parameters of torque_regressor Y: -M^-1 Y.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            ddq_dparameters (nv, 0): row: of ddq, column: parameter
+        """
+
     def rnea_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Derivatives of inverse dynamics by q (in the tangent space), v and a.
 
@@ -326,41 +394,6 @@ class GeneratedModule(ModuleType):
 
         Returns:
             dtau_dplacement (nv, 0): row: of dtau, column: direction e of a joint (N and N m by m and rad)
-        """
-
-    def rnea_parameter_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Gradient of w^T rnea(q, v, a) by the inertial parameters, 10 a body as of torque_regressor Y: w^T Y.
-
-        Args:
-            q (nq,): configuration (m, rad, unit quaternions x y z w)
-            v (nv,): velocity (m/s, rad/s)
-            a (nv,): acceleration (m/s^2, rad/s^2)
-            w (nv,): weights of the rows
-            out: array to fill, float64 and C-contiguous
-            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
-            num_threads: threads over which the samples of a batch are spread
-
-        Returns:
-            w_dtau_dparameters (0,): ten numbers for each body
-        """
-
-    def rnea_parameter_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Second derivatives of w^T rnea by inertial parameters and by q (in the tangent space), v and a, times a direction of q, v and a: how rnea_parameter_gradient changes.
-
-        Args:
-            q (nq,): configuration (m, rad, unit quaternions x y z w)
-            v (nv,): velocity (m/s, rad/s)
-            a (nv,): acceleration (m/s^2, rad/s^2)
-            w (nv,): weights of the rows
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            da (nv,): direction of a
-            out: array to fill, float64 and C-contiguous
-            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
-            num_threads: threads over which the samples of a batch are spread
-
-        Returns:
-            hessian_parameters (0,): ten numbers for each body
         """
 
     def rnea_jvp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:

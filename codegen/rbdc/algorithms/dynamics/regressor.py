@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from rbdc.algorithms.body_motion import BodyMotion, body_motions
-from rbdc.algorithms.tools.joint_coordinates import full_size, joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import full_size, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.tools.numbers import NumberBody, Numbers
 from rbdc.algorithms.trace import Trace, silent
@@ -76,20 +76,6 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
     return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
-def weighted_regressor(
-    model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace = silent
-) -> list[Scalar]:
-    """Return w^T Y (10 nbodies): the products of the velocity of each body, where joints move by w, with its
-    ten wrenches. Test: w^T Y parameters = w . rnea(q, v, a).
-    """
-    m, rates = Numbers(model, q, v, a, trace=trace), joint_velocities(model, w)
-    moving, found = m.array("W", Motion, Motion.zero()), list[Scalar]()
-    for b, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity)):
-        moving[b] = b.from_parent(moving[b.parent]) + b.motion(rates[b.at])
-        found += [moving[b].dot(force) for force in body_regressor(motion)]
-    return found
-
-
 def _is_parallel(model: Problem, index: int) -> bool:
     """Return whether a body turns about the same axis as its parent: it sees that axis at rest."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
@@ -135,7 +121,7 @@ def regressor_of_chosen_frames(
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
         if isinstance(body, JointSpaceBody):
             for row in found:
-                row[own] = _pulled_back(row[own], body.chosen)
+                row[own] = pulled_back(row[own], body.chosen)
         trace(
             body.name,
             "for parameters in the body's own frame",
@@ -145,7 +131,7 @@ def regressor_of_chosen_frames(
     return found
 
 
-def _pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
+def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
     """Map a row over the parameters in a frame at R and p in the body's own to a row over the parameters in
     the body's own frame.
 

@@ -5,33 +5,68 @@ Atkeson, An and Hollerbach (1986): the wrench of Newton and Euler with a link's 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
-from rbdc.algorithms.reference.rnea import body_velocities, forward_pass
+from rbdc.algorithms.reference.rnea import body_velocities, forward_pass, inverse_dynamics, with_drives
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, flat, identity, transposed
+from rbdc.algorithms.tools.linear import Matrix, Vector, flat, identity, transposed
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.model import Problem
+from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
+from rbdc.model.regressor import DriveColumn, drive_columns
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
 """Parameters of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
+_NOTHING: dict[str, Any] = {"inertia": Inertia.zero(), **dict.fromkeys(DRIVE_NUMBERS, 0.0)}
 _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
-    """Return Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), where pi stacks the parameters of the moving
-    bodies.
+    """Return Y (nv, np) with Y pi = rnea(q, v, a), pi the parameters of the moving bodies, of payloads and of
+    drives. Each column of a payload or a drive is the torque of a robot that has nothing but its unit.
 
     Test: that identity.
     """
-    m = Numbers(model, q, v, a)
-    rows = m.table(regressor(m), [0.0] * PARAMETERS)
-    return transposed(reduce_columns(model, transposed([flat(row) for row in rows])))
+    columns: Matrix = []
+    empty = replace(model, bodies=tuple(replace(body, **_NOTHING) for body in model.bodies))
+    if "links" in model.regressor:
+        m = Numbers(model, q, v, a)
+        rows = m.table(regressor(m), [0.0] * PARAMETERS)
+        columns = reduce_columns(model, transposed([flat(row) for row in rows]))
+        for row in (row for row in model.parameters if row.added):
+            loaded = [_changed(empty, row.body, inertia=unit.moved(row.placement)) for unit in _UNITS]
+            machines = (Numbers(one, q, v, a) for one in loaded)
+            columns += [m.reduced_vector(inverse_dynamics(m)) for m in machines]
+    driven = replace(empty, drive_terms=tuple(DriveTerm))
+    columns += [_of_drive(driven, column, q, v, a) for column in drive_columns(model)]
+    return transposed(columns)
+
+
+def _changed(model: Problem, index: int, **changes: Any) -> Problem:
+    """Return the model with one body changed."""
+    bodies = list(model.bodies)
+    bodies[index] = replace(bodies[index], **changes)
+    return replace(model, bodies=tuple(bodies))
+
+
+def _of_drive(model: Problem, column: DriveColumn, q: Scalars, v: Scalars, a: Scalars) -> Vector:
+    """Return the torques of a unit drive; of a spring whose stiffness times rest is 1, but not its
+    stiffness, the difference that a rest position makes.
+    """
+    rest, still = [0.0] * model.nv, column.quantity.partition("*")[0]
+    drive = _changed(model, column.body, **{still: 1.0})
+    torques = with_drives(drive, rest, q, v, a)
+    if still == column.quantity:
+        return torques
+    moved = with_drives(_changed(drive, column.body, spring_rest=1.0), rest, q, v, a)
+    return [x - y for x, y in zip(moved, torques, strict=True)]
 
 
 def regressor(m: Machine) -> Array[list[Scalar]]:

@@ -45,9 +45,26 @@ def aba_vjp(
     return by_q, by_v, solved
 
 
-def rnea_parameter_gradient(model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Vector:
-    """Return w^T Y (10 nbodies) with the regressor Y. Test: w^T Y parameters = w . rnea(q, v, a)."""
+def rnea_parameter_vjp(model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Vector:
+    """Return w^T Y (np) with the regressor Y. Test: w^T Y parameters = w . rnea(q, v, a)."""
     return [dot(w, column) for column in transposed(torque_regressor(model, q, v, a))]
+
+
+def aba_parameter_derivatives(
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
+) -> Matrix:
+    """Return -M^-1 Y (nv, np) with the regressor Y at the acceleration of forward dynamics: the parameters
+    change no torque. Test: differences of `aba` by parameters.
+    """
+    regressor = torque_regressor(model, q, v, aba(model, q, v, tau, fext))
+    return [[-x for x in row] for row in matrix_product(minverse(model, q), regressor)]
+
+
+def aba_parameter_vjp(
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
+) -> Vector:
+    """Return w^T (-M^-1 Y) (np). Test: differences of `aba` by parameters."""
+    return [dot(w, column) for column in transposed(aba_parameter_derivatives(model, q, v, tau, fext))]
 
 
 def rnea_hessian_vector(

@@ -1,0 +1,158 @@
+"""The torque regressor over all parameters of `rbdc.model.regressor`: those of links, of payloads, and of the
+drives of joints. Also its products, which do not form it, and the derivatives of forward dynamics:
+
+    w^T dtau/dpi = w^T Y,     dddq/dpi = -M^-1 Y,     w^T dddq/dpi = -(M^-1 w)^T Y
+
+with Y at the acceleration that forward dynamics returns. Row w^T Y has, for each body, the products of the
+velocity that it has where joints move by w with its ten unit wrenches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rbdc.algorithms.body_motion import BodyMotion, body_motions
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import Dynamics, accelerations
+from rbdc.algorithms.dynamics.regressor import (
+    PARAMETERS_PER_BODY,
+    Regressor,
+    body_regressor,
+    pulled_back,
+    regressor_by_axes,
+    regressor_of_chosen_frames,
+)
+from rbdc.algorithms.tools.joint_coordinates import (
+    first_dofs,
+    full_size,
+    joint_accelerations,
+    joint_positions,
+    joint_velocities,
+    reduce_vector,
+)
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, transposed
+from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Problem
+from rbdc.model.joint_space import JointSpaceBody
+from rbdc.model.problem import DryFriction
+from rbdc.model.regressor import drive_columns
+from rbdc.spatial import Forces, Motion, Scalar, Scalars
+
+
+def whole_regressor(
+    links: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
+) -> Matrix:
+    """Return Y (nv, np): the columns of links by `links`, of payloads, and of drives. Test: Y times
+    `rbdc.model.regressor.linear_parameters` = rnea(q, v, a).
+    """
+    rows: Matrix = [[] for _ in range(model.nv)]
+    if "links" in model.regressor:
+        rows = [[*row, *_of_payloads(model, row)] for row in links(model, q, v, a, trace)]
+    columns = [_column(model, body, entries) for body, entries in _of_drives(model, q, v, a)]
+    for (quantity, index), column in zip(drive_columns(model), columns, strict=True):
+        symbol = f"Y_{quantity.replace('*', '_')}{index}"
+        trace(model.bodies[index].name, f"column of {quantity}", symbol, column)
+    return [[*row, *(column[k] for column in columns)] for k, row in enumerate(rows)]
+
+
+def weighted_regressor(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace = silent
+) -> Vector:
+    """Return w^T Y (np) without forming Y. On a joint-space model the parameters are those in the bodies' own
+    frames. Test: w^T Y parameters = w . rnea(q, v, a).
+    """
+    found: Vector = []
+    if "links" in model.regressor:
+        found = _weighted_links(model, q, v, a, w, trace)
+        found += _of_payloads(model, found)
+    moving = joint_velocities(model, w)
+    return [*found, *(dot(moving[body], entries) for body, entries in _of_drives(model, q, v, a))]
+
+
+def aba_weighted_regressor(
+    dynamics: Dynamics,
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *weights: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """Return w^T dddq/dpi (np) with the solves of `dynamics`. Test: differences of `aba` by parameters."""
+    (w,) = weights
+    a, solve = dynamics(model, q, v, tau, fext, trace)
+    return weighted_regressor(model, q, v, a, [-x for x in solve(list(w))], trace)
+
+
+def aba_by_parameters(
+    model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
+) -> Matrix:
+    """Return dddq/dpi (nv, np), each column by a solve with the factors of M. Test: `aba_weighted_regressor`
+    of unit weights.
+    """
+    solve = Factorisation(crba(model, q, trace)).solve
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    columns = transposed(whole_regressor(_in_own_frames, model, q, v, a, trace))
+    return transposed([solve([-x for x in column]) for column in columns])
+
+
+def _in_own_frames(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace) -> Matrix:
+    return regressor_of_chosen_frames(regressor_by_axes, model, q, v, a, trace)
+
+
+def _weighted_links(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace
+) -> list[Scalar]:
+    """Return the ten products of each body."""
+    m, rates = Numbers(model, q, v, a, trace=trace), joint_velocities(model, w)
+    moving, found = m.array("W", Motion, Motion.zero()), list[Scalar]()
+    motions = body_motions(m, BodyMotion.of_world(m.gravity))
+    for b, body, (_, _, motion, _) in zip(m.bodies, model.bodies, motions, strict=True):
+        moving[b] = b.from_parent(moving[b.parent]) + b.motion(rates[b.at])
+        own = [moving[b].dot(force) for force in body_regressor(motion)]
+        found += pulled_back(own, body.chosen) if isinstance(body, JointSpaceBody) else own
+    return found
+
+
+def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
+    """Return the entries of a row for the parameters of payloads, from those of the bodies that carry
+    them.
+    """
+    added = [own for own in model.parameters if own.added]
+    starts = [(own, PARAMETERS_PER_BODY * own.body) for own in added]
+    return [
+        x
+        for own, start in starts
+        for x in pulled_back(list(row[start : start + PARAMETERS_PER_BODY]), own.placement.inverse())
+    ]
+
+
+def _of_drives(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Iterator[tuple[int, list[Scalar]]]:
+    """Yield, for each column of a drive, the index of the body and the entries along the joint's directions,
+    by its own coordinate, rate and acceleration.
+    """
+    places, rates = joint_positions(model, q), joint_velocities(model, v)
+    seconds = joint_accelerations(model, v, a)
+    unit = DryFriction(1.0, model.friction_width)
+    for quantity, index in drive_columns(model):
+        match quantity:
+            case "armature":
+                yield index, seconds[index]
+            case "damping":
+                yield index, rates[index]
+            case "friction":
+                yield index, [unit.at(rate) for rate in rates[index]]
+            case "stiffness":
+                yield index, places[index]
+            case _:
+                yield index, [-1.0]
+
+
+def _column(model: Problem, index: int, entries: Scalars) -> list[Scalar]:
+    """Return a column (nv) from its entries along the directions of a joint."""
+    full: Vector = [0.0] * full_size(model)
+    start = first_dofs(model)[index]
+    full[start : start + len(entries)] = entries
+    return reduce_vector(model, full)

@@ -1,0 +1,162 @@
+"""The parameters in which inverse dynamics is linear, in the order of the columns of the torque regressor:
+ten of each moving body, ten of each payload at run time, and those of the joints' drives.
+
+A joint along x with rate v and acceleration a, whose own coordinates these are also where it follows
+another, needs
+
+    armature a + damping v + friction v / sqrt(v^2 + w^2) + stiffness x - (stiffness rest),
+
+which is linear in its armature, damping, friction, stiffness, and the product of stiffness and rest position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from rbdc.model.bodies import Body
+from rbdc.model.description import DriveTerm
+from rbdc.option_fields import Reading, names
+from rbdc.runtime._suggestions import suggestion
+from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import is_zero
+
+if TYPE_CHECKING:
+    from rbdc.model.problem import Problem
+
+RegressorPart = Literal["links", "armature", "damping", "friction", "stiffness"]
+"""Groups of columns of the torque regressor."""
+REGRESSOR_PARTS: tuple[RegressorPart, ...] = get_args(RegressorPart)
+
+
+def _parts(given: Any) -> tuple[RegressorPart, ...]:
+    """Return the parts of a regressor in their order, from their names in any order."""
+    asked = names("").read(given)
+    for part in asked or ("",):
+        if part not in REGRESSOR_PARTS:
+            raise ValueError(suggestion(part, REGRESSOR_PARTS))
+    return tuple(part for part in REGRESSOR_PARTS if part in asked)
+
+
+REGRESSOR = Reading(_parts, ",".join(REGRESSOR_PARTS))
+"""Some parts of the regressor."""
+
+OF_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+"""Inertial parameters of a body, about the origin of its frame."""
+_UNITS_OF_BODY = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
+
+
+class LinearParameter(NamedTuple):
+    """A parameter in which inverse dynamics is linear.
+
+    name: quantity, with the body, payload or joint in parentheses.
+    unit: unit.
+    nominal: value in the module's dynamics.
+    """
+
+    name: str
+    unit: str
+    nominal: Scalar
+
+
+class _Quantity(NamedTuple):
+    """A number of a joint's drive in which torques are linear.
+
+    part: group of columns that it belongs to.
+    term: term of the dynamics that must be included for a value other than 0; None: it always is.
+    along, about: units for directions along an axis, and about one.
+    nominal: value of a body's joint.
+    """
+
+    part: RegressorPart
+    term: DriveTerm | None
+    along: str
+    about: str
+    nominal: Callable[[Body], Scalar]
+
+
+DRIVE_QUANTITIES: Mapping[str, _Quantity] = {
+    "armature": _Quantity("armature", None, "kg", "kg m^2", lambda body: body.armature),
+    "damping": _Quantity("damping", DriveTerm.DAMPING, "N s/m", "N m s/rad", lambda body: body.damping),
+    "friction": _Quantity("friction", DriveTerm.FRICTION, "N", "N m", lambda body: body.friction),
+    "stiffness": _Quantity("stiffness", DriveTerm.SPRINGS, "N/m", "N m/rad", lambda body: body.stiffness),
+    "stiffness*rest": _Quantity(
+        "stiffness", DriveTerm.SPRINGS, "N", "N m", lambda body: body.stiffness * body.spring_rest
+    ),
+}
+"""Numbers of drives in the order of the regressor's columns."""
+
+
+class DriveColumn(NamedTuple):
+    """A column of the regressor for a drive: its quantity, and the index of the body that the joint
+    carries.
+    """
+
+    quantity: str
+    body: int
+
+
+def drive_columns(model: Problem) -> list[DriveColumn]:
+    """Return the columns of drives that the model's `regressor` has: by quantity, then by joint. Joints with
+    one coordinate have springs. A free joint has a column only for a number that is not zero.
+    """
+    found = []
+    for name, quantity in DRIVE_QUANTITIES.items():
+        if quantity.part in model.regressor:
+            bodies = enumerate(model.bodies)
+            found += [DriveColumn(name, k) for k, body in bodies if _has_column(quantity, body)]
+    return found
+
+
+def _has_column(quantity: _Quantity, body: Body) -> bool:
+    if quantity.part == "stiffness":
+        return body.joint.nq == body.joint.nv == 1
+    return not (body.joint.free and is_zero(quantity.nominal(body)))
+
+
+def linear_parameters(model: Problem) -> list[LinearParameter]:
+    """Return the parameters of the regressor's columns, in order. Payloads have no mass."""
+    found: list[LinearParameter] = []
+    if "links" in model.regressor:
+        for body in model.bodies:
+            found += _of_body(body.name, body.inertia.scalars())
+        for row in model.parameters:
+            found += _of_body(f"payload at {row.name}", [0.0] * len(OF_BODY)) if row.added else []
+    for name, index in drive_columns(model):
+        quantity, body = DRIVE_QUANTITIES[name], model.bodies[index]
+        counts = quantity.term is None or quantity.term in model.drive_terms
+        nominal = quantity.nominal(body) if counts else 0.0
+        found.append(LinearParameter(f"{name}({body.joint_name})", _unit(quantity, body), nominal))
+    return found
+
+
+def count_of_parameters(model: Problem) -> int:
+    """Return the number of columns of the regressor."""
+    payloads = sum(row.added for row in model.parameters)
+    of_links = len(OF_BODY) * (model.njoints + payloads) if "links" in model.regressor else 0
+    return of_links + len(drive_columns(model))
+
+
+def columns_of_rows(model: Problem) -> list[int]:
+    """Return the first column of the regressor for each row of run-time inertial parameters; none without
+    columns of links.
+    """
+    if "links" not in model.regressor:
+        return []
+    payloads, found = model.njoints, []
+    for row in model.parameters:
+        found.append(len(OF_BODY) * (payloads if row.added else row.body))
+        payloads += row.added
+    return found
+
+
+def _of_body(name: str, values: list[Scalar]) -> list[LinearParameter]:
+    each = zip(OF_BODY, _UNITS_OF_BODY, values, strict=True)
+    return [LinearParameter(f"{quantity}({name})", unit, value) for quantity, unit, value in each]
+
+
+def _unit(quantity: _Quantity, body: Body) -> str:
+    """Return the unit of a joint's quantity; both for a joint that slides and turns."""
+    turning = [any(not is_zero(x) for x in s.angular.scalars()) for s in body.joint.subspace()]
+    units = {quantity.about if turns else quantity.along: None for turns in turning}
+    return ", ".join(units)
