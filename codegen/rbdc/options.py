@@ -18,8 +18,16 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.scalar_types import SCALARS, Precision
 from rbdc.model import Problem
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
-from rbdc.model.options import DriveMode, Integrator, JointOrder, MimicMode, ModelOptions, RootJoint
-from rbdc.model.regressor import REGRESSOR, RegressorPart
+from rbdc.model.options import (
+    REGRESSOR,
+    DriveMode,
+    Integrator,
+    JointOrder,
+    MimicMode,
+    ModelOptions,
+    RegressorPart,
+    RootJoint,
+)
 from rbdc.native.surroundings import Earlier
 from rbdc.native.toolchain import March
 from rbdc.native.tunings import TUNING, Tunings
@@ -33,13 +41,12 @@ from rbdc.option_fields import (
     asked,
     choice,
     each,
-    entries,
     names,
     options_of,
     within,
-    words_of,
 )
 from rbdc.reduction.model_options import held_options
+from rbdc.reduction.parameters import INERTIAL
 from rbdc.runtime._suggestions import suggestion
 
 Progress = Callable[[str], None]
@@ -57,17 +64,6 @@ Style = Literal["unrolled", "rolled", "auto"]
 """unrolled: straight-line code. rolled: loops over the model's tables, for functions with that form. auto:
 the better form for each function.
 """
-
-
-def _inertial(given: Any) -> tuple[str, ...]:
-    """Return the links of `inertial@link,...`, or of a sequence; () for `inertial`, which means all."""
-    if not isinstance(given, str):
-        return tuple(TEXT.read(link) for link in entries(given))
-    kind, at, listed = given.partition("@")
-    links = tuple(words_of(listed))
-    if kind != "inertial" or bool(at) != bool(links):
-        raise ValueError("give inertial, or inertial@LINK,...")
-    return links
 
 
 def _precision(given: Any) -> Any:
@@ -95,7 +91,6 @@ def _seconds(given: Any) -> float | None:
 
 _TIME = within(float_info.min, 86400.0, "give seconds, above 0 and up to a day")
 _PRECISION = choice(Precision)
-_INERTIAL = Reading(_inertial, "inertial[@LINK,...]", record=lambda links: list(links or ["all"]))
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ class BuildOptions(ModelOptions):
     """
 
     parameters: Option[tuple[str, ...] | None] = Option(
-        _INERTIAL, None, "Pass the inertial parameters of moving links at run time, 10 numbers each."
+        INERTIAL, None, "Pass the inertial parameters of moving links at run time, 10 numbers each."
     )
     payloads: Option[tuple[str, ...]] = Option(
         each(TEXT, "FRAME"),
@@ -337,8 +332,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     held = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
         "contact_frame": "local-world-aligned" if model.world_aligned else "local",
-        "integrator": model.integrator,
-        "regressor": model.regressor,
+        **{name: getattr(model, name) for name in ("integrator", "regressor")},
     }
     every = {
         o: held.get(o.name, getattr(options, o.name))

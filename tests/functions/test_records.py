@@ -27,7 +27,7 @@ from tests.support_contacts import on_feet
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
 RECORDS = {
     SOURCE / "functions" / f"{name}.py"
-    for name in ("dynamics", "identification", "derivatives", "kinematics", "momentum", "manifold")
+    for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")
 }
 FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs} - {"rows"}

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from rbdc.errors import OptionError
 from rbdc.model import Problem
-from rbdc.model.regressor import REGRESSOR_PARTS
+from rbdc.model.options import RegressorPart
 from rbdc.options import BuildOptions
 from rbdc.resources import path_of
 from tests.laws.test_curved_mimic import curved_tree
@@ -39,7 +39,7 @@ SAMPLES = 5
 def case(request: pytest.FixtureRequest) -> tuple[Problem, ModuleType]:
     """A tree with drives and its module, which takes inertial parameters and a payload."""
     model = TREES[request.param]()
-    how: dict[str, Any] = {"regressor": REGRESSOR_PARTS, "parameters": (), "payloads": ("link2",)}
+    how: dict[str, Any] = {"regressor": get_args(RegressorPart), "parameters": (), "payloads": ("link2",)}
     how["verify"] = request.param != "pendulum"  # other tests verify those of small robots
     return model, build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED, **how)
 

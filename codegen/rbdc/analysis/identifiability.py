@@ -27,12 +27,13 @@ from sympy.polys.matrices import DomainMatrix
 from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.dynamics.identification import whole_regressor
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
+from rbdc.algorithms.tools.parameters import count_of_parameters, linear_parameters
 from rbdc.analysis.constants import Constant, NamedModel
 from rbdc.analysis.lagrange import Equations, Polynomials, kinetic, moments_of
 from rbdc.analysis.pages import show
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import Model, Problem
-from rbdc.model.regressor import REGRESSOR, count_of_parameters, linear_parameters
+from rbdc.model.options import REGRESSOR
 from rbdc.model.xml import printable, shown
 from rbdc.option_fields import asked
 from rbdc.planning.availability import random_configurations

@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rbdc.algorithms.tools.parameters import columns_of_rows, linear_parameters
 from rbdc.emit.backend import Package
 from rbdc.emit.library import limits_of
 from rbdc.emit.names import docstring
@@ -21,7 +22,6 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.inputs import units_of
 from rbdc.model import Problem
 from rbdc.model.contacts import row_slices
-from rbdc.model.regressor import columns_of_rows, linear_parameters
 from rbdc.reduction.parameters import nominal
 
 

@@ -18,10 +18,9 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives, second_order
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import alone
-from rbdc.functions.identification import identification
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold, steps
-from rbdc.functions.momentum import momentum
+from rbdc.functions.momentum import identification, momentum
 from rbdc.functions.record import ALONE, PRESETS, SECOND, ChainRule, Comparison, Function, Requirement
 from rbdc.model import Problem
 from rbdc.runtime._suggestions import suggestion

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from rbdc.algorithms.tools.parameters import count_of_parameters
 from rbdc.functions.declarations import (
     EXTERNAL_FORCES,
     FRICTION_WIDTH,
@@ -19,7 +20,6 @@ from rbdc.functions.declarations import (
 )
 from rbdc.model import Problem
 from rbdc.model.contacts import loops_of, total_rows
-from rbdc.model.regressor import count_of_parameters
 from rbdc.model.xml import shown
 
 _OUTPUTS = re.compile(r" +(\w+(?: \w+)*)\[(inverse )?(.*?)\]: (.+)")

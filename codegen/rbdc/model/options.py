@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from rbdc.model.description import DriveTerm, measurable
 from rbdc.model.xml import shown
@@ -23,10 +23,12 @@ from rbdc.option_fields import (
     choice,
     each,
     entries,
+    names,
     number,
     options_of,
     within,
 )
+from rbdc.runtime._suggestions import suggestion
 
 LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be exact. They are rounded
@@ -51,6 +53,8 @@ DriveMode = Literal["report", "include"]
 """Forces of joint drives: ignored with a warning, or part of the dynamics."""
 Integrator = Literal["semi-implicit", "explicit", "rk4"]
 """Rule of time steps: semi-implicit Euler, explicit Euler, or the Runge-Kutta rule of order 4."""
+RegressorPart = Literal["links", "armature", "damping", "friction", "stiffness"]
+"""Groups of columns of the torque regressor."""
 Gravity = tuple[float, float, float]
 """Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]
@@ -83,6 +87,19 @@ def _gravity(given: Any) -> Gravity:
     if not measurable(x, y, z):
         raise ValueError(THREE_NUMBERS)
     return x, y, z
+
+
+def _parts(given: Any) -> tuple[RegressorPart, ...]:
+    """Return the parts of a regressor in their order, from their names in any order."""
+    asked, known = names("").read(given), get_args(RegressorPart)
+    for part in asked or ("",):
+        if part not in known:
+            raise ValueError(suggestion(part, known))
+    return tuple(part for part in known if part in asked)
+
+
+REGRESSOR = Reading(_parts, ",".join(get_args(RegressorPart)))
+"""Parts of the torque regressor."""
 
 
 def origin(given: Any, remedy: str, *counts: int) -> Origin:

@@ -16,8 +16,7 @@ from rbdc.spatial import Scalar, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 
 if TYPE_CHECKING:
-    from rbdc.model.options import Integrator, ModelOptions
-    from rbdc.model.regressor import RegressorPart
+    from rbdc.model.options import Integrator, ModelOptions, RegressorPart
 
 
 class DryFriction(NamedTuple):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rbdc.errors import OptionError
 from rbdc.model.bodies import WORLD, ParameterRow
 from rbdc.model.problem import Problem
 from rbdc.model.xml import shown
-from rbdc.option_fields import asked
+from rbdc.option_fields import TEXT, Reading, asked, entries, words_of
 from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Inertia, Placement, Scalar
 
@@ -23,6 +23,21 @@ AnyModel = TypeVar("AnyModel", bound=Problem)
 
 NUMBERS = 10
 """Numbers in one row."""
+
+
+def _links(given: Any) -> tuple[str, ...]:
+    """Return the links of `inertial@link,...`, or of a sequence; () for `inertial`, which means all."""
+    if not isinstance(given, str):
+        return tuple(TEXT.read(link) for link in entries(given))
+    kind, at, listed = given.partition("@")
+    links = tuple(words_of(listed))
+    if kind != "inertial" or bool(at) != bool(links):
+        raise ValueError("give inertial, or inertial@LINK,...")
+    return links
+
+
+INERTIAL = Reading(_links, "inertial[@LINK,...]", record=lambda links: list(links or ["all"]))
+"""Moving links whose parameters functions take at run time."""
 
 
 def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:

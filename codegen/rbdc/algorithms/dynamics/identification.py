@@ -1,4 +1,4 @@
-"""The torque regressor over all parameters of `rbdc.model.regressor`: those of links, of payloads, and of the
+"""The torque regressor over all `rbdc.algorithms.tools.parameters`: those of links, of payloads, and of the
 drives of joints. Also its products, which do not form it, and the derivatives of forward dynamics:
 
     w^T dtau/dpi = w^T Y,     dddq/dpi = -M^-1 Y,     w^T dddq/dpi = -(M^-1 w)^T Y
@@ -32,11 +32,11 @@ from rbdc.algorithms.tools.joint_coordinates import (
 )
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, dot, transposed
 from rbdc.algorithms.tools.numbers import Numbers
+from rbdc.algorithms.tools.parameters import drive_columns
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.problem import DryFriction
-from rbdc.model.regressor import drive_columns
 from rbdc.spatial import Forces, Motion, Scalar, Scalars
 
 
@@ -44,7 +44,7 @@ def whole_regressor(
     links: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
     """Return Y (nv, np): the columns of links by `links`, of payloads, and of drives. Test: Y times
-    `rbdc.model.regressor.linear_parameters` = rnea(q, v, a).
+    `rbdc.algorithms.tools.parameters.linear_parameters` = rnea(q, v, a).
     """
     rows: Matrix = [[] for _ in range(model.nv)]
     if "links" in model.regressor:

@@ -15,16 +15,16 @@ from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, Vector, flat, identity, transposed
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
-from rbdc.model import Problem
-from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
-from rbdc.model.regressor import DriveColumn, drive_columns
+from rbdc.algorithms.tools.parameters import DriveColumn, drive_columns
+from rbdc.model import DriveTerm, Problem
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
 """Parameters of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
-_NOTHING: dict[str, Any] = {"inertia": Inertia.zero(), **dict.fromkeys(DRIVE_NUMBERS, 0.0)}
+_DRIVE = ("armature", "damping", "friction", "stiffness", "spring_rest")
+_NOTHING: dict[str, Any] = {"inertia": Inertia.zero(), **dict.fromkeys(_DRIVE, 0.0)}
 _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 

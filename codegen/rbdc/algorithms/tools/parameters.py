@@ -12,34 +12,11 @@ which is linear in its armature, damping, friction, stiffness, and the product o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import NamedTuple
 
-from rbdc.model.bodies import Body
-from rbdc.model.description import DriveTerm
-from rbdc.option_fields import Reading, names
-from rbdc.runtime._suggestions import suggestion
+from rbdc.model import Body, DriveTerm, Problem
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
-
-if TYPE_CHECKING:
-    from rbdc.model.problem import Problem
-
-RegressorPart = Literal["links", "armature", "damping", "friction", "stiffness"]
-"""Groups of columns of the torque regressor."""
-REGRESSOR_PARTS: tuple[RegressorPart, ...] = get_args(RegressorPart)
-
-
-def _parts(given: Any) -> tuple[RegressorPart, ...]:
-    """Return the parts of a regressor in their order, from their names in any order."""
-    asked = names("").read(given)
-    for part in asked or ("",):
-        if part not in REGRESSOR_PARTS:
-            raise ValueError(suggestion(part, REGRESSOR_PARTS))
-    return tuple(part for part in REGRESSOR_PARTS if part in asked)
-
-
-REGRESSOR = Reading(_parts, ",".join(REGRESSOR_PARTS))
-"""Some parts of the regressor."""
 
 OF_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Inertial parameters of a body, about the origin of its frame."""
@@ -62,13 +39,13 @@ class LinearParameter(NamedTuple):
 class _Quantity(NamedTuple):
     """A number of a joint's drive in which torques are linear.
 
-    part: group of columns that it belongs to.
+    part: part of the regressor that it belongs to.
     term: term of the dynamics that must be included for a value other than 0; None: it always is.
     along, about: units for directions along an axis, and about one.
     nominal: value of a body's joint.
     """
 
-    part: RegressorPart
+    part: str
     term: DriveTerm | None
     along: str
     about: str
