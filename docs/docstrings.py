@@ -11,7 +11,7 @@ _PLACE = re.compile(r"(?<![`\w@])\w+@\w+(@\w+)?(?![`\w])")
 
 
 def listed(lines: list[str]) -> list[str]:
-    """The lines with fields as items: a field follows an empty line, a field or the rest of one."""
+    """Return the lines with fields as items: a field follows an empty line, a field or the rest of one."""
     made: list[str] = []
     within, before = False, ""
     for line in lines:

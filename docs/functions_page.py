@@ -60,12 +60,12 @@ _ROBOTS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @cache
 def models() -> tuple[Problem, ...]:
-    """The robots on which shapes are found."""
+    """Return the robots from which shapes are read."""
     return tuple(read(name, BuildOptions(**options)) for name, options in _ROBOTS)
 
 
 def with_all_inputs() -> Problem:
-    """The first robot with inertial parameters as inputs, and with dry friction."""
+    """Return the first robot with inertial parameters as inputs, and with dry friction."""
     name, options = _ROBOTS[0]
     model = read(name, BuildOptions(**options, parameters=(), friction="include"))
     return replace(model, bodies=tuple(replace(body, friction=1.0) for body in model.bodies))
@@ -96,7 +96,7 @@ class Entry:
 
 @cache
 def entries() -> Mapping[str, Entry]:
-    """Every function of the catalogue by its name."""
+    """Return every function of the catalogue by name."""
     catalogues = [functions_of(model) for model in models()]
     optional = functions_of(with_all_inputs())
     words = _words()
@@ -118,7 +118,9 @@ Sizes = tuple[int, ...]
 
 
 def _words() -> dict[Sizes, str]:
-    """Words for the sizes that differ between the robots, and for multiples of the number of joints."""
+    """Return words for the sizes that differ between the robots, and for multiples of the number of
+    joints.
+    """
     one, other = (sizes_of(model) for model in models())
     found: dict[Sizes, str] = {}
     for name in one:
@@ -131,13 +133,13 @@ def _words() -> dict[Sizes, str]:
 
 
 def _shape(sizes: Iterable[Sizes], words: Mapping[Sizes, str]) -> str:
-    """A shape in words. Raises KeyError for a size that has no name: it needs one in `_words`."""
+    """Return a shape in words. Raises KeyError for a size that has no name: add it to `_words`."""
     found = [str(size[0]) if len(set(size)) == 1 else words[size] for size in sizes]
     return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
 
 
 def families() -> dict[str, list[Entry]]:
-    """The functions by the titles of their families, in the order of the catalogue."""
+    """Return the functions by the titles of their families, in the order of the catalogue."""
     left = dict(entries())
     found = {}
     for family in catalogue.FAMILIES:
@@ -147,7 +149,7 @@ def families() -> dict[str, list[Entry]]:
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     return (
         "\n".join([_HEAD.strip(), "", *_index(), *_derivatives(), *_presets(), *_sections()]).rstrip() + "\n"
     )
@@ -186,7 +188,7 @@ name. Shapes are those of one sample.
 
 
 def _index() -> Iterator[str]:
-    """Every function with the names that others have for it."""
+    """Return every function with the names that others have for it."""
     yield from ["## All functions", "", f"| function | computes | {' | '.join(PEERS)} |"]
     yield "|---|---|" + "---|" * len(PEERS)
     for entry in entries().values():
@@ -201,13 +203,15 @@ def _index() -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text in Markdown without emphasis by the signs of formulas; code between backquotes stays."""
+    """Return text in Markdown in which signs of formulas make no emphasis; code between backquotes
+    remains.
+    """
     parts = text.split("`")
     return "`".join(part if k % 2 else re.sub(r"([*_<\[])", r"\\\1", part) for k, part in enumerate(parts))
 
 
 def _presets() -> Iterator[str]:
-    """What each preset adds."""
+    """Return the functions that each preset adds."""
     yield from ["## Presets", "", "| preset | functions |", "|---|---|"]
     before: set[str] = set()
     for name, functions in presets().items():
@@ -223,7 +227,7 @@ def _presets() -> Iterator[str]:
 
 
 def _derivatives() -> Iterator[str]:
-    """Where derivatives are, for CasADi, JAX and PyTorch."""
+    """Return the functions with derivatives for CasADi, JAX and PyTorch."""
     yield from ["## Where derivatives are", "", _OF_DERIVATIVES.strip(), ""]
     yield from ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
     for entry in entries().values():
@@ -240,7 +244,9 @@ differentiate a function if these were built with it: [Derivatives in frameworks
 
 
 def _differential(entry: Entry) -> tuple[str, str, str] | None:
-    """The functions with first and second derivatives and those by external forces, None without any."""
+    """Return the functions with first and second derivatives and those by external forces, None
+    without any.
+    """
     there, own = entries(), entry.function.differential
     if own is None or own.first not in there:
         return None
@@ -309,7 +315,7 @@ _TESTED = re.compile(r"\bTests?: (.*?)(?=\n\n|$)", re.DOTALL)
 
 
 def _sources(function: Function) -> Iterator[str]:
-    """Author and equation of what builds compare the function with, and the identity that tests check."""
+    """Return the author and the equation of the reference of builds, and the identity that tests check."""
     if not function.references and function.chain is not None:
         of = function.chain.of
         if of in entries():

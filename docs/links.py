@@ -24,7 +24,7 @@ class Page(HTMLParser):
 
 
 def broken(folder: Path) -> list[str]:
-    """The links of the pages in a folder that lead nowhere, each with its page."""
+    """Return the links of the pages in a folder that lead nowhere, each with its page."""
     pages = {file: Page(file) for file in sorted(folder.rglob("*.html"))}
     found = []
     for file, page in pages.items():

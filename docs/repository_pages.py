@@ -43,7 +43,7 @@ def read(app: Any, document: str, source: list[str]) -> None:
 
 
 def turned(text: str, page: str, shown_at: str) -> str:
-    """The text of a page with the links that hold at another place; blocks stay as they are."""
+    """Return the text of a page with links adapted to another place; blocks remain unchanged."""
     ends = [0, *(place for block in _FENCE.finditer(text) for place in block.span()), len(text)]
     parts = [text[start:end] for start, end in pairwise(ends)]
 

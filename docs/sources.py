@@ -22,7 +22,7 @@ PARTS = {
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     return "\n".join([_HEAD.strip(), "", *_parts()])
 
 
@@ -48,7 +48,7 @@ def _parts() -> Iterator[str]:
 
 
 def _markdown(text: str) -> Iterator[str]:
-    """Paragraphs and lists as text, indented formulas as blocks."""
+    """Return paragraphs and lists as text, indented formulas as blocks."""
     for paragraph in text.replace("``", "`").split("\n\n"):
         if paragraph.startswith("    "):
             yield from ["```text", *(line.removeprefix("    ") for line in paragraph.splitlines()), "```", ""]
@@ -57,7 +57,7 @@ def _markdown(text: str) -> Iterator[str]:
 
 
 def _escaped(line: str) -> str:
-    """A line without emphasis by the signs of formulas; the mark of an item and code stay."""
+    """Return a line in which signs of formulas make no emphasis; the mark of an item and code remain."""
     mark = re.match(r" *[*-] |", line)
     begin = mark[0] if mark else ""
     parts = line[len(begin) :].split("`")

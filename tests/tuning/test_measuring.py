@@ -180,7 +180,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
-    ({"march": "portable"}, "`march='portable'` is for all processors, `tune` measures this one: .*merge"),
+    ({"march": "portable"}, "`tune` measures this processor, but `march='portable'` builds for all: .*merge"),
     ({"style": "rolled"}, "`style='rolled'` chooses forms: leave it out beside `tune`"),
     ({"style": "auto"}, "`style='auto'` chooses forms"),
     ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
@@ -211,7 +211,10 @@ def test_refusals_of_commands(tmp_path: Path) -> None:
         and "--tune times one module, alone; build the descriptions one" in several.output
     )
     wheel = CliRunner().invoke(commands, ["wheel", ROBOT, "--tune", "--out", str(tmp_path / "o")])
-    assert wheel.exit_code == 2 and "--march portable is for all processors, --tune measures" in wheel.output
+    assert (
+        wheel.exit_code == 2
+        and "--tune measures this processor, but --march portable builds for all" in wheel.output
+    )
     with pytest.raises(ToolchainError, match="looked for no-such-cc"):
         built(ROBOT, options(tmp_path / "o", tune_compilers=(FIRST, "no-such-cc")))
     with pytest.raises(OptionError, match="`tune=0`: give seconds, above 0"):

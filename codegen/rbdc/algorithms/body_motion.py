@@ -14,8 +14,7 @@ With the entries of U, of which U_zz - U_yy = w_z^2 - w_y^2,
 
 A child's frame lies at P, turned by R, in its parent's. Before its joint moves it has R^T w, R^T alpha and
 R^T (a + U P) from there. The joint adds the velocity (v_J, w_J) = S qdot, constant in the child's frame,
-which turns by w + w_J with w what it has from its parent; v_J moves it past the parent's points, which turn
-by w:
+which turns by w + w_J, with w from its parent. v_J moves it past the parent's points, which turn by w:
 
     w_child = w + w_J
     alpha_child = alpha + S_angular qddot + w x w_J

@@ -7,8 +7,8 @@ that wrench about the world's origin, P and L the momenta and c the centre of ma
 
     hdot = [F; N - c x F],     d hdot = [dF; dN - dc x F - c x dF],     dh = [dP; dL - dc x P - c x dP]
 
-for cdot x P is zero. A step of degree of freedom k moves what its joint carries by the motion s and leaves
-the motion v_p of what is above behind: with h and I of the subtree
+since cdot x P is zero. A step of degree of freedom k moves its subtree by the motion s, but does not turn the
+parent's motion v_p. With h and I of the subtree
 
     d[P; L]/dq_k = s x* h + I (v_p x s)
 

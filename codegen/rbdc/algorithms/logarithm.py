@@ -38,8 +38,9 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 
 
 def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
-    """The transpose of `rate_of_exponential`: the force whose product with any step is that of `force` with
-    the rate, for ad(e)^T = -(e x*).
+    """Return the transpose of `rate_of_exponential` applied to a force, for ad(e)^T = -(e x*).
+
+    Its product with any step is that of `force` with the rate.
     """
     a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)
@@ -90,8 +91,8 @@ def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _exponential_ratios(t2: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """(4 - t sin t - 4 cos t) / (2 t^2), (4 t - 5 sin t + t cos t) / (2 t^3), (2 - t sin t - 2 cos t) / (2
-    t^4) and (2 t - 3 sin t + t cos t) / (2 t^5) of the squared angle.
+    """Return (4 - t sin t - 4 cos t) / (2 t^2), (4 t - 5 sin t + t cos t) / (2 t^3), (2 - t sin t - 2 cos t)
+    / (2 t^4) and (2 t - 3 sin t + t cos t) / (2 t^5) for the squared angle.
     """
     safe = where_less(t2, SMALL, 1.0, t2)
     t = sqrt(safe)

@@ -106,7 +106,9 @@ def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silen
 
 
 def rows_above(model: Model) -> list[list[int]]:
-    """For each row of M the rows above it that eliminating it changes: of a tree its ancestors."""
+    """Return for each row of M the rows above it that its elimination changes; without couplings they are its
+    ancestors.
+    """
     table, pairs = dof_table(model), set[tuple[int, int]]()
     own = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}
     for index in range(model.njoints):

@@ -1,8 +1,8 @@
 """Configurations and velocities near given ones in which the loops are closed.
 
-Newton's steps of least norm, q (+) -J^T (J J^T)^-1 e, in a fixed number; J is that of the relative velocity,
-for the derivative of a logarithm leaves the logarithm itself as it is. Long steps are shortened to less than
-one unit (m, rad) by 1 / sqrt(1 + |step|^2), which leaves short ones what they are to second order.
+A fixed number of Newton's steps of least norm, q (+) -J^T (J J^T)^-1 e. J is that of the relative velocity,
+since the derivative of a logarithm maps the logarithm itself to itself. Long steps are shortened to less than
+one unit (m, rad) by 1 / sqrt(1 + |step|^2), which changes short ones only to second order.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Trace: TypeAlias = Callable[[str, str, str, Scalars], None]
 
 
 def silent(section: str, formula: str, symbol: str, values: Scalars) -> None:
-    """The trace that keeps nothing."""
+    """Keep nothing: the default trace."""
 
 
 def _xyz(*vectors: str) -> tuple[str, ...]:
@@ -57,9 +57,10 @@ _OF_COLUMNS = frozenset({"U", "UD", "s"})
 
 
 def components(symbol: str, count: int) -> list[str]:
-    """Return names of so many values that are announced under a symbol: `f3` of six values has `f3_fx` and so
-    on, of several columns the number of each before its component. Other values have their numbers; one has
-    none.
+    """Return the names of `count` values that are announced under a symbol.
+
+    `f3` of six values has the names `f3_fx` and so on. For several columns, the number of the column precedes
+    the component. Other values are numbered; a single value has no number.
     """
     if count == 1:
         return [symbol]

@@ -82,7 +82,7 @@ for command in (build, compare, benchmark, experiment, explain, info, list_robot
 
 
 def main() -> None:
-    """The console script; `Output` handles output that cannot be written."""
+    """Run the console script; `Output` handles output that cannot be written."""
     for stream in (sys.stdout, sys.stderr):
         # names can contain characters that the terminal's encoding lacks
         if isinstance(stream, TextIOWrapper):

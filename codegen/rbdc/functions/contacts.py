@@ -187,8 +187,9 @@ def inputs_of_contacts(model: Problem) -> list[Parameter]:
 
 
 def _by_chain_rule(declared: Mapping[str, FunctionDeclaration], name: str) -> Function | None:
-    """A function that has no algorithm but the chain rule: weighted sums of rows, and Hessians as derivatives
-    of such sums; None for others.
+    """Return a function whose only algorithm is the chain rule; None for others.
+
+    It is a weighted sum of rows, or a Hessian as the derivative of such a sum.
     """
     own, kept = declared[name], HESSIANS.get(name)
     if kept is not None:

@@ -153,7 +153,9 @@ both variables.
 
 
 def steps(model: Problem) -> list[Function]:
-    """The records of steps of forward dynamics, then those of constrained dynamics, if there are contacts."""
+    """Return the records of steps of forward dynamics, then those of constrained dynamics, if there are
+    contacts.
+    """
     dynamics = {"articulated_bodies": solved_by_articulated_bodies, "cholesky": solved_by_cholesky}
     by_vectors = {name: partial(algorithms.free, own) for name, own in dynamics.items()}
     inverses = (InverseFactor.inverse, InverseFactor.symmetric_inverse)
@@ -171,7 +173,7 @@ def steps(model: Problem) -> list[Function]:
 
 
 def _declared(model: Problem, *, contacts: bool) -> Declared:
-    """The declarations with contacts, of which names begin so, or without."""
+    """Return the declarations of steps: constrained ones, whose names begin so, or free ones."""
     given, weights = "fext, parameters, friction_width", "w_q, w_v"
     text, more = _STEP, " + w_v^T v_next"
     if contacts:
@@ -185,7 +187,7 @@ def _declared(model: Problem, *, contacts: bool) -> Declared:
 
 
 def _of_steps(model: Problem) -> list[Parameter]:
-    """Inputs that only steps have."""
+    """Return the inputs that only steps have."""
     return [
         Parameter("dt", (), "time step (s)", Kind.DURATION),
         Parameter("ddt", (), "direction of dt (s)", Kind.DURATION),
@@ -255,7 +257,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
 
 
 def _refused(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    """An `Evaluate`. Raises UnsupportedError: tangents of followers turn along their curves."""
+    """Raise UnsupportedError, as an `Evaluate`: tangents of followers turn along their curves."""
     raise UnsupportedError(
         f"{model.place}: matrices of derivatives of a step take no joints that follow others along curves; "
         "build step_vjp or step_jvp, or step over the tree with `mimic='independent'`"
@@ -289,7 +291,10 @@ class StepHessian:
     weights: tuple[str, ...]
 
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate`. Raises UnsupportedError for joints that turn, by a rule of several stages."""
+        """Return the blocks of the Hessian, as an `Evaluate`.
+
+        Raises UnsupportedError for joints that turn, with a rule of several stages.
+        """
         turning = any(not body.joint.euclidean for body, _ in joints_of(model))
         if model.integrator not in EULER:
             if turning:
@@ -313,7 +318,7 @@ class StepHessian:
     def _of_accelerations(
         self, model: Problem, others: Inputs, weights: Sequence[Sequence[Scalar]]
     ) -> list[list[Scalar]]:
-        """The blocks of the accelerations' Hessian; they are linear in tau."""
+        """Return the blocks of the accelerations' Hessian; they are linear in tau."""
         from rbdc.ir.from_casadi import substituted, symbols
 
         given = {name: symbols(name, len(own)) for name, own in zip(self.of, weights, strict=True)}
@@ -326,7 +331,7 @@ class StepHessian:
         return [*substituted(found, places, values), zero, list(zero)]
 
     def _steps(self, model: Problem, others: Inputs) -> list[list[list[Scalar]]]:
-        """dt v by q, v and tau (nv, nv each), of the velocity that configurations step by."""
+        """Return dt v by q, v and tau (nv, nv each), where v is the velocity that moves the configuration."""
         (dt,), n = others["dt"], model.nv
         if implicit(model):
             found = self.derivatives(model, others, silent)[4:7]

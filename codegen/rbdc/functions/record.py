@@ -117,7 +117,7 @@ class ChainRule:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """For each output, the indices of the other's output and of the input by which it is
+        """For each output, the indices of the other function's output and of the input by which it is
         differentiated.
         """
         return [divmod(number, len(self.by)) for number in self.kept or ()]

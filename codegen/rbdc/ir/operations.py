@@ -24,9 +24,9 @@ class Form(Enum):
     PREFIX = "a sign and its argument"
     INFIX = "a sign between its arguments"
     FUNCTION = "a call of an elementary function"
-    JOINT_CALL = "a statement of its own, which computes others of the same arguments with it"
-    CHOICE = "the second argument where the first is true, else the third"
-    LANES = "a vector made or taken apart, lane by lane"
+    JOINT_CALL = "a statement that also computes other values of the same arguments"
+    CHOICE = "the second argument if the first is true, else the third"
+    LANES = "a vector built from lanes, or split into them"
 
 
 class Precedence(IntEnum):

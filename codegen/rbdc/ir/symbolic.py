@@ -111,7 +111,7 @@ _WRITTEN_OUT = ContextVar("written_out", default=False)
 
 @contextmanager
 def written_out() -> Iterator[None]:
-    """A context in which formulas replace the calls of `Symbolic.in_one_piece`, for C without our
+    """Replace the calls of `Symbolic.in_one_piece` by formulas within a context, for C without rbdc's
     functions.
     """
     token = _WRITTEN_OUT.set(True)

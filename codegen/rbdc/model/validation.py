@@ -222,8 +222,8 @@ class _Check:
             self.note(link, f"{problem} {reason}")
 
     def drives(self, included: Sequence[DriveTerm]) -> None:
-        """Note the drives of joints that are ignored. Raise UnsupportedError for requested ones that no
-        function has.
+        """Note the drives of joints that are ignored. Raise UnsupportedError for requested drive terms that
+        no function has.
         """
         moving = [joint for joint in self.description.joints if joint.kind != "fixed"]
         for joint in moving:

@@ -123,7 +123,7 @@ def _objects(
 
 
 def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
-    """Cancel the pending ones. Running ones end by themselves or, with `at_once`, with their compilers."""
+    """Cancel the pending jobs. Running ones end by themselves or, with `at_once`, with their compilers."""
     for future in pending:
         future.cancel()
     while at_once and wait(pending, timeout=0.05).not_done:

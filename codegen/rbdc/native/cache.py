@@ -156,8 +156,7 @@ def clear() -> tuple[int, list[str]]:
     """Remove every artefact and everything that killed builds left. Return the number of removed artefacts,
     and the problems.
 
-    Only entries with the names of artefacts are touched, so a cache in a user's folder takes nothing else
-    with it.
+    Only entries with the names of artefacts are removed: a cache may be in a folder with a user's files.
     """
     store, digit = cache_folder(), "[0-9a-f]"
     named = sorted(store.glob(f"{digit * 2}/{digit * 64}"))

@@ -23,11 +23,7 @@ _RANDOM = "?" * 8
 
 @contextmanager
 def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
-    """An empty folder on the file system of `parent`, removed at the end unless it was moved away.
-
-    Leftovers of killed processes under such names in `parent` are removed first. Raises OSError if `parent`
-    cannot be written.
-    """
+    """Yield an empty folder on the file system of `parent`; remove it at the end unless it was moved away."""
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent, prefix, suffix)
     folder, lock = _owned(parent, prefix, suffix)
@@ -57,7 +53,9 @@ def placed(folder: Path, texts: Mapping[str, str], option: str = "`out`") -> lis
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """A scratch folder among the system's temporary files. Raises OptionError if it cannot be created."""
+    """Yield a scratch folder among the system's temporary files. Raises OptionError if it cannot be
+    created.
+    """
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), _TEMPORARY))

@@ -200,8 +200,8 @@ def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> No
     target = _target(path, tuple(arguments))
     if target and not _is_for_this_machine(target):
         raise ToolchainError(
-            f"{asked} makes code for {target}, but this machine is {_this_machine()}: build with a compiler "
-            "of this one (`cc`), then compile the C of its package for the other by its CMakeLists.txt"
+            f"{asked} makes code for {target}, but this machine is {_this_machine()}: build with a native "
+            f"compiler (`cc`), then compile the package for {target} with its CMakeLists.txt"
         )
 
 

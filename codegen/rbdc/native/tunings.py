@@ -94,7 +94,8 @@ def _entry(tuning: Tuning, function: str) -> dict[str, Any]:
 
 
 def _read(given: Any) -> Tunings | None:
-    """Return the tunings in a file, in several files as `_OWN`, or by variant; None for no argument.
+    """Return the tunings in one file, in several files (`VARIANT=FILE`), or by variant; None without an
+    argument.
 
     Raises ValueError for other arguments, DescriptionError for content that is not a tuning.
     """

@@ -56,7 +56,8 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
     """Map a permutation of bodies to forces of contacts and joint accelerations, and their weights.
-    Elimination one contact after the other does not show that these are exchanged.
+
+    Elimination contact by contact hides that these are exchanged.
     """
     if not rows:
         return {}

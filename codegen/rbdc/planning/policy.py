@@ -53,8 +53,9 @@ AVX-512: panda's arm 2.95 and 1.53, by gcc 2.48 and 1.37 (2.3 and 3.3); UR5 on t
 """
 
 SECOND_ORDER_IN_LANES = 8
-"""Up to so many degrees of freedom second derivatives of several samples are straight-line code side by side,
-if it has no more than `WORTH_A_BATCH` operations; others loop over samples.
+"""Largest number of degrees of freedom for which second derivatives of several
+samples are straight-line code in lanes, if it has no more than `WORTH_A_BATCH` operations; others loop over
+samples.
 
 Measured, 512 samples, clang 19, a Zen 4 core, time of a sample in the loop over that in lanes (operations):
 UR5 tensors of inverse dynamics 2.7 (5,700), of forward dynamics 2.7 (18,200), Hessians of weighted torques
@@ -78,14 +79,14 @@ form `paths` does not support: larger straight-line code would be megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24
-"""Beyond so many degrees of freedom and rows of contacts solves are not written out to compare: columns side
-by side took less on most robots tried, and tracing the other form takes longest of all. A batch is a loop
-then: lanes are full as it is. M^-1 with limbs in lanes is looked at all the same: TIAGo's takes 0.71 of the
-time (Zen 5).
+"""Number of degrees of freedom and rows of contacts above which solves are not written
+out for comparison: columns side by side took less time on most robots tried, and tracing the other form takes
+longest. A batch is then a loop, since single calls fill the lanes. M^-1 with limbs in lanes is still
+compared: TIAGo's takes 0.71 of the time (Zen 5).
 """
 
 WORTH_A_BATCH = 40_000
-"""Kernels of several samples up to so many operations: more was not measured to pay.
+"""Largest number of operations of kernels of several samples: larger ones were not measured to pay.
 
 Measured, clang 19, a Zen 4 core, batches of 64 to 2048, time of a sample in the loop over that in the kernel
 (operations): derivatives of inverse dynamics of Unitree G1 1.5 to 2.1 (22,500), of a human of 43 degrees of

@@ -55,7 +55,7 @@ class RigidInertia(ABC):
 
     @classmethod
     def of(cls, numbers: Sequence[Scalar]) -> Self:
-        """Return the inertia whose `scalars` these are."""
+        """Return the inertia with these `scalars`."""
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
     def _parts(self) -> tuple[Any, ...]:

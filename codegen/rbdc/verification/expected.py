@@ -298,8 +298,8 @@ def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: fl
 
 
 def _rows_of(model: Problem, output: Parameter) -> list[int]:
-    """The direction of the joints that each row of an output is of; of a configuration's entries those of the
-    same joint in turn.
+    """Return the direction of a joint for each row of an output; rows of a configuration's entries take those
+    of the same joint in turn.
     """
     if output.size != model.nq:
         return list(range(model.nv))

@@ -8,14 +8,14 @@ constant in the axes of the contacts' frames while they are differentiated (Carp
 
 With several proximal steps, each step has T_dx and r_dx at its own qddot and f.
 
-T_dx is that of inverse dynamics under external forces that are constant in their bodies. On body 2 of a loop
-the force is not: it follows body 1. A step of k turns it against body 2 by J_k where k carries body 1 and not
-2, by -J_k the other way, so that T_q[j, k] has J_j . (J_k x* F) more, for j that carry body 2; where points
-are held only the force's direction follows, and it acts at body 2's own point. A force F that is constant
-along the world's axes does not turn with body 1: T_q has J^T (w_k x F) more.
+T_dx is that of inverse dynamics under external forces that are constant in their bodies. The force on body 2
+of a loop follows body 1 instead. A step of k turns it against body 2 by J_k if k carries body 1 alone, by
+-J_k if k carries body 2 alone. T_q[j, k] therefore has the further term J_j . (J_k x* F), for j that carry
+body 2. If points are held, only the force's direction follows, and it acts at body 2's point. A force F that
+is constant along the world's axes does not turn with body 1: T_q has the further term J^T (w_k x F).
 
-r_dx is put together from what a step of the degree of freedom k does to the motion of its bodies at the
-contact. In their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carpentier and Mansard)
+r_dx follows from the changes of the bodies' motions at the contact by a step of the degree of freedom k. In
+their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carpentier and Mansard)
 
     V changes by psi_k and A by chi_k - V x psi_k,     of qdot_k: V by J_k and A by psi_k + J_k x (V - V_k)
 """

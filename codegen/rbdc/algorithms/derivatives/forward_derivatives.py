@@ -44,7 +44,7 @@ def values_and_derivatives(
     *,
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[list[Scalar], tuple[Matrix, Matrix, Matrix]]:
-    """ddq (nv) beside its derivatives."""
+    """Return ddq (nv) with its derivatives."""
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
     a, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)

@@ -23,13 +23,13 @@ the paper are, for a direction j above i,
     u9 = s_j x* (f, n),   u11 = 2 f x u_j + L w_j + n x w_j
     u8 = w_j x b - (2 f x u(psidot_j) + L w(psidot_j) + n x w(psidot_j))
 
-where u8 and u11 have no linear parts that matter. Every entry of a tensor has a deepest index d. For x, y
-at or above it, all that follows are products of s_x with what belongs to d and y, or, where the row is d
-itself, of u8, u9 and u11 with what belongs to y. `rnea_second_derivatives` writes them out,
-`path_quantities` gives what loops (`rbdc.planning.paths.inverse`) take from there.
+where the linear parts of u8 and u11 are not needed. Every entry of a tensor has a deepest index d. For x, y
+at or above it, the entries are products of s_x with quantities of d and y. If the row is d itself, they are
+products of u8, u9 and u11 with quantities of y. `rnea_second_derivatives` writes them out; `path_quantities`
+returns the quantities that loops (`rbdc.planning.paths.inverse`) need.
 
-All is in the frame of the root body where the tree hangs on one free body, in that of the world
-otherwise.
+Everything is in the frame of the root body if the tree hangs on one free body, otherwise in that of the
+world.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class Above(NamedTuple):
 
 
 def _rows_above(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor) -> None:
-    """The rows of torques x strictly above the joint of d, for all y at or above it."""
+    """Add the rows of torques x strictly above the joint of d, for all y at or above it."""
     directions, own, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
     for y in tree.paths[d]:
         m = directions[y]
@@ -282,7 +282,7 @@ def _rows_above(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Te
 
 
 def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor) -> None:
-    """The row of the torque of d itself."""
+    """Add the row of the torque of d itself."""
     del mq
     directions = tree.directions
     for j in tree.paths[d]:

@@ -7,8 +7,8 @@ of the first kind of M (Spong, Hutchinson and Vidyasagar, Robot Modeling and Con
 
 Since G_ijk = G_ikj, the matrix C_ij = sum_k G_ijk v_k is half the derivative of c_i by v_j: the rate of the
 recursive Newton-Euler algorithm over dual numbers, exact but for rounding. The directions e_j of a joint that
-turns about three axes do not commute. There C e_j = M nabla_v e_j with the Levi-Civita connection, which has
-no torsion, nabla_v e_j - nabla_e_j v = [v, e_j]: with tau of inverse dynamics
+turns about three axes do not commute. For them C e_j = M nabla_v e_j with the Levi-Civita connection,
+which has no torsion: nabla_v e_j - nabla_e_j v = [v, e_j]. With tau of inverse dynamics,
 
     C e_j = (dc/dv e_j + M [v, e_j]) / 2 = d/de tau(q, v + e e_j, e [v, e_j]) / 2,   S [v, e_j] = S v x S e_j
 """

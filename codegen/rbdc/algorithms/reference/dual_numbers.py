@@ -4,7 +4,7 @@ The recursion of a paper is evaluated over numbers with their rates along the di
 the other. The directions lie side by side, so that one operation handles many of them. The rates of a
 configuration are those of its joints at unit velocities.
 
-A row of scalars is itself a scalar. `side_by_side` of the scalars makes it, if they have that method
+A row of scalars is itself a scalar. The scalars' method `side_by_side` builds it, if they have that method
 (`rbdc.verification`). Dual numbers become a dual number of rows. All others become a NumPy array (count, 1,
 1), or (count, 1, N) for arrays over samples (N,), which broadcasts with rows of all kinds. Structural zeros
 remain the constant 0.

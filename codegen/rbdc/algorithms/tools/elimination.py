@@ -77,7 +77,7 @@ def lower_down(m: RowMachine, h: Array[Scalar], x: Array[Scalar], *, scaled: boo
 
 
 class Dense(RowMachine, Array[Scalar]):
-    """A matrix, or a vector, in numbers."""
+    """A matrix, or a vector, whose entries are numbers."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self.entries = [list(row) if isinstance(row, (list, tuple)) else row for row in rows]

@@ -222,7 +222,9 @@ class StatementWriter:
 
     @property
     def _offset(self) -> str:
-        """The array of what is added to angles; functions of frames have an input of the usual name."""
+        """The array of offsets that are added to angles; functions of frames have an input with the usual
+        name.
+        """
         names = {array.name for array in (*self.program.inputs, *self.program.outputs)}
         return f"{OFFSETS}_of_angle" if OFFSETS in names else OFFSETS
 

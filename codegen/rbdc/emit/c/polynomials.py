@@ -95,7 +95,7 @@ def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
 
 
 def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
-    """Return the numbers of points that a function of every package takes at once."""
+    """Return the numbers of points for which each package has a function."""
     return scalar.angle_lanes[1], scalar.lanes
 
 

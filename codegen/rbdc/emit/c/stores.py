@@ -62,8 +62,10 @@ def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> 
 
 
 def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: int) -> list[Store]:
-    """Return the stores of one array: neighbours in fours, then in twos, if all are lanes of vectors, which
-    cost as much alone; and runs of zeros.
+    """Return the stores of one array.
+
+    Runs of zeros are combined. Neighbours that are lanes of vectors are stored in fours, then in twos: a
+    single lane costs as much as a group.
     """
     if not longest:
         return [Store(array, place, (index,)) for place, index in entries.items()]

@@ -212,9 +212,10 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
 def made_together(
     program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
 ) -> dict[int, tuple[int, ...]]:
-    """For each value that one call computes together with others, return these: values with the same
-    arguments in its chunk. They are ratios of rotations, and sines and cosines that are not gathered: always
-    in lanes, for scalars if the chunk has both.
+    """Return for each value of a joint call the values that the call computes with it.
+
+    They have the same arguments and chunk. They are ratios of rotations, and sines and cosines that are not
+    gathered: always in lanes, for scalars if the chunk has both.
     """
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
@@ -230,7 +231,7 @@ def made_together(
 
 
 OFFSETS = "offset"
-"""The usual name of the array of what is added to angles."""
+"""The usual name of the array of offsets that are added to angles."""
 
 
 def statements(

@@ -1,9 +1,9 @@
 """The tensors of forward dynamics in O(n^3), from sums over paths and subtrees, without those of inverse
 dynamics (see rbdc.algorithms.derivatives.second_order_forward).
 
-X = [M^-1 | ddq_dq | ddq_dv] by rows. For each joint Y = sum of s X of what is above it, and H = sum of (f, n)
-X of what it carries, with the rows of M^-1 those of L and b. For each degree of freedom and every row of M^-1
-there are weights -Y, -Q2, -Q1, and for every column of X terms that they are multiplied with.
+X = [M^-1 | ddq_dq | ddq_dv] by rows. Each joint has Y, the sum of s X over the joints above it, and H, the
+sum of (f, n) X over its subtree; with the rows of M^-1 also the sums of L and b. Each degree of freedom has
+weights -Y, -Q2, -Q1 for every row of M^-1, and for every column of X the terms that these multiply.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Accelerations:
         self.path, self.made = path, path.made
         self.qq, self.vv, self.qv, self.qt = outputs
         self.n, self.columns = self.made.size, self.made.columns
-        self.row = 3 * self.columns  # of X, and of what has its columns
+        self.row = 3 * self.columns  # of X, and of arrays with its columns
 
     def statements(self) -> Iterator[Statement]:
         """Yield all of them."""
@@ -83,7 +83,7 @@ class Accelerations:
         return Place("sums", ((joint, size), (at, 1)), row * self.row, pitch=pitch)
 
     def _sums_of(self, m: PathStep, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
-        """Return Y and the others of a joint, of L and b so many."""
+        """Return Y and the operators of a joint; `others` is the number of entries of L and b."""
         y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
         return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
 
@@ -175,7 +175,7 @@ class Accelerations:
         return Place(array, (*nth, (at, 1)), pitch=self.columns)
 
     def _weigh(self, joint: Index) -> Loop:
-        """For a degree of freedom, of every row of M^-1: -Y, -Q2, -Q1; and R."""
+        """Store the weights of a degree of freedom for every row of M^-1: -Y, -Q2, -Q1, and R."""
 
         def text(m: PathStep) -> None:
             d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
@@ -191,10 +191,11 @@ class Accelerations:
         return Loop("r", 0, self.columns, (self._step(text),), step=self.made.lanes)
 
     def _multiply(self, joint: Index) -> Iterator[Statement]:
-        """Yield terms that the weights of degree of freedom d are multiplied with: for each column of X A1 Y
-        + s x* H, Y and nothing; by q of what is above A3 psidot + A1 psiddot, psiddot, w(psidot); by v A3 s +
-        A1 sigma, sigma, w; by q and v of what is below s x* fq and s x* fv. Of the only direction of a joint
-        half of what it has by its own q twice, for qq is symmetrised.
+        """Yield terms that the weights of degree of freedom d multiply.
+
+        For each column of X: A1 Y + s x* H, Y and zero. By q of the joints above: A3 psidot + A1 psiddot,
+        psiddot, w(psidot). By v: A3 s + A1 sigma, sigma, w. By q and v of the joints below: s x* fq and s x*
+        fv. If a joint has one direction, its terms by its own q twice are halved, because qq is symmetrised.
         """
         by_q, by_v, own = self.columns, 2 * self.columns, Joint(joint)
 
@@ -253,8 +254,9 @@ class Accelerations:
             )
 
     def _velocities(self) -> Iterator[Statement]:
-        """By two velocities, B(I, s) s against Y and w against R, and by q above and the v of d, B(I, s)
-        psidot and w(psidot) likewise: for every row of M^-1.
+        """Add terms of two velocities for every row of M^-1: B(I, s) s against Y and w against R.
+
+        By q above and the v of d, the terms are B(I, s) psidot and w(psidot).
         """
 
         def turned(m: PathStep, at: Index) -> None:
@@ -282,7 +284,7 @@ class Accelerations:
             return Loop("r", 0, self.n, (self._step(lambda m: row(m, at, count, moving=moving)),))
 
         moves = rows(FIRST, COUNT, moving=True)
-        if self.made.free:  # of the root only what turns it, for w of the others is zero
+        if self.made.free:  # only directions that turn the root: w of the others is zero
             yield self._step(lambda m: turned(m, 3))
             yield rows(3, 3, moving=False)
         else:
@@ -294,7 +296,7 @@ class Accelerations:
         yield blocks_of(self._step(lambda m: turned(m, FIRST)), moves)
 
     def _symmetrised(self) -> Statement:
-        """By q of a free root and of another joint qq is zero."""
+        """Symmetrise qq; by q of a free root and of another joint it is zero."""
         n, root = self.n, self.made.root
 
         def entry(m: PathStep) -> None:
@@ -310,8 +312,9 @@ class Accelerations:
         return Loop("d", root, n, (*cleared, Loop("x", root, Sum(D, 1), (self._step(entry),))))
 
     def _root_pair(self, m: PathStep) -> None:
-        """Two directions of the free root, whose motions are the unit vectors: by its velocities
-        A1 = [0, -[f]; [f], L] of the sums, by its q psiddot x f.
+        """Add entries of two directions of the free root, whose motions are the unit vectors.
+
+        By its velocities they use A1 = [0, -[f]; [f], L] of the sums, by its q psiddot x f.
         """
         h, others = m.numbers(6, self._sums(0, 6, R)), m.numbers(6, self._sums(0, 12, R))
         sums = operators_of([*h, *others])
@@ -323,7 +326,7 @@ class Accelerations:
             m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
 
     def _same_joint(self) -> Statement:
-        """Return entries of two directions d and x of one joint, beyond what the products give."""
+        """Return entries of two directions d and x of one joint, beyond those of the products."""
         joint, count = Entry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
         def own(m: PathStep) -> None:

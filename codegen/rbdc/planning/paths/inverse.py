@@ -1,8 +1,7 @@
-"""The tensors of inverse dynamics: for each degree of freedom d all entries of which it is the deepest index.
+"""The tensors of inverse dynamics: for each degree of freedom d all entries whose deepest index is d.
 
-Rows of torques above the joint of d are products of s with forces that belong to d and directions of its
-path; the row of d itself, products of u8, u9 and u11, which belong to d and a direction, with other
-directions.
+Rows of torques above the joint of d are products of s with forces of d and directions of its path. The row of
+d itself is products of u8, u9 and u11, quantities of d and a direction, with other directions.
 """
 
 from __future__ import annotations
@@ -71,13 +70,15 @@ class Torques:
     def _put(
         self, m: PathStep, array: str, value: Scalar, *at: Index, count: Index, down: bool = False
     ) -> None:
-        """Entries (i, j, k) for as many k as are counted, or as many j: one below the other."""
+        """Store entries (i, j, k) for several k, or for several j, one below the other."""
         n = self.made.size
         strides = tuple(zip(at, (n * n, n, 1), strict=True))
         m.put([value], Place(array, strides, apart=n if down else 1, count=count))
 
     def _columns(self, m: PathStep) -> None:
-        """For one degree of freedom and directions of its path: forces on what is above, and beside."""
+        """Store the forces on the joints above and `beside`, for one degree of freedom and directions of its
+        path.
+        """
         o, at = m.operators(D), m.direction(FIRST, wide=True)
         if not self.made.several:  # a load less
             at = replace(at, sigma=at.psi_rate + at.psi_rate)
@@ -113,8 +114,8 @@ class Torques:
         return Switch(Entry("shape_of", B), tuple(cases))
 
     def _rows(self, count: int, above: int) -> Iterator[Statement]:
-        """Yield rows of torques that are above all directions of the block, above some, and above none of
-        them.
+        """Yield rows of torques in three cases: above all directions of the block, above some, and above none
+        of them.
         """
         e, about = "e", "entries (i, d, k), (i, k, d), (d, i, k): `count` of k, `above` of them above d"
         path, partial, end = Entry("path_of", D), Entry("partial_of", B), Entry("partial_of", plus(B, 1))
@@ -127,7 +128,7 @@ class Torques:
         given: dict[str, Index] = {"d": D, "k": FIRST, "count": count, "above": above}
         for name, loop in loops.items():
             yield self._call(name, about, ("state", "forces", *self.outputs), loop, {**given, "b": B})
-        if self.made.free:  # whose motions are the unit vectors
+        if self.made.free:  # the motions of a root are the unit vectors
             loop = Loop("x", 0, 6, (self._step(self._unit_row),))
             yield self._call("rows_of_root", about, ("forces", *self.outputs), loop, given)
 
@@ -165,7 +166,7 @@ class Torques:
         self._put_rows(m, UP, Row(*self._powers(m, UP, QQ, MOVED, CROSSED)), mass=0.0)
 
     def _put_rows(self, m: PathStep, i: Index, row: Row, mass: Scalar | None = None) -> None:
-        """mass: A0 s where it is not that of the row."""
+        """Store rows of torques. mass: A0 s if it is not that of the row."""
         vv, mass = row.a1 + row.a0, row.a0 if mass is None else mass
         for array, own, rows, other, columns in (
             (self.qq, row.qq, GIVEN, row.qq, STRICTLY),
@@ -180,8 +181,8 @@ class Torques:
         self._put(m, self.mq, row.a1, i, K, D, count=STRICTLY, down=True)
 
     def _own_rows(self) -> Iterator[Statement]:
-        """Yield the row of the torque of d: of all directions j that are not above the block of
-        directions k.
+        """Yield the row of the torque of d, for all directions j that are not above the block of directions
+        k.
         """
         several = self.made.several
         if several:
@@ -201,15 +202,16 @@ class Torques:
         yield Switch(plus(COUNT, -1), tuple(cases))
 
     def _rows_from(self, start: Index, k: Index, count: int) -> Loop:
-        """Return rows of directions of the path that are below all of those from k on, from an entry of `up`
-        on.
+        """Return rows of directions of the path that are below all directions from k on, from an entry of
+        `up` on.
         """
         own = self._own_row("own_row", Entry("position_up", E), UP, k, count, count)
         return Loop("e", start, Entry("end_of", D), (own,))
 
     def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
-        """Return the call for the direction at j on the path and directions from k on, of which so many are
-        not below j and so many above it.
+        """Return the call for the direction at j on the path and directions from k on.
+
+        `count` of them are not below j, and `above` of them are above j.
         """
         rows, same = name != "own_row_of_one", name == "own_row_of_several"
         step = self._step(lambda m: self._own(m, rows=rows, same=same))
@@ -218,7 +220,9 @@ class Torques:
         return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
 
     def _own(self, m: PathStep, *, rows: bool, same: bool) -> None:
-        """rows: some k are above the joint of j. same: some are in it; their velocities meet in A1 s."""
+        """Store entries of the row of d. rows: some k are above the joint of j. same: some are in it; their
+        velocities meet in A1 s.
+        """
         x = m.numbers(BESIDE if same else SAME, Place("beside", ((J, 1),), pitch=self.made.pitch))
         u8, u9, u11, k = (
             Vector3.of(x[:U9]),
@@ -241,9 +245,11 @@ class Torques:
         self._put(m, self.qv, -u11.dot(rate), D, K, FROM, count=GIVEN, down=True)
 
     def _root(self, begin: int, count: int, *, alone: bool) -> Iterator[Statement]:
-        """Yield entries by directions of a free root: its motions are the unit vectors of the one frame,
-        which its own motion does not change (psidot = 0, psiddot = (g x e, 0)), so that all by its q and
-        another v is zero. alone: d is of it.
+        """Yield entries by directions of a free root.
+
+        Its motions are the unit vectors of the one frame, which its own motion does not change (psidot = 0,
+        psiddot = (g x e, 0)), so that all entries by its q and another v are zero. alone: whether d belongs
+        to the root.
         """
         lanes = self.made.lanes
 

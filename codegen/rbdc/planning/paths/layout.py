@@ -1,4 +1,4 @@
-"""How degrees of freedom lie on the paths of the tree."""
+"""Layout of degrees of freedom on the paths of the tree."""
 
 from __future__ import annotations
 
@@ -55,13 +55,15 @@ class Layout:
 
     @property
     def pitch(self) -> int:
-        """From one row of quantities along a path to the next: a vector may begin at any of them."""
+        """Distance between rows of quantities along a path, which leaves room for a vector that begins at any
+        of them.
+        """
         longest = max(joint.position + joint.size for joint in self.joints)
         return -(-(longest + self.lanes - 1) // self.lanes) * self.lanes
 
     @property
     def columns(self) -> int:
-        """From one row of operators to the next."""
+        """Distance between rows of operators."""
         return -(-self.size // self.lanes) * self.lanes
 
     @property
@@ -108,8 +110,8 @@ def layout(model: Problem, scalar: ScalarType) -> Layout:
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """Return the straight-line code that the loops start from: of accelerations, whatever the function is
-    given. It is the same for all of them.
+    """Return the straight-line code that the loops start from: that of accelerations, whatever the inputs of
+    the function are. All functions share it.
     """
     acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
     given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)

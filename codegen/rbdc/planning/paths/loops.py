@@ -16,7 +16,7 @@ from rbdc.planning.paths.tables import PathTables
 
 
 def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool) -> LoopNest:
-    """Return the loops of a function. What comes before gives `state` and, where dynamics are solved,
+    """Return the loops of a function. The code before them provides `state` and, if dynamics are solved,
     `inverse`.
     """
     made = layout(model, declaration.scalar)

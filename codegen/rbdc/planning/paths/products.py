@@ -22,9 +22,10 @@ C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
 def product(
     made: Layout, row: Place, matrix: Place, to: Place, columns: int, rows: tuple[str, Index, Index]
 ) -> Iterator[Statement]:
-    """Yield a row times a matrix of so many columns, whole vectors. row, matrix: the number and the row of
-    the matrix at the variable of a loop; rows: the variable, and from which index to before which other it
-    goes.
+    """Yield a row times a matrix of `columns` columns, in whole vectors.
+
+    row, matrix: the number and the row of the matrix at the variable of a loop.
+    rows: the variable, and the first and the end index of the loop.
     """
 
     def part(begin: int, width: int) -> Iterator[Statement]:
@@ -53,9 +54,11 @@ def tile_height(made: Layout) -> int:
 
 
 class TiledProduct:
-    """Columns from one on of weights^T terms for every acceleration, tiles of rows and of two vectors of
-    columns, by three products at a time, as many as `depths` has for each tile from `deep` on. pitches:
-    from one row of weights and of terms to the next.
+    """Columns from one on of weights^T terms for every acceleration, in tiles of rows and of two vectors of
+    columns.
+
+    Each tile sums three products at a time, as many as `depths` has for it from `deep` on. pitches: distances
+    between rows of weights and of terms.
     """
 
     def __init__(self, made: Layout, begin: int, pitches: tuple[int, int]) -> None:
@@ -85,7 +88,7 @@ class TiledProduct:
         )
 
     def _tile(self, r: Index, t: Index, rows: int, columns: int) -> Iterator[Statement]:
-        """So many rows from r on and columns of tile t."""
+        """Return the product for some rows from r on and the columns of tile t."""
         lanes, n = self.made.lanes, self.made.size
         two = 2 if columns > lanes else 1
         tile, wide = Place("tile"), 2 * lanes

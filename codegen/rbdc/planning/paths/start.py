@@ -40,16 +40,18 @@ def operators(made: Layout) -> list[Statement]:
 
 
 def drive_tables(model: Problem) -> list[Table]:
-    """Return terms of drives in the derivatives by q and v, by degrees of freedom, where there are some."""
+    """Return terms of drives in the derivatives by q and v, by degrees of freedom, if there are any."""
     terms = {"stiffness": model.stiffness, "damping": model.damping}
     driven = any(map(any, terms.values()))
     return [Table(name, tuple((float(x),) for x in values)) for name, values in terms.items() if driven]
 
 
 def slopes(made: Layout, *, driven: bool) -> Iterator[Statement]:
-    """Yield the sides [-dtau_dq | -dtau_dv] by rows: of torque d by what is at or above its joint b .
-    w(psidot) + (f, n) . psiddot and b . w + (f, n) . sigma; of torques above by d s . fq and s . fv. By q of
-    a free root, whose motions are the unit vectors, only gravity turns: nothing asks for that.
+    """Yield the sides [-dtau_dq | -dtau_dv] by rows.
+
+    For torque d by joints at or above its joint they are b . w(psidot) + (f, n) . psiddot and b . w + (f, n)
+    . sigma; for torques above by d they are s . fq and s . fv. By q of a free root, whose motions are the
+    unit vectors, only gravity turns: these entries are not used.
     """
     row, by_v = 2 * made.columns, made.columns
 

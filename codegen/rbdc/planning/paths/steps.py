@@ -21,23 +21,25 @@ class PathStep(PlaceRecorder):
         self.made = made
 
     def direction(self, at: Index, *, wide: bool = False) -> Direction:
-        """Return s, psidot, psiddot and sigma of a degree of freedom, or in vectors of those from there
-        on.
+        """Return s, psidot, psiddot and sigma of a degree of freedom, or in vectors of those from
+        there on.
         """
         return Direction(*(Motion.of(self._state(at, wide)[k : k + 6]) for k in range(0, 24, 6)))
 
     def subtree(self, at: Index, *, wide: bool = False) -> Subtree:
-        """Return sums over the subtree likewise: m, h (3), J (6); p (3), N (9); force (6)."""
+        """Return sums over the subtree of a degree of freedom, or in vectors of those from there on: m, h
+        (3), J (6); p (3), N (9); force (6).
+        """
         x = self._state(at, wide)
         n, force = Matrix3.of(x[37:46]), Force.of(x[46:])
         return Subtree(Inertia.of(x[24:34]), Vector3.of(x[34:37]), n, force)
 
     def operators(self, at: Index, *, wide: bool = False) -> Operators:
-        """Return the operators likewise."""
+        """Return the operators of a degree of freedom, or in vectors of those from there on."""
         return operators_of(self.read(self.rows("op", at), OPERATORS, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
-        """Return a place in an array with rows of all degrees of freedom: at one, from a row on."""
+        """Return a place in an array with rows over all degrees of freedom: at one of them, from a row on."""
         return Place(array, ((at, 1),), row * self.made.columns, pitch=self.made.columns)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:
@@ -55,7 +57,7 @@ def once(made: Layout, text: Text) -> Step:
 
 
 def over(made: Layout, size: int, text: Callable[[PathStep, Index, int | None], None]) -> list[Statement]:
-    """Return steps over so many neighbours from index k on: whole vectors, and what is left."""
+    """Return steps over `size` neighbours from index k on: whole vectors, and the rest."""
     whole = size // made.lanes * made.lanes
     each = once(made, lambda m: text(m, Variable("k"), None))
     steps: list[Statement] = [Loop("k", 0, whole, (each,), step=made.lanes)] if whole else []
@@ -63,8 +65,8 @@ def over(made: Layout, size: int, text: Callable[[PathStep, Index, int | None], 
 
 
 def operators_of(op: Sequence[Scalar]) -> Operators:
-    """Return operators from their entries: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6),
-    as far as they are given.
+    """Return operators from their entries: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6);
+    missing ones at the end are omitted.
     """
     op = [*op, *(0.0 for _ in range(OPERATORS - len(op)))]
     b, p3 = Vector3.of(op[12:15]), Vector3.of(op[15:18])

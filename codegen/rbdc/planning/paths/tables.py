@@ -14,8 +14,8 @@ from rbdc.planning.loops.ancestors import Ancestors
 from rbdc.planning.paths.layout import JointOnPath, Layout
 
 DEPTH = 15
-"""Products that an entry of the tensors of forward dynamics sums, three fewer of what is neither above nor
-below.
+"""Number of products that an entry of the tensors of forward dynamics sums; it is three less if a degree of
+freedom is neither above nor below.
 """
 D, E, X, Y, K, B = map(Variable, "dexykb")
 """Variables of loops: degrees of freedom, what lists go over, others of a joint, rows, neighbours, blocks."""
@@ -45,11 +45,15 @@ def blocks_of(*body: Statement, stop: str = "") -> Loop:
 
 
 class Block:
-    """Degrees of freedom with consecutive numbers on a path, the first at `position`, with their joints.
+    """Degrees of freedom with consecutive numbers on a path, with their joints.
 
-    m: where the joint that the path leads to begins. start: the entry of `up` with which the path begins.
-    above: how many of them are strictly above that joint; moving: whether the last is of no root. partial:
-    what is on the path above some of them and above that joint, between the entries `all` and `some` of `up`.
+    position: position of the first on the path.
+    m: first degree of freedom of the joint that the path leads to.
+    start: the entry of `up` with which the path begins.
+    above: how many of them are strictly above that joint.
+    moving: whether the last does not belong to a root.
+    partial: degrees of freedom on the path above some of them and above that joint, between the entries `all`
+        and `some` of `up`.
     tail: the entry from which on all are below them.
     """
 
@@ -112,7 +116,7 @@ class PathTables:
 
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
-        """How many degrees of freedom blocks have, and how many of them are above."""
+        """Numbers of degrees of freedom of blocks, and how many of them are above."""
         return sorted({(block.count, block.above) for own in self.blocks for block in own}, reverse=True)
 
     @cached_property
@@ -121,8 +125,8 @@ class PathTables:
         return [joint.above == number for number, joint in enumerate(self.made.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
-        """Return the index of a loop over the degrees of freedom of the tree of one, to which its
-        acceleration is coupled, and the variable, start and stop of this loop.
+        """Return the index of a loop over the degrees of freedom of one tree, whose accelerations are
+        coupled, and the variable, start and stop of this loop.
         """
         y = Variable("y")
         if sum(self.roots) == 1:
@@ -141,9 +145,7 @@ class PathTables:
         return self.made.size // (2 * self.made.lanes) + 1
 
     def tables(self) -> list[Table]:
-        """Return all of them, and that of lanes in partial rows: 1 for those of directions below the row,
-        else 0.
-        """
+        """Return all tables, and that of lanes in partial rows: 1 for directions below the row, else 0."""
         found = [
             Table(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
@@ -154,9 +156,11 @@ class PathTables:
         return [*found, Table("partial_lanes", tuple(lanes) or firsts[:1]), Table("first_lanes", firsts)]
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
-        """Return blocks, the rows that are above some of their directions, and directions that are not above
-        a block nor below all of it: where each is on the path, its number, how many of the block are not
-        below it, how many above.
+        """Return blocks, the rows that are above some of their directions, and directions that are neither
+        above a block nor below all of it.
+
+        Each has its position on the path, its number, how many directions of the block are not below it, and
+        how many are above.
         """
         each = [block for own in self.blocks for block in own]
         own = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
@@ -182,9 +186,11 @@ class PathTables:
         return j, dof, min(begin + self.owners[dof].size, block.count), min(max(begin, 0), block.count)
 
     def _of_paths(self) -> dict[str, Sequence[int]]:
-        """Return paths as entries of `up`: of each degree of freedom where its path begins below a free root,
-        where its joint begins and ends. related: all on the path to one, and that it is on the path to; tree:
-        all of its tree.
+        """Return paths as entries of `up`: for each degree of freedom the start of its path below a free
+        root, and start and end of its joint.
+
+        related: all degrees of freedom on the path to one, and those on whose path it lies.
+        tree: all degrees of freedom of its tree.
         """
         start, owners, every = self.up.start, self.owners, range(self.made.size)
         related = [[k for k in every if k in self.path(d) or d in self.path(k)] for d in every]
@@ -204,11 +210,11 @@ class PathTables:
         }
 
     def _of_joints(self) -> dict[str, Sequence[int]]:
-        """Return joints by number, and lists of them: below another, with several degrees of freedom, of
-        which two directions stand apart in forward dynamics; degrees of freedom of roots, of a free one the
-        first.
+        """Return joints by number, and lists of joints: those below another, those with several degrees of
+        freedom, those with two directions that are treated separately in forward dynamics.
 
-        merge_of: 0 of a root, 1 of the last joint of those on another, 2 of others.
+        Roots are listed by their degrees of freedom, a free root by its first. merge_of: 0 for a root, 1 for
+        the last joint of those on another, 2 for others.
         """
         joints, roots = self.made.joints, self.roots
         last = [joint.end == joints[joint.above].end for joint in joints]
@@ -233,8 +239,8 @@ class PathTables:
         }
 
     def _of_tiles(self) -> dict[str, Sequence[int]]:
-        """Return how many products tiles sum: of each degree of freedom by q, then by v; at last of those by
-        torques.
+        """Return the number of products that tiles sum: for each degree of freedom by q, then by v; at last
+        those by torques.
         """
         wide, root, depths = 2 * self.made.lanes, self.made.root, list[int]()
         for dof, joint in enumerate(self.owners):

@@ -1,8 +1,8 @@
 """Hessians of weighted sums: of torques, w^T tau, and of accelerations, whose weights of torques are -M^-1 w.
 
-y = sum of s w of what is strictly above a joint, and H, L, b = sums of (f, n), L, b times w of all that the
-joint carries give a row for each degree of freedom, whose products with the motions of its path are the
-entries.
+y is the sum of s w over the joints strictly above a joint. H, L, b are the sums of (f, n), L, b times w over
+its subtree. They give a row for each degree of freedom, and the products of this row with the motions of its
+path are the entries.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def accelerations(path: PathTables, weight: str) -> list[Statement]:
 
 def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
     """Return changes by accelerations, with the block K by q and a: K M^-1, K ddq_dq and its transpose, and K
-    ddq_dv. By q of a free root and of another joint it is zero.
+    ddq_dv.
+
+    K is zero by q of a free root and of another joint.
     """
     made, n, columns, (qq, _, qv, qx) = path.made, path.made.size, path.made.columns, outputs
 
@@ -103,9 +105,10 @@ def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
 
 
 class Hessian:
-    """The loops over `weights` of torques that give qq, vv, qv and the block by q and a.
+    """The loops over `weights` of torques that compute qq, vv, qv and the block by q and a.
 
-    with_root: also what is by a free root's q and that of another joint, which accelerations change to zero.
+    with_root: compute also the entries by q of a free root and of another joint, which accelerations change
+        to zero.
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str], *, with_root: bool) -> None:
@@ -164,7 +167,7 @@ class Hessian:
             yield Loop("e", 0, number, (copies,), "the same for all directions of a joint")
 
     def _row(self, m: PathStep) -> None:
-        """Rows from the sums."""
+        """Store rows from the sums."""
         d, o, own = m.direction(D, wide=True), m.operators(D, wide=True), m.vectors(SUMS, m.rows("sums", D))
         y, sums = Motion.of(own[:DOWN]), operators_of(own[DOWN:])
         rate = o.p3.cross(y.linear) + o.n3.apply_transposed(y.angular) + sums.u8(d)
@@ -208,9 +211,10 @@ class Hessian:
             m.put([column], self._column_of(array, FIRST, columns))
 
     def _root(self) -> Iterator[Statement]:
-        """Yield entries with a free root's directions k, whose motions are the unit vectors and psidot zero,
-        so that all by its q and another v or a is zero: for d of the root itself only by both q, for others
-        all.
+        """Yield entries with a free root's directions k, whose motions are the unit vectors with psidot zero.
+
+        All entries by its q and another v or a are then zero. For d of the root itself only those by q twice
+        remain; for others all.
         """
 
         def gravity(m: PathStep, *, column: bool) -> None:

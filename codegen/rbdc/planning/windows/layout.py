@@ -101,7 +101,7 @@ class Layout:
 
     @property
     def own_root(self) -> int:
-        """Where the records of a free root's columns begin, after those of the others."""
+        """Index of the records of a free root's columns, which follow those of the others."""
         return LIMBS * self.rows * at.OWN_SIZE
 
     @property

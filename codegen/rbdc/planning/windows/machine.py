@@ -266,7 +266,7 @@ class RowArray(Array[Quantity]):
             if place is not None and place.array == "inertia":
                 self.m.now.store("left", place.entry, [x])
             elif place is not None and (place.array != "sum" or x is not self._read(place, above=False)):
-                raise UnsupportedError(f"rows of limbs hand on no {place.array} but what they hold")
+                raise UnsupportedError(f"rows of limbs pass only a stored {place.array} to their parents")
 
 
 def frame(numbers: Sequence[Scalar]) -> Placement:

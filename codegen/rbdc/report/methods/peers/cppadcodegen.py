@@ -110,8 +110,8 @@ def _generated(program: Path, archive: Path) -> dict[str, str]:
 
 
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
-    """Return C around the call. Inputs and results are one row of numbers each; a single matrix is given by
-    its upper triangle, row by row.
+    """Return C that wraps the call. Inputs and results are one row of numbers each; a single matrix is given
+    by its upper triangle, row by row.
     """
     starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
     after = [
