@@ -320,9 +320,8 @@ def _check_tuning(options: BuildOptions) -> None:
         )
     if options.march == "portable":
         raise UnsupportedError(
-            "`tune` measures this processor, but `march='portable'` builds for all: tune on several "
-            "processors, then give `tuning` one file for each variant, or the merged file of rbdc "
-            "tune-merge"
+            "`tune` measures this processor, but `march='portable'` builds for all: tune on several ones, "
+            "then give `tuning` a file for each variant, or their merged file (rbdc tune-merge)"
         )
 
 
@@ -355,10 +354,8 @@ def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def added(model: Problem, options: BuildOptions, earlier: Earlier) -> tuple[BuildOptions, tuple[str, ...]]:
-    """Return the options of a build that extends an existing package, and the functions that it adds to the
-    requested ones.
-
-    The build keeps the functions of the package. Without `functions` and `preset`, nothing is added.
+    """Return the options of a build that keeps the functions of an existing package, and the functions that
+    it keeps beside the requested ones. Without `functions` and `preset`, nothing is added.
     """
     from rbdc.functions.catalogue import functions_of, select
 
