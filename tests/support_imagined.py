@@ -13,7 +13,7 @@ import numpy as np
 from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import REFERENCES
-from rbdc.functions.evaluation import InLanes, Part, for_one_frame
+from rbdc.functions.evaluation import EntryPart, InLanes, for_one_frame
 from rbdc.functions.record import Function
 from rbdc.model import Problem
 from rbdc.planning.availability import buildable
@@ -57,7 +57,7 @@ Values = list[list[Any]]
 def _compared(
     references: References,
     function: Function,
-    part: Part,
+    part: EntryPart,
     inputs: Mapping[str, Array],
     ways: Iterator[tuple[str, Values]],
 ) -> Iterator[Found]:
@@ -78,19 +78,19 @@ def worst(model: Problem, names: Sequence[str] | None = None) -> Found:
     return max(found(model, names), key=lambda one: one.error)
 
 
-def _parts(model: Problem, function: Function) -> list[Part]:
+def _parts(model: Problem, function: Function) -> list[EntryPart]:
     """Return the function, or one of a frame for a frame of the deepest body, and for what its motion refers
     to.
     """
     if not function.declaration.framed:
-        return [Part(function.name)]
+        return [EntryPart(function.name)]
     deepest = max(range(len(model.frames)), key=lambda k: len(model.support(model.frames[k].body)))
     other = len(model.frames) // 2 if function.declaration.pair else None
-    return [Part(function.name, deepest, reference, other) for reference in REFERENCES]
+    return [EntryPart(function.name, deepest, reference, other) for reference in REFERENCES]
 
 
 def _ways(
-    model: Problem, function: Function, part: Part, inputs: Mapping[str, Array]
+    model: Problem, function: Function, part: EntryPart, inputs: Mapping[str, Array]
 ) -> Iterator[tuple[str, Values]]:
     """Yield the words for each way but lanes, and what it gives."""
     given = {name: list(x.T) for name, x in inputs.items()}

@@ -124,6 +124,6 @@ class _Run:
     ) -> Indices:
         """Return where so many lanes of these entries lie, to be read or written."""
         begins = self._first(place, at) + (place.pitch or array.width) * np.array(entries, dtype=np.int64)
-        found: Indices = begins[:, None] + place.apart * np.arange(array.width, dtype=np.int64)[:lanes]
+        found: Indices = begins[:, None] + place.lane_stride * np.arange(array.width, dtype=np.int64)[:lanes]
         assert np.all((found >= 0) & (found < len(self.arrays[place.array]))), place
         return found

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rbdc.native.machine import processor
-from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Timing, Tuning, Used, Way
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Timing, TunedWay, Tuning, Used
 from rbdc.tuning.choosing import decided
 
 
-def timings(times: Mapping[Way, float], on: str | None = None) -> list[Timing]:
+def timings(times: Mapping[TunedWay, float], on: str | None = None) -> list[Timing]:
     """Return times of ways on a processor, by default this one."""
     return [Timing(on or processor(), way, nanoseconds) for way, nanoseconds in times.items()]
 
 
 def tuning(
-    single: Mapping[str, Mapping[Way, float]],
-    batch: Mapping[str, Mapping[Way, float]] | None = None,
-    blocks: Mapping[str, Mapping[Way, float]] | None = None,
+    single: Mapping[str, Mapping[TunedWay, float]],
+    batch: Mapping[str, Mapping[TunedWay, float]] | None = None,
+    blocks: Mapping[str, Mapping[TunedWay, float]] | None = None,
     on: str | None = None,
 ) -> Tuning:
     """Return a tuning by times of ways, of which the first is the default, by function."""

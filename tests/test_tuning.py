@@ -18,8 +18,8 @@ from rbdc.errors import DescriptionError, OptionError, RbdcWarning, UnsupportedE
 from rbdc.native.wheel import make_wheel
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.plans import Choice
-from rbdc.planning.tuning import BATCH, BLOCKS, FILE, SINGLE, Tuning, Way, read_tuning
+from rbdc.planning.plans import FormChoice
+from rbdc.planning.tuning import BATCH, BLOCKS, FILE, SINGLE, TunedWay, Tuning, read_tuning
 from rbdc.tuning.choosing import TIE, decided, with_kernels
 from tests.support import COMPILERS, UNOPTIMISED
 from tests.support_tuning import timings, tuning, written
@@ -33,11 +33,11 @@ def a_tuning() -> Tuning:
     """Return another form for `minverse`, another width for `crba`, and of two compilers each for one."""
     return tuning(
         {
-            "crba": {Way("straight line", FIRST): 10.0, Way("rolled", FIRST): 30.0},
-            "minverse": {Way("straight line", FIRST): 20.0, Way("columns", LAST): 15.0},
+            "crba": {TunedWay("straight line", FIRST): 10.0, TunedWay("rolled", FIRST): 30.0},
+            "minverse": {TunedWay("straight line", FIRST): 20.0, TunedWay("columns", LAST): 15.0},
         },
-        {"crba": {Way(8, FIRST): 9.0, Way(1, FIRST): 8.0}},
-        {"crba": {Way(8, FIRST): 7.0, Way(8, LAST): 6.0}},
+        {"crba": {TunedWay(8, FIRST): 9.0, TunedWay(1, FIRST): 8.0}},
+        {"crba": {TunedWay(8, FIRST): 7.0, TunedWay(8, LAST): 6.0}},
     )
 
 
@@ -62,7 +62,7 @@ def test_a_file_reads_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_the_fastest_is_chosen_and_the_default_kept_in_a_tie() -> None:
-    default, other = Way("straight line", "gcc"), Way("columns", "gcc")
+    default, other = TunedWay("straight line", "gcc"), TunedWay("columns", "gcc")
     assert decided(default, timings({default: 20.0, other: 10.0})).way == other
     assert decided(default, timings({default: 10.0 * TIE, other: 10.0})).way == default
     assert decided(default, timings({default: 10.2, other: 10.0})).way == other
@@ -70,7 +70,7 @@ def test_the_fastest_is_chosen_and_the_default_kept_in_a_tie() -> None:
 
 
 def test_of_two_processors_the_least_worst_ratio_decides() -> None:
-    first, second, third = (Way(form, "gcc") for form in ("straight line", "columns", "windows"))
+    first, second, third = (TunedWay(form, "gcc") for form in ("straight line", "columns", "windows"))
     one = timings({first: 10.0, second: 14.0, third: 11.0}, "a")
     two = timings({first: 30.0, second: 10.0}, "b")
     decision = decided(first, [*one, *two])
@@ -149,7 +149,7 @@ def test_a_portable_build_and_an_addition_follow_it(tmp_path: Path) -> None:
 
 
 def test_another_processor_and_unnamed_functions_are_said(tmp_path: Path) -> None:
-    path = written(tuning({"crba": {Way("straight line", FIRST): 1.0}}, on="Abacus 9000"), tmp_path)
+    path = written(tuning({"crba": {TunedWay("straight line", FIRST): 1.0}}, on="Abacus 9000"), tmp_path)
     with pytest.warns(RbdcWarning) as told:
         rbdc.build(
             ROBOT, functions=FUNCTIONS, tuning=path, targets="c", cflags=UNOPTIMISED, out=tmp_path / "out"
@@ -158,7 +158,7 @@ def test_another_processor_and_unnamed_functions_are_said(tmp_path: Path) -> Non
     assert any(text.startswith("`tuning`: measured on Abacus 9000; this is ") for text in texts)
     assert "`tuning`: says nothing of minverse, built as without it" in texts
     assert read_tuning(path).remarks(["crba"], "") == [], "portable: for every processor"
-    here = tuning({"crba": {Way("straight line", FIRST): 1.0}})
+    here = tuning({"crba": {TunedWay("straight line", FIRST): 1.0}})
     assert here.remarks(["crba"], here.processors[0]) == []
 
 
@@ -188,18 +188,18 @@ def test_what_no_file_can_say_is_refused(old: str, new: str, message: str, tmp_p
 
 
 def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
-    paths = tuning({"crba": {Way("paths", FIRST): 1.0}})
+    paths = tuning({"crba": {TunedWay("paths", FIRST): 1.0}})
     message = (
         r"tuning.json:\d+: crba has no form 'paths' here; give it one of straight line, rolled, or remove"
     )
     with pytest.raises(OptionError, match=message):
         built(tmp_path / "out", written(paths, tmp_path))
-    three = tuning({}, {"crba": {Way(3, FIRST): 1.0}})
+    three = tuning({}, {"crba": {TunedWay(3, FIRST): 1.0}})
     with pytest.raises(
         OptionError, match=r"tuning.json:\d+: crba has no batch of 3 lanes here; give it 1 or 2 or 4 or 8"
     ):
         built(tmp_path / "out", written(three, tmp_path))
-    absent = tuning({"crba": {Way("straight line", "no-such-cc"): 1.0}})
+    absent = tuning({"crba": {TunedWay("straight line", "no-such-cc"): 1.0}})
     with pytest.raises(OptionError, match=r"tuning.json:\d+: no compiler no-such-cc here; install it"):
         built(tmp_path / "out", written(absent, tmp_path))
     with pytest.raises(UnsupportedError, match="both choose forms: leave one out"):
@@ -208,29 +208,29 @@ def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_kernel_is_chosen_for_both_batches() -> None:
-    first, second = Way(8, "gcc"), Way(8, "clang")
-    rows = decided(first, timings({first: 10.0, second: 9.0, Way(1, "gcc"): 30.0}))
+    first, second = TunedWay(8, "gcc"), TunedWay(8, "clang")
+    rows = decided(first, timings({first: 10.0, second: 9.0, TunedWay(1, "gcc"): 30.0}))
     blocks = decided(first, timings({first: 8.0, second: 10.0}))
     plain = {"f": decided(first, timings({first: 1.0}))}
     made = with_kernels({SINGLE: plain, BATCH: {"f": rows}, BLOCKS: {"f": blocks}})
     assert made[BATCH]["f"].way == made[BLOCKS]["f"].way == first, "1.11 times in rows, but 1.25 in blocks"
-    one_by_one = decided(first, timings({first: 10.0, second: 9.0, Way(1, "gcc"): 3.0}))
+    one_by_one = decided(first, timings({first: 10.0, second: 9.0, TunedWay(1, "gcc"): 3.0}))
     made = with_kernels({SINGLE: plain, BATCH: {"f": one_by_one}, BLOCKS: {"f": blocks}})
-    assert (made[BATCH]["f"].way, made[BLOCKS]["f"].way) == (Way(1, "gcc"), first)
+    assert (made[BATCH]["f"].way, made[BLOCKS]["f"].way) == (TunedWay(1, "gcc"), first)
 
 
 def test_both_batches_have_one_kernel(tmp_path: Path) -> None:
     """Samples in rows may go one by one; else those in blocks are computed as they are."""
-    rows, blocks = {"crba": {Way(8, FIRST): 1.0}}, {"crba": {Way(8, "other"): 1.0}}
+    rows, blocks = {"crba": {TunedWay(8, FIRST): 1.0}}, {"crba": {TunedWay(8, "other"): 1.0}}
     message = r"tuning.json:\d+: crba: batch by 8, .*, blocks by 8, other, but both have one kernel"
     with pytest.raises(DescriptionError, match=message):
         read_tuning(written(tuning({}, rows, blocks), tmp_path))
     assert (
-        Choice(lanes=1, blocks=4).kernel == 4
-        and Choice(lanes=4).kernel == 4
-        and Choice(lanes=1).kernel is None
+        FormChoice(lanes=1, blocks=4).kernel == 4
+        and FormChoice(lanes=4).kernel == 4
+        and FormChoice(lanes=1).kernel is None
     )
-    five = tuning({}, {"crba": {Way(1, FIRST): 1.0}}, {"crba": {Way(5, FIRST): 1.0}})
+    five = tuning({}, {"crba": {TunedWay(1, FIRST): 1.0}}, {"crba": {TunedWay(5, FIRST): 1.0}})
     with pytest.raises(OptionError, match=r"tuning.json:\d+: crba has no batch of 5 lanes here; give it 1"):
         built(tmp_path / "out", written(five, tmp_path))
 
@@ -258,4 +258,4 @@ def test_choices_are_what_planning_is_told() -> None:
     choices = a_tuning().choices()
     assert (choices["crba"].form, choices["crba"].lanes) == ("straight line", 1)
     assert (choices["minverse"].form, choices["minverse"].lanes) == ("columns", None)
-    assert a_tuning().decisions[SINGLE]["minverse"].way == Way("columns", LAST)
+    assert a_tuning().decisions[SINGLE]["minverse"].way == TunedWay("columns", LAST)

@@ -23,7 +23,7 @@ from rbdc.algorithms.contacts.motion import ContactMotion, at
 from rbdc.algorithms.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.derivatives.rnea_derivatives import accelerate, rnea_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated_accelerations, released
-from rbdc.algorithms.dynamics.coriolis import Row, row_of
+from rbdc.algorithms.dynamics.coriolis import ClimbingForces, row_of
 from rbdc.algorithms.dynamics.crba import crba, inertia_matrix
 from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
 from rbdc.algorithms.dynamics.minverse import minverse
@@ -38,7 +38,7 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning.loops.rolled import RECURSIONS as ROLLED
 from rbdc.planning.loops.rolled import nest
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Force
 from tests.support import COMPILERS, Array, assert_close
 from tests.support_loops import run
@@ -117,7 +117,7 @@ def by_numbers(evaluate: Callable[..., Any], inputs: dict[str, Array]) -> list[A
 def by_loops(name: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
     """Return the outputs of the loops."""
     declaration = functions_of(model)[name].declaration
-    loops = nest(Tree(model), ROLLED[TEXTS[name].loops], declaration)
+    loops = nest(TreeTables(model), ROLLED[TEXTS[name].loops], declaration)
     return [*run(loops, {p.name: p.size for p in declaration.outputs}, **inputs).values()]
 
 
@@ -188,7 +188,7 @@ def with_contacts(machine: str) -> list[Array]:
     del inputs["fext"]
     if machine == "Loops":
         declaration = functions_of(model)["constrained_dynamics"].declaration
-        loops = nest(Tree(model), ROLLED["constrained_dynamics"], declaration)
+        loops = nest(TreeTables(model), ROLLED["constrained_dynamics"], declaration)
         outputs = {p.name: p.size for p in declaration.outputs}
         return [*run(loops, outputs, **inputs, active=active).values()]
     evaluate = constrained_dynamics if machine == "Numbers" else contact_reference
@@ -226,7 +226,7 @@ ROWS = {
         "rnea_derivatives",
         rnea_derivatives,
         "q v a",
-        Row.itself,
+        ClimbingForces.itself,
         "psi_rate.dot(self.r_b) + ",
         "psi_rate.dot(self.r_b) - ",
     ),

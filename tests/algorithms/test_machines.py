@@ -21,7 +21,7 @@ from rbdc.algorithms.tools.numbers import Numbers, Rows
 from rbdc.algorithms.tools.one_frame import OneFrame, RootFrame
 from rbdc.functions.catalogue import functions_of
 from rbdc.planning.loops.rolled import nest
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Motion, RigidInertia
 from tests.support import assert_close
 from tests.support_loops import run
@@ -112,7 +112,7 @@ def test_loops_have_arrays_and_columns_of_numbers(text: str, seed: int) -> None:
             return cast(Rows, found[-1])
 
     PAIRS[text](Kept(model, q))
-    loops = nest(Tree(model), lambda m, _: PAIRS[text](m), functions_of(model)["crba"].declaration)
+    loops = nest(TreeTables(model), lambda m, _: PAIRS[text](m), functions_of(model)["crba"].declaration)
     made = run(loops, {"M": model.nv**2}, q=np.array(q, dtype=float))["M"]
     assert_close(made, np.ravel(found[0].rows), 1e-14)
     assert np.any(made)

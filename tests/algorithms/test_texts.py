@@ -33,7 +33,7 @@ from rbdc.ir.loops import LoopNest
 from rbdc.model import Problem
 from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.rolled import nest
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.report.methods.reference_loops import reference_loops
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
@@ -221,7 +221,7 @@ def test_lagrangian_with_loads(name: str) -> None:
     inputs = {"forces": forces.ravel(), "torques": torques.ravel(), "points": points.ravel()}
     declaration = functions_of(model)["rnea_derivatives"].declaration
     sizes = {p.name: p.size for p in declaration.outputs}
-    loops = run(nest(Tree(model), text, declaration), sizes, q=q, v=v, a=a, **inputs).values()
+    loops = run(nest(TreeTables(model), text, declaration), sizes, q=q, v=v, a=a, **inputs).values()
     numbers = lagrangian.loaded_sensitivities(model, *motion, loads)
     for slope, one, other in zip(expected, numbers, loops, strict=True):
         matrix = np.array(slope, dtype=float).reshape(n, n)

@@ -17,9 +17,20 @@ from rbdc.emit.c.polynomials import elementary_header
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.from_casadi import from_casadi, masked, symbols
-from rbdc.ir.indices import Entry, Multiple, Sum, Variable, plus
+from rbdc.ir.indices import Multiple, Sum, TableEntry, Variable, plus
 from rbdc.ir.lanes import in_lanes
-from rbdc.ir.loops import Call, Clear, Loop, LoopNest, Place, Routine, Statement, Step, Table, WhereGiven
+from rbdc.ir.loops import (
+    Call,
+    Clear,
+    ConstantTable,
+    Loop,
+    LoopNest,
+    Place,
+    Routine,
+    Statement,
+    Step,
+    WhereGiven,
+)
 from rbdc.ir.moves import joined, parted, transposition
 from rbdc.ir.nodes import Array as Argument
 from rbdc.ir.nodes import Program
@@ -74,21 +85,21 @@ def rows() -> tuple[list[Statement], dict[str, int]]:
     """Return vectors that begin anywhere, their entries a row from each other, in steps of four numbers."""
     program = traced(product, {"b": 4, "c": 4}, a=2, b=2)
     places = {
-        "a": Place("x", ((Entry("first", ROW), 1),), pitch=3),
+        "a": Place("x", ((TableEntry("first", ROW), 1),), pitch=3),
         "b": Place("x", ((K, 1),), 1, pitch=5),
         "c": Place("y", ((ROW, 2 * SIZE), (Sum(K, Multiple(1, plus(K, 0))), 1)), pitch=SIZE),
     }
-    body = Loop("k", 0, plus(Entry("first", plus(ROW, 1)), -1), (Step(program, places),), step=4)
+    body = Loop("k", 0, plus(TableEntry("first", plus(ROW, 1)), -1), (Step(program, places),), step=4)
     return [Loop("i", 0, 2, (body,), "rows")], {}
 
 
 def columns() -> tuple[list[Statement], dict[str, int]]:
     """Return some lanes of vectors, one below the other, stored, then added; numbers with a pitch."""
     statements: list[Statement] = []
-    for adds, count in (("", None), ("c", Entry("first", K)), ("c", 3), ("c", None)):
+    for adds, count in (("", None), ("c", TableEntry("first", K)), ("c", 3), ("c", None)):
         program = traced(copy, {"a": 4, "c": 4}, adds, a=2)
-        to = Place("y", ((K, 1),), 2, pitch=4 * SIZE, apart=SIZE, count=count)
-        beside = replace(to, offset=9 * SIZE, apart=1)
+        to = Place("y", ((K, 1),), 2, pitch=4 * SIZE, lane_stride=SIZE, count=count)
+        beside = replace(to, offset=9 * SIZE, lane_stride=1)
         for place in (to, beside):
             steps = Step(program, {"a": Place("x", ((K, 3),), pitch=4), "c": place})
             statements.append(Loop("k", 0, 4, (steps,)))
@@ -100,8 +111,8 @@ def columns() -> tuple[list[Statement], dict[str, int]]:
 
 def lanes() -> tuple[list[Statement], dict[str, int]]:
     """Return lanes that come from several places and go there, a transposition, masks, sums in registers."""
-    lines = {f"lane{m}": Place("x", ((Entry("from", Sum(Multiple(4, ROW), m)), 1),)) for m in range(4)}
-    to = {f"lane{m}": Place("y", ((Entry("from", m), SIZE), (ROW, 2))) for m in range(4)}
+    lines = {f"lane{m}": Place("x", ((TableEntry("from", Sum(Multiple(4, ROW), m)), 1),)) for m in range(4)}
+    to = {f"lane{m}": Place("y", ((TableEntry("from", m), SIZE), (ROW, 2))) for m in range(4)}
     square = {"row": Place("gathered", ((ROW, 0),)), "column": Place("turned")}
     total = traced(copy, {"a": 4, "c": 4}, "c", a=2)
     masked = traced(chosen, {"m": 4, "a": 4, "c": 4}, m=1, a=2)
@@ -136,9 +147,9 @@ NESTS = (rows, columns, lanes, calls)
 def nest_of(parts: tuple[list[Statement], dict[str, int]]) -> LoopNest:
     statements, arrays = parts
     tables = (
-        Table("first", ((2.0,), (9.0,), (5.0,), (1.0,)), integer=True),
-        Table("from", ((3.0, 7.0, 0.0, 11.0), (4.0, 1.0, 9.0, 2.0)), integer=True),
-        Table("kept", ((-1.0, 0.0, -1.0, 0.0), (0.0, 0.0, -1.0, -1.0)), integer=True, mask=True),
+        ConstantTable("first", ((2.0,), (9.0,), (5.0,), (1.0,)), integer=True),
+        ConstantTable("from", ((3.0, 7.0, 0.0, 11.0), (4.0, 1.0, 9.0, 2.0)), integer=True),
+        ConstantTable("kept", ((-1.0, 0.0, -1.0, 0.0), (0.0, 0.0, -1.0, -1.0)), integer=True, mask=True),
     )
     kept = tuple(table for table in tables if table.name in str(statements))
     return LoopNest(kept, arrays, (Clear("y", SIZE * SIZE), *statements), widths=dict.fromkeys(arrays, 4))

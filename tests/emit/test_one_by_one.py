@@ -14,13 +14,13 @@ from rbdc.model import Problem
 from rbdc.planning.batches import batch_plan, goes_one_by_one
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, chosen_plan
-from rbdc.planning.plans import UNTOLD, Choice
+from rbdc.planning.plans import UNTOLD, FormChoice
 from rbdc.resources import resolve
 
 ROBOT = "robot"
 
 
-def generated(name: str, choice: Choice = UNTOLD) -> tuple[Problem, Generated]:
+def generated(name: str, choice: FormChoice = UNTOLD) -> tuple[Problem, Generated]:
     model = Problem.from_urdf(resolve("double_pendulum"))
     options = GenerationOptions(targets=("c", "batch"), choices={"": {name: choice}})
     return model, generate(model, ROBOT, [name], lambda _: None, options)
@@ -38,7 +38,7 @@ def test_the_faster_way_is_taken() -> None:
         (source,) = made.sources
         assert is_a_loop(made) is one_by_one
         assert source.declaration.lanes, "blocks in lanes are side by side all the same"
-        _, forced = generated(name, Choice(lanes=DOUBLE.lanes))
+        _, forced = generated(name, FormChoice(lanes=DOUBLE.lanes))
         assert not is_a_loop(forced)
 
 

@@ -33,7 +33,7 @@ from rbdc.planning import forms
 from rbdc.planning.availability import singular_joints
 from rbdc.planning.loops.ancestors import Ancestors
 from rbdc.planning.loops.rolled import RECURSIONS, nest, rolled
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.planning.windows.kernels import has_windows
 from rbdc.resources import resolve
 from tests.model.screw_joint import Screw
@@ -181,7 +181,7 @@ def test_loops_refuse_closed_loops_by_name() -> None:
     model = UNROLLED["a closed loop"]()
     declaration = functions_of(model)["constrained_dynamics"].declaration
     with pytest.raises(UnsupportedError, match="hold moving bodies to the world alone, not the contact loop"):
-        nest(Tree(model), RECURSIONS["constrained_dynamics"], declaration)
+        nest(TreeTables(model), RECURSIONS["constrained_dynamics"], declaration)
 
 
 @pytest.mark.slow
@@ -312,7 +312,7 @@ def test_paths() -> None:
 def test_elimination_fills_between_coupled_branches() -> None:
     """Rows of M that a follower couples lie on one path, so that elimination finds all that it fills."""
     model = mimic_tree("coupled")
-    tree = Tree(model)
+    tree = TreeTables(model)
     assert tree.nv == 3 and len(tree.paths.own) == 6
     inertia: Array = np.array(crba(model, [0.3, -0.2, 0.5]))
     for row in range(3):

@@ -14,7 +14,7 @@ from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.resources import resolve
 from tests.emit.test_rolled import SURFACE, chain, screws, sources_of
 from tests.laws.test_drives import driven
@@ -53,7 +53,7 @@ def test_operations_are_those_that_are_executed(model: Problem, tmp_path: Path) 
         calls.append(f"robot_{d.name}({', '.join(arguments)})")
     files = {k: x for k, x in render_library(model, "robot", sources).items() if k.endswith((".c", ".h"))}
     counts = counted_operations(files, "robot.h", calls, max(model.nq + model.nv, model.nv**2), tmp_path)
-    angles = len(Tree(model).turning)  # side by side, in whole vectors; other joints compute their own
+    angles = len(TreeTables(model).turning)  # side by side, in whole vectors; other joints compute their own
     lanes = DOUBLE.lanes_of_angles(angles)
     for source, count in zip(sources, counts, strict=True):
         calls_of_libm = source.cost.calls + 2 * (-angles % lanes)

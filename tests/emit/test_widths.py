@@ -21,7 +21,7 @@ from rbdc.pipeline import build_package
 from rbdc.planning.batches import kernel_widths, side_by_side_programs, widths
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, chosen_plan
-from rbdc.planning.plans import Choice
+from rbdc.planning.plans import FormChoice
 from rbdc.resources import resolve
 from tests.support import OUT
 
@@ -43,7 +43,7 @@ def kernels(lanes: int | None = None) -> list[str]:
     """Of the batch of inverse dynamics the lines of the preprocessor, and the widths of kernels that are
     called, in their order.
     """
-    options = GenerationOptions(targets=("c", "batch"), choices={"": {"rnea": Choice(lanes=lanes)}})
+    options = GenerationOptions(targets=("c", "batch"), choices={"": {"rnea": FormChoice(lanes=lanes)}})
     text = generate(model(), "robot", ["rnea"], lambda _: None, options).files["robot_rnea_batch.c"]
     block = text[text.index("static inline int robot_rnea_block") : text.index("return 1;")]
     return re.findall(r"^#.*|(?<=kernel)\d+(?=_without_fext\(|\()|(?<=_of)\d+(?=\()", block, re.MULTILINE)

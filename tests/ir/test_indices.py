@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rbdc.ir.indices import Entry, Sum, Variable, plus, tables_in, value_of
+from rbdc.ir.indices import Sum, TableEntry, Variable, plus, tables_in, value_of
 
 COLUMNS = {"parent": [-1, 0, 0, 2], "up": [3, 1]}
 K = Variable("k")
 
 
 def test_values() -> None:
-    index = plus(Entry("parent", Entry("up", plus(K, -1))), 5)
+    index = plus(TableEntry("parent", TableEntry("up", plus(K, -1))), 5)
     assert value_of(index, {"k": 1}, COLUMNS) == COLUMNS["parent"][COLUMNS["up"][0]] + 5 == 7
     assert value_of(K, {"k": 4}, {}) == 4 and value_of(9, {}, {}) == 9
 
@@ -21,5 +21,5 @@ def test_sums_are_one_number_at_most() -> None:
 
 
 def test_tables_of_an_index() -> None:
-    assert list(tables_in(plus(Entry("parent", Entry("up", K)), 1))) == ["parent", "up"]
+    assert list(tables_in(plus(TableEntry("parent", TableEntry("up", K)), 1))) == ["parent", "up"]
     assert list(tables_in(K)) == list(tables_in(2)) == []

@@ -10,7 +10,7 @@ from rbdc.ir.loops import Loop, LoopNest, Statement
 from rbdc.ir.verify import MalformedProgram
 from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.recording import Scope, StepRecorder
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Placement
 from tests.support import Array
 from tests.support_loops import run
@@ -74,7 +74,7 @@ def test_an_inner_loop_is_given_what_it_uses() -> None:
 
 
 def test_arrays_are_stored_before_they_are_read() -> None:
-    m = Loops(Tree(random_tree(0)))
+    m = Loops(TreeTables(random_tree(0)))
 
     def text(m: Loops) -> None:
         placed = m.array("placed", Placement)
@@ -86,7 +86,7 @@ def test_arrays_are_stored_before_they_are_read() -> None:
 
 
 def test_columns_are_found_by_a_loop_over_bodies() -> None:
-    m = Loops(Tree(random_tree(0)))
+    m = Loops(TreeTables(random_tree(0)))
 
     def text(m: Loops) -> None:
         total = m.vector("total")
@@ -98,7 +98,7 @@ def test_columns_are_found_by_a_loop_over_bodies() -> None:
 
 
 def test_columns_are_three_deep_at_most() -> None:
-    m = Loops(Tree(random_tree(0)))
+    m = Loops(TreeTables(random_tree(0)))
 
     def text(m: Loops) -> None:
         total = m.vector("total")

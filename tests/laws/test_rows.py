@@ -11,9 +11,9 @@ import pytest
 
 from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives.idsva_so import rnea_second_derivatives
-from rbdc.algorithms.reference.dual_numbers import apart, picked, side_by_side, together
+from rbdc.algorithms.reference.dual_numbers import picked, scalars_of, side_by_side, together
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import Part
+from rbdc.functions.evaluation import EntryPart
 from rbdc.model import Problem
 from rbdc.spatial import Scalar, Vector3
 from rbdc.verification.expected import References
@@ -88,10 +88,10 @@ def test_rows_are_their_scalars(kind: str) -> None:
     rows = side_by_side(x), side_by_side(y), side_by_side(bare)
     total = rows[0] * rows[1] - rows[2] * rows[0] + single * rows[0] + side_by_side([0.0] * 4)
     expected = [p * q - r * p + single * p for p, q, r in zip(x, y, bare, strict=True)]
-    for found, right in zip(apart(total, 4), expected, strict=True):
+    for found, right in zip(scalars_of(total, 4), expected, strict=True):
         np.testing.assert_allclose(value_of(found), value_of(right), rtol=1e-14)
     for found, right in zip(
-        apart(picked(total, [3, 1, 1]), 3), (expected[k] for k in (3, 1, 1)), strict=True
+        scalars_of(picked(total, [3, 1, 1]), 3), (expected[k] for k in (3, 1, 1)), strict=True
     ):
         np.testing.assert_allclose(value_of(found), value_of(right), rtol=1e-14)
 
@@ -101,7 +101,7 @@ def test_structures_of_rows() -> None:
     crossed = picked(together(vectors), [0, 1]).cross(picked(together(vectors), [2, 3]))
     for k in (0, 1):
         right = vectors[k].cross(vectors[k + 2])
-        assert [apart(x, 2)[k] for x in crossed.scalars()] == pytest.approx(right.scalars())
+        assert [scalars_of(x, 2)[k] for x in crossed.scalars()] == pytest.approx(right.scalars())
 
 
 def test_each_scalar_of_a_row_is_rounded_by_itself() -> None:
@@ -144,7 +144,7 @@ def test_columns_that_are_numbers(kind: str) -> None:
     model = Problem.assemble("one", links, [Joint("joint", kind, "base", "body")])
     references = References(model, TOLERANCES["float64"])
     for name in ("rnea_second_derivatives", "aba_hessian_vector"):
-        checked = Checked(functions_of(model)[name].declaration, (Part(name),))
+        checked = Checked(functions_of(model)[name].declaration, (EntryPart(name),))
         for question in questions(model, checked):
             for output in references.expected(checked.declaration, checked.parts, question.inputs):
                 assert np.isfinite(output.values).all()

@@ -20,7 +20,7 @@ from rbdc.algorithms.reference.rnea import rnea
 from rbdc.emit.generation import GenerationOptions, generate
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import Part
+from rbdc.functions.evaluation import EntryPart
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
@@ -182,7 +182,7 @@ def test_a_module_says_so(module: Any) -> None:
 def test_verification_knows_the_frame(module: Any) -> None:
     """A module that takes forces in the world does not pass for one that takes them in the bodies."""
     model = ball_and_hinge("free-flyer")
-    checked = [Checked(functions_of(model)["rnea"].declaration, (Part("rnea"),))]
+    checked = [Checked(functions_of(model)["rnea"].declaration, (EntryPart("rnea"),))]
     folder = Path(module.__file__).parent
     assert verify_package(folder, in_world(model), checked)["rnea"].error <= 1.0
     with pytest.raises(VerificationError, match="rnea"):

@@ -30,7 +30,7 @@ from rbdc.model import Problem
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
 from rbdc.report.measure import worker
-from rbdc.report.measure.loops import Method, Timer
+from rbdc.report.measure.loops import LoadedMethod, Timer
 from rbdc.report.measure.timing import bandwidth_percent, measuring
 from rbdc.report.measure.worker import LIMIT_INPUT, bandwidth, batched, best, buffer_size, kernel
 from rbdc.report.methods import assembly
@@ -324,7 +324,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
     """A stand-in for Pinocchio that counts its calls and adds up some of its arguments."""
     compiler = find_compiler()
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
-    method = Method(Contender("m", "", "", library, "peer", "peer", archive=Path("any")))
+    method = LoadedMethod(Contender("m", "", "", library, "peer", "peer", archive=Path("any")))
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     rows, room = np.arange(12) % 5, np.zeros((12, 2))
     timer = Timer(str(measuring(compiler)), [q[rows], v[rows], a[rows]], outputs=[room])
@@ -344,7 +344,7 @@ def test_small_batches_go_through_all_samples(
     library = shared_library("sums.so", [unit], find_compiler()).path
     seen: list[int] = []
 
-    def noted(timer: Timer, method: Method, n: int, blocks: int) -> Callable[[int], float]:
+    def noted(timer: Timer, method: LoadedMethod, n: int, blocks: int) -> Callable[[int], float]:
         assert np.array_equal(timer.inputs[0][:, 0], 2.0 * (np.arange(sizes[-1]) % 20))
         seen.append(blocks)
         return lambda calls: timer.hot(method, calls, n, blocks)
@@ -393,7 +393,7 @@ def test_timers_keep_to_their_blocks() -> None:
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
-    method = Method(Contender("m", "", "", library, "sums"))
+    method = LoadedMethod(Contender("m", "", "", library, "sums"))
     Timer(str(measuring(compiler)), inputs, outputs=outputs).hot(method, 5, 3, 2)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 

@@ -17,7 +17,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.model import DriveTerm
 from rbdc.report.compare import compare
 from rbdc.report.methods.implementation import NotTried
-from rbdc.report.methods.own_references import load, own_methods
+from rbdc.report.methods.own_references import load, user_methods
 from rbdc.report.options import CompareOptions
 from tests.laws.test_drives import driven
 from tests.support_trees import mimic_tree, random_tree
@@ -260,10 +260,10 @@ def test_what_texts_do_not_know_is_absent_by_name(paper: Path) -> None:
         ("external_torque", "twice", "joints that follow others"),
     ):
         loaded = load(CompareOptions(references=(f"{name}={paper}:{text}",)).references)
-        for method in own_methods(model, functions_of(model)[name], loaded, ()):
+        for method in user_methods(model, functions_of(model)[name], loaded, ()):
             with pytest.raises(NotTried, match=words):
                 method.make()
-    (loops, _) = own_methods(
+    (loops, _) = user_methods(
         model,
         functions_of(model)["crba"],
         load(CompareOptions(references=(f"crba={paper}:composite_bodies",)).references),
@@ -342,4 +342,4 @@ def test_functions_and_names_agree(paper: Path) -> None:
     with pytest.raises(
         OptionError, match=r"there is a method loops-twice of rnea; rename twice of paper\.py"
     ):
-        own_methods(model, functions_of(model)["rnea"], loaded, ["loops-twice"])
+        user_methods(model, functions_of(model)["rnea"], loaded, ["loops-twice"])

@@ -17,7 +17,7 @@ from rbdc.ir.operations import ADD, DIV, GATHER, INPUT, MUL, NEG, REDUCE, SIN, S
 from rbdc.model import Problem
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.planning.candidates import chosen, programs
-from rbdc.report.measure.loops import Method
+from rbdc.report.measure.loops import LoadedMethod
 from rbdc.report.measure.timing import measuring, peak_percent
 from rbdc.report.measure.worker import CALL, best, kernel, peak
 from rbdc.report.methods.records import Contender
@@ -82,7 +82,7 @@ def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
     library = measuring(compiler, ())
     with pytest.raises(AttributeError):
-        Method(Contender("m", "", "", library, "rbdc_none"), [1])
+        LoadedMethod(Contender("m", "", "", library, "rbdc_none"), [1])
 
 
 def test_shares() -> None:

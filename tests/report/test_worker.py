@@ -9,7 +9,7 @@ import pytest
 
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import Compiler, find_compiler
-from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, Method, Timer, places_of
+from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, LoadedMethod, Timer, places_of
 from rbdc.report.measure.timing import measuring, together
 from rbdc.report.methods.records import Contender
 
@@ -50,7 +50,7 @@ def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compile
     }
     """
     library = shared_library("probe.so", [Unit("probe.c", text, {}, ("-O0",))], compiler, 1).path
-    method = Method(Contender("m", "", "", library, "probe"), [600, 1])
+    method = LoadedMethod(Contender("m", "", "", library, "probe"), [600, 1])
     timer = Timer(str(measuring(compiler)), [np.zeros((1, 1))])
     begin = []
     for _ in range(OFFSETS):

@@ -25,8 +25,8 @@ from rbdc.planning.tuning import (
     SINGLE,
     Decision,
     Timing,
+    TunedWay,
     Tuning,
-    Way,
     read_tuning,
 )
 from rbdc.report.methods.implementation import Implementation
@@ -96,8 +96,8 @@ def test_every_way_takes_part_and_the_fastest_is_built(
     assert ways[4] == ways[5] == side_by_side
     assert sum(what.seconds or 0.0 for what in seen) == pytest.approx(6.0)
     made = read_tuning(result.directory / FILE)
-    assert made.decisions[SINGLE]["crba"].way == Way("rolled", LAST)
-    assert made.decisions[SINGLE]["minverse"].way == Way("rolled", FIRST)
+    assert made.decisions[SINGLE]["crba"].way == TunedWay("rolled", LAST)
+    assert made.decisions[SINGLE]["minverse"].way == TunedWay("rolled", FIRST)
     manifest = json.loads((result.directory / "manifest.json").read_text())
     assert [manifest["functions"][name]["form"] for name in ("crba", "minverse")] == ["rolled", "rolled"]
     assert (manifest["functions"]["crba"]["compiler"], manifest["verified"]) == (LAST, True)
@@ -118,7 +118,7 @@ def test_batches_stay_side_by_side_where_single_calls_are_rolled(
 
 def test_shares_of_the_time_go_by_what_passes_take() -> None:
     def candidates(count: int, a_pass: float) -> measurement._Candidates:
-        ways = [Way("columns", str(k)) for k in range(count)]
+        ways = [TunedWay("columns", str(k)) for k in range(count)]
         return measurement._Candidates("f", dict.fromkeys(ways, Implementation("", {})), ways[0], a_pass)
 
     assert candidates(4, 300_000.0).weight == 20.0 * candidates(2, 30_000.0).weight
@@ -158,7 +158,7 @@ def test_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_busy_machine_is_noticed() -> None:
     def measured(*spreads: float) -> Tuning:
-        way = Way("columns", "gcc")
+        way = TunedWay("columns", "gcc")
         timings = tuple(Timing("p", way, 1.0, spread) for spread in spreads)
         return Tuning({}, {SINGLE: {"f": Decision(way, way, timings)}, BATCH: {}, BLOCKS: {}})
 
@@ -225,7 +225,7 @@ def test_refusals_of_commands(tmp_path: Path) -> None:
 
 
 def test_a_second_run_judges_the_first() -> None:
-    slow, fast = Way("straight line", "gcc"), Way("columns", "gcc")
+    slow, fast = TunedWay("straight line", "gcc"), TunedWay("columns", "gcc")
     first = tuning({"crba": {slow: 20.0, fast: 10.0}, "aba": {slow: 5.0}})
     second = tuning({"crba": {slow: 9.0, fast: 10.0}, "aba": {slow: 5.0}})
     assert again(first, second, SINGLE) == {"crba": 10.0 / 9.0, "aba": 1.0}

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
-from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, Way, read_tuning
+from rbdc.planning.tuning import BATCH, BLOCKS, SINGLE, TunedWay, read_tuning
 from rbdc.tuning.choosing import with_kernels
 from tests.support_tuning import tuning, written
 
-STRAIGHT, COLUMNS, ROLLED = (Way(form, "gcc") for form in ("straight line", "columns", "rolled"))
+STRAIGHT, COLUMNS, ROLLED = (TunedWay(form, "gcc") for form in ("straight line", "columns", "rolled"))
 
 
 def files(folder: Path, *names: str) -> list[str]:
@@ -21,8 +21,10 @@ def files(folder: Path, *names: str) -> list[str]:
     made = {
         "a": tuning({"minverse": {STRAIGHT: 10.0, COLUMNS: 11.0, ROLLED: 30.0}}, on="a"),
         "b": tuning({"minverse": {STRAIGHT: 20.0, COLUMNS: 10.0, ROLLED: 40.0}}, on="b"),
-        "c": tuning({"crba": {STRAIGHT: 5.0}}, {"crba": {Way(8, "clang"): 2.0, Way(1, "gcc"): 1.0}}, on="c"),
-        "clang only": tuning({"minverse": {Way("columns", "clang"): 1.0}}, on="d"),
+        "c": tuning(
+            {"crba": {STRAIGHT: 5.0}}, {"crba": {TunedWay(8, "clang"): 2.0, TunedWay(1, "gcc"): 1.0}}, on="c"
+        ),
+        "clang only": tuning({"minverse": {TunedWay("columns", "clang"): 1.0}}, on="d"),
         "empty": tuning({}),
     }
     for name in names:
@@ -43,7 +45,7 @@ def test_the_least_worst_ratio_is_taken(tmp_path: Path) -> None:
     assert made.decisions[SINGLE]["minverse"].way == COLUMNS, (
         "1.1 times and 1; the default takes 2 times on b"
     )
-    assert made.decisions[SINGLE]["crba"].way == STRAIGHT and made.decisions[BATCH]["crba"].way == Way(
+    assert made.decisions[SINGLE]["crba"].way == STRAIGHT and made.decisions[BATCH]["crba"].way == TunedWay(
         1, "gcc"
     )
     assert list(made.compilers) == ["gcc", "clang"]
@@ -51,7 +53,7 @@ def test_the_least_worst_ratio_is_taken(tmp_path: Path) -> None:
 
 def test_both_batches_of_a_merged_file_have_one_kernel(tmp_path: Path) -> None:
     """By itself each would take another compiler."""
-    gcc, clang = Way(8, "gcc"), Way(8, "clang")
+    gcc, clang = TunedWay(8, "gcc"), TunedWay(8, "clang")
     rows, blocks, given = {"crba": {gcc: 10.0, clang: 9.0}}, {"crba": {gcc: 8.0, clang: 10.0}}, []
     for processor in ("a", "b"):
         (tmp_path / processor).mkdir()
@@ -90,7 +92,7 @@ def test_what_cannot_be_merged_is_refused(names: tuple[str, ...], message: str, 
 
 def test_batches_without_a_kernel_that_both_were_measured_with_are_refused(tmp_path: Path) -> None:
     """As of a file that was edited."""
-    gcc, clang = Way(8, "gcc"), Way(8, "clang")
+    gcc, clang = TunedWay(8, "gcc"), TunedWay(8, "clang")
     own = tuning({}, {"crba": {gcc: 10.0}}, {"crba": {clang: 10.0}}, "e")
     blocks = {"crba": replace(own.decisions[BLOCKS]["crba"], way=gcc)}
     edited = replace(own, decisions={**own.decisions, BLOCKS: blocks})

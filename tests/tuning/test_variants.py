@@ -19,7 +19,7 @@ from rbdc.emit.library import VARIANTS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.tuning import Tuning, Way
+from rbdc.planning.tuning import TunedWay, Tuning
 from tests.support import COMPILERS
 from tests.support_tuning import tuning, written
 
@@ -30,13 +30,13 @@ FUNCTIONS = ("crba", "minverse")
 
 def columns() -> Tuning:
     """Another form of `minverse`, by the last compiler, and a batch of `crba` two by two."""
-    single = {"minverse": {Way("columns", LAST): 1.0}}
-    return tuning(single, {"crba": {Way(2, LAST): 1.0}}, {"crba": {Way(2, LAST): 1.0}})
+    single = {"minverse": {TunedWay("columns", LAST): 1.0}}
+    return tuning(single, {"crba": {TunedWay(2, LAST): 1.0}}, {"crba": {TunedWay(2, LAST): 1.0}})
 
 
 def rolled() -> Tuning:
     """Rolled forms by the first compiler; says nothing of batches."""
-    return tuning({name: {Way("rolled", FIRST): 1.0} for name in FUNCTIONS})
+    return tuning({name: {TunedWay("rolled", FIRST): 1.0} for name in FUNCTIONS})
 
 
 def built(out: Path, tunings: Any, **options: Any) -> Path:

@@ -15,7 +15,7 @@ from rbdc.emit.library import render_manifest
 from rbdc.emit.registry import Generated
 from rbdc.errors import VerificationError
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.evaluation import Part
+from rbdc.functions.evaluation import EntryPart
 from rbdc.model import Problem
 from rbdc.native.build import compile_library, compile_package
 from rbdc.native.install import EXTENSION
@@ -23,7 +23,7 @@ from rbdc.native.toolchain import Toolchain, find_compiler
 from rbdc.native.tunings import Tunings
 from rbdc.planning.tuning import Tuning
 from rbdc.processes import Helper, HelperEnded
-from rbdc.verification.calls import Call, Callee
+from rbdc.verification.calls import Callee, FunctionCall
 from rbdc.verification.package import Finding, verify_package
 from rbdc.verification.states import Checked, asked, questions
 from tests.support import UNOPTIMISED, Array
@@ -71,7 +71,7 @@ class Text:
     def checked(self) -> list[Checked]:
         """The functions, as a build has them verified."""
         return [
-            Checked(s.declaration, (Part(s.declaration.name),), bool(s.batch_files))
+            Checked(s.declaration, (EntryPart(s.declaration.name),), bool(s.batch_files))
             for s in self.generated.sources
         ]
 
@@ -126,7 +126,7 @@ class Text:
                     for question in questions(self.model, checked, seed):
                         for way in ways:
                             arrays = question.arrays()
-                            found += ask(Call(checked.declaration, way, arrays, question.extra))
+                            found += ask(FunctionCall(checked.declaration, way, arrays, question.extra))
         except (HelperEnded, VerificationError):
             return None
         return [np.asarray(x, float) for x in found]

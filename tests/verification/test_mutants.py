@@ -18,7 +18,7 @@ from rbdc.errors import LoadError, ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
 from rbdc.model import Problem
 from rbdc.native.toolchain import find_compiler
-from rbdc.planning.tuning import Tuning, Way
+from rbdc.planning.tuning import TunedWay, Tuning
 from rbdc.resources import resolve
 from tests.support import COMPILERS, Array, slow_but
 from tests.support_trees import random_tree
@@ -157,8 +157,8 @@ def a_tuning() -> Tuning:
     compilers.
     """
     first, last = TWO
-    single = {name: {Way(form, first): 1.0} for name, form in FORMS.items()}
-    return tuning(single, {"crba": {Way(4, last): 1.0}, "minverse": {Way(2, last): 1.0}})
+    single = {name: {TunedWay(form, first): 1.0} for name, form in FORMS.items()}
+    return tuning(single, {"crba": {TunedWay(4, last): 1.0}, "minverse": {TunedWay(2, last): 1.0}})
 
 
 @pytest.mark.slow

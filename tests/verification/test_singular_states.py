@@ -17,7 +17,7 @@ from rbdc import Inertia, Joint, Link, Symmetric3, Vector3
 from rbdc.cli.commands import commands
 from rbdc.errors import OptionError, SingularModelError, VerificationError
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import Part
+from rbdc.functions.evaluation import EntryPart
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
@@ -100,12 +100,12 @@ def test_tolerances_at_a_state_do_not_depend_on_others(name: str, state: int) ->
     declaration = functions_of(arm())[name].declaration
     inputs = {p.name: sampled(arm(), declaration, 5)[p.name] for p in declaration.required}
     references, others = References(arm(), 1e-10), np.arange(len(inputs["q"])) != state
-    before = references.expected(declaration, (Part(name),), inputs)
+    before = references.expected(declaration, (EntryPart(name),), inputs)
     for factor in (0.0, 1e6):
         changed = {key: x.copy() for key, x in inputs.items()}
         changed["q"][state] *= factor
         # Perturbations are drawn once for a number of states.
-        after = References(arm(), 1e-10).expected(declaration, (Part(name),), changed)
+        after = References(arm(), 1e-10).expected(declaration, (EntryPart(name),), changed)
         for one, other in zip(before, after, strict=True):
             np.testing.assert_array_equal(one.tolerances[others], other.tolerances[others])
 
@@ -135,7 +135,7 @@ def test_a_function_without_a_state_to_compare_it_at_is_refused(tmp_path: Path) 
 def test_further_states_are_drawn_until_some_tell() -> None:
     """Where those drawn first are all singular."""
     name = "constrained_dynamics"
-    checked = Checked(functions_of(arm())[name].declaration, (Part(name),))
+    checked = Checked(functions_of(arm())[name].declaration, (EntryPart(name),))
     *_, plain = questions(arm(), checked)
     plain.inputs["q"][:] = 0.0
     asked = list(drawn(References(arm(), 1e-10), plain))
@@ -155,7 +155,7 @@ def test_regularisations_grow_until_some_states_tell() -> None:
     model = read(described, BuildOptions(contacts=contacts))
     declaration = replace(functions_of(model)["constrained_dynamics"].declaration, scalar=FLOAT)
     assert "mu" in {p.name for p in declaration.required}
-    checked = Checked(declaration, (Part(declaration.name),))
+    checked = Checked(declaration, (EntryPart(declaration.name),))
     *_, all_active = questions(model, checked)
     asked = list(drawn(References(model, TOLERANCES["float32"]), all_active))
     assert not telling(asked[0][1]).any()

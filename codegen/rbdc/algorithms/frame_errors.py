@@ -50,7 +50,7 @@ class Error:
         turn = logarithm(quaternion_of(apart.rotation.rows()))
         return Error(Motion(differentiate_translation(turn, apart.translation), turn.w), turn)
 
-    def rates(self) -> Rates:
+    def rates(self) -> InverseJacobian:
         """Return the change of the error with steps of the placement."""
         v, w, g, t2 = (
             self.motion.linear,
@@ -65,23 +65,23 @@ class Error:
         square = Matrix3.outer(w, w) - _diagonal(t2)
         crossed = Matrix3.outer(v, w) + Matrix3.outer(w, v) - _diagonal(2.0 * along)
         unit = _diagonal(1.0)
-        return Rates(
+        return InverseJacobian(
             unit + _skew(w.scaled(0.5)) + _times(square, g),
             _skew(v.scaled(0.5)) + _times(crossed, g) + _times(square, 2.0 * slope * along),
         )
 
 
 @dataclass(frozen=True)
-class Rates:
+class InverseJacobian:
     """J(e)^-1 by its blocks A and B."""
 
     turning: Matrix3
     mixed: Matrix3
 
     @staticmethod
-    def of(scalars: Scalars) -> Rates:
+    def of(scalars: Scalars) -> InverseJacobian:
         """Return the rates whose `scalars()` these are."""
-        return Rates(Matrix3.of(scalars[:9]), Matrix3.of(scalars[9:]))
+        return InverseJacobian(Matrix3.of(scalars[:9]), Matrix3.of(scalars[9:]))
 
     def scalars(self) -> list[Scalar]:
         """Return eighteen scalars: A and B, row by row."""

@@ -20,7 +20,7 @@ from rbdc.planning.batches import batch_plan
 from rbdc.planning.candidates import of_samples, over
 from rbdc.planning.forms import Subject, chosen_plan
 from rbdc.planning.fusion import fused_functions
-from rbdc.planning.plans import UNTOLD, BatchPlan, Choice
+from rbdc.planning.plans import UNTOLD, BatchPlan, FormChoice
 from rbdc.processes import spread, uncollected
 
 
@@ -45,7 +45,7 @@ class GenerationOptions:
     scalar: ScalarType = DOUBLE
     portable: bool = False
     processes: int = 1
-    choices: Mapping[str, Mapping[str, Choice]] = field(default_factory=dict)
+    choices: Mapping[str, Mapping[str, FormChoice]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -92,7 +92,7 @@ def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
     """Return the text of all targets for a function."""
-    groups: dict[Choice, tuple[str, ...]] = {}
+    groups: dict[FormChoice, tuple[str, ...]] = {}
     for variant in VARIANTS:
         choices = options.choices.get(variant, options.choices.get("", {}))
         choice = choices.get(function.name, UNTOLD)
@@ -103,7 +103,7 @@ def _source(
 
 
 def _chosen(
-    package: Package, subject: Subject, backends: Sequence[Backend], style: str, choice: Choice
+    package: Package, subject: Subject, backends: Sequence[Backend], style: str, choice: FormChoice
 ) -> FunctionSource:
     """Return the text of all targets for a function and one choice."""
     function = subject.function

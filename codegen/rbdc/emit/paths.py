@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import KernelCall, add_kernels, function_file
-from rbdc.emit.c.loops import Choice, Part, call_lines, nest_parts, vectors_of
+from rbdc.emit.c.loops import Alternatives, FilePart, call_lines, nest_parts, vectors_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.cost import Cost
 from rbdc.planning.paths.layout import preparation
@@ -34,7 +34,7 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
         body="loops.c.jinja",
         vectors=vectors_of([loops.nest], declaration.scalar),
         choices=[
-            Choice(
+            Alternatives(
                 (("", (*nest, *([_entry(robot, declaration, loops)] if ending else []))),), conditional=False
             )
         ],
@@ -52,7 +52,7 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
     return [*calls, *call_lines(declaration, call)]
 
 
-def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> Part:
+def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> FilePart:
     """Return the function for results with any content. The loops do not write some entries of a tensor by
     velocities of forward dynamics, so it clears these.
     """
@@ -60,4 +60,4 @@ def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> Part:
     name = f"{robot}_{declaration.name}_into_zeroed"
     cleared = (f"    memset({p.name}, 0, {p.size} * sizeof *{p.name});" for p in outputs)
     call = f"    {name}({', '.join(declaration.arguments(lambda p: p.name))});"
-    return Part((declaration.prototype(robot), "{"), (*cleared, call), "}")
+    return FilePart((declaration.prototype(robot), "{"), (*cleared, call), "}")

@@ -10,7 +10,7 @@ from rbdc.emit.paths import paths_source
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.loops import LoopNest
 from rbdc.planning.plans import Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
-from rbdc.planning.windows.layout import Layout
+from rbdc.planning.windows.layout import WindowLayout
 from rbdc.planning.windows.nests import narrower_nests
 
 
@@ -42,7 +42,9 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
             return loops_source(robot, declaration, nest, method)
 
 
-def _windows(robot: str, declaration: FunctionDeclaration, layout: Layout, nest: LoopNest) -> FunctionSource:
+def _windows(
+    robot: str, declaration: FunctionDeclaration, layout: WindowLayout, nest: LoopNest
+) -> FunctionSource:
     """Return the C of a windows kernel, for registers of each width."""
     frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
     about = f"Windows of columns, [linear; angular], all in the axes {frame}."

@@ -145,7 +145,7 @@ dynamics of iiwa on one point have 65,000 operations, those of a step of HyQ 136
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
 """Functions with derivatives in other frameworks."""
 
-SYSTEMS: Mapping[str, Callable[..., derivatives.System]] = {
+SYSTEMS: Mapping[str, Callable[..., derivatives.ImplicitSystem]] = {
     "constrained_dynamics_derivatives": derivatives.constrained_system,
     "impulse_dynamics_derivatives": derivatives.impact_system,
     "contact_forward_dynamics_derivatives": derivatives.forward_system,
@@ -259,7 +259,7 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
     return ChainRule(of, by, weights=more) if ending == "vjp" else ChainRule(of, by, directions=more)
 
 
-def _in_columns(function: Function, system: Callable[..., derivatives.System]) -> Function:
+def _in_columns(function: Function, system: Callable[..., derivatives.ImplicitSystem]) -> Function:
     """Return the function with its right-hand sides solved side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
 

@@ -41,7 +41,7 @@ Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
 
 
 @dataclass(frozen=True)
-class Part:
+class EntryPart:
     """A function of the catalogue as part of an entry point.
 
     name: name of the function.

@@ -15,7 +15,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """An integer of a table; `row` counts through its rows."""
 
     table: str
@@ -38,7 +38,7 @@ class Multiple:
     index: Index
 
 
-Index: TypeAlias = int | Variable | Entry | Sum | Multiple
+Index: TypeAlias = int | Variable | TableEntry | Sum | Multiple
 
 
 def plus(index: Index, number: int) -> Index:
@@ -57,7 +57,7 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
     match index:
         case Variable(name):
             return variables[name]
-        case Entry(table, row):
+        case TableEntry(table, row):
             return columns[table][value_of(row, variables, columns)]
         case Sum(inner, number):
             return value_of(inner, variables, columns) + value_of(number, variables, columns)
@@ -70,7 +70,7 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
 def tables_in(index: Index) -> Iterator[str]:
     """Yield the tables in which an index is looked up, the last one first."""
     match index:
-        case Entry(table, row):
+        case TableEntry(table, row):
             yield table
             yield from tables_in(row)
         case Sum(inner, number):

@@ -22,7 +22,7 @@ from rbdc.ir.verify import MalformedProgram
 
 
 @dataclass(frozen=True)
-class Table:
+class ConstantTable:
     """A table of constants.
 
     name: name in C.
@@ -50,7 +50,7 @@ class Place:
 
     strides: pairs of an index and its stride (numbers).
     pitch: distance of consecutive entries; 0 if they are contiguous.
-    apart: distance of the lanes of a stored entry.
+    lane_stride: distance of the lanes of a stored entry.
     count: number of stored lanes, from the first on; None stores all.
     once: whether repeated uses load the value once, whatever the compiler would choose.
     """
@@ -59,7 +59,7 @@ class Place:
     strides: tuple[tuple[Index, int], ...] = ()
     offset: int = 0
     pitch: int = 0
-    apart: int = 1
+    lane_stride: int = 1
     count: Index | None = None
     once: bool = False
 
@@ -84,7 +84,7 @@ class Step:
             lanes = array.width
             if place.count is not None:
                 lanes = max(0, min(lanes, value_of(place.count, variables, columns)))
-            whole = lanes == array.width and place.apart == 1
+            whole = lanes == array.width and place.lane_stride == 1
             total += counted({ADD: sums}, lanes) if whole else counted({ADD: sums * lanes})
         return total
 
@@ -249,7 +249,7 @@ class LoopNest:
     static: whether its arrays are too large for the stack; then one thread at a time may call it.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[ConstantTable, ...]
     arrays: Mapping[str, int]
     statements: tuple[Statement, ...]
     arguments: Mapping[str, int] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.native.compilers import compilers_of, compilers_of_files
 from rbdc.native.toolchain import Compiler, Toolchain
 from rbdc.option_fields import Reading
-from rbdc.planning.plans import Choice
+from rbdc.planning.plans import FormChoice
 from rbdc.planning.tuning import FILE, SINGLE, Tuning, read_tuning
 from rbdc.runtime._suggestions import suggestion
 
@@ -26,16 +26,16 @@ class Tunings:
     """Tunings of the variants of a package.
 
     common: the tuning of every variant without its own, None where there is none.
-    own: tunings by the variant's name.
+    by_variant: tunings by the variant's name.
     """
 
     common: Tuning | None
-    own: Mapping[str, Tuning] = field(default_factory=dict)
+    by_variant: Mapping[str, Tuning] = field(default_factory=dict)
 
     @cached_property
     def each(self) -> dict[str, Tuning]:
         """The tunings by variant, the common one by ""."""
-        return ({} if self.common is None else {"": self.common}) | dict(sorted(self.own.items()))
+        return ({} if self.common is None else {"": self.common}) | dict(sorted(self.by_variant.items()))
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -46,11 +46,11 @@ class Tunings:
         """Raise OptionError or UnsupportedError for values of options that cannot be combined with these."""
         if style == "rolled":
             raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
-        if self.own and march != "portable":
-            problem = f"`tuning`: {next(iter(self.own))} is a variant of `march='portable'`"
+        if self.by_variant and march != "portable":
+            problem = f"`tuning`: {next(iter(self.by_variant))} is a variant of `march='portable'`"
             raise OptionError(f"{problem}; give that too, or the file alone")
 
-    def choices(self) -> dict[str, dict[str, Choice]]:
+    def choices(self) -> dict[str, dict[str, FormChoice]]:
         """Return the choices of planning by variant; those of the common tuning under ""."""
         return {variant: tuning.choices() for variant, tuning in self.each.items()}
 
@@ -79,7 +79,7 @@ class Tunings:
         variants.
         """
         found: dict[str, Any] = {} if self.common is None else self.common.compilers_of(function)
-        entries = {name: _entry(own, function) for name, own in self.own.items()}
+        entries = {name: _entry(own, function) for name, own in self.by_variant.items()}
         variants = {name: entry for name, entry in entries.items() if entry}
         return found | ({"variants": variants} if variants else {})
 
@@ -138,7 +138,7 @@ def _recorded(tunings: Tunings | None) -> Any:
     if tunings is None:
         return None
     hashes = {variant: sha256(own.text.encode()).hexdigest() for variant, own in tunings.each.items()}
-    return hashes if tunings.own else hashes[""]
+    return hashes if tunings.by_variant else hashes[""]
 
 
 TUNING = Reading(_read, "FILE|VARIANT=FILE", repeated=True, record=_recorded)

@@ -15,7 +15,7 @@ from rbdc.ir.verify import verify
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.candidates import has_paths, of_samples
 from rbdc.planning.forms import Subject
-from rbdc.planning.plans import UNTOLD, BatchPlan, Choice, Plan
+from rbdc.planning.plans import UNTOLD, BatchPlan, FormChoice, Plan
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,
@@ -39,7 +39,7 @@ its aba_jvp 158 instead of 315. They run side by side.
 """
 
 
-def batch_plan(subject: Subject, plan: Plan, choice: Choice = UNTOLD) -> BatchPlan:
+def batch_plan(subject: Subject, plan: Plan, choice: FormChoice = UNTOLD) -> BatchPlan:
     """Return how several samples are computed: as many side by side as the choice says, or else by the
     measurements.
 

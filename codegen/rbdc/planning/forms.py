@@ -34,7 +34,7 @@ from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.rolled import MAXIMUM_BODIES
 from rbdc.planning.loops.rolled import rolled as rolled_loops
 from rbdc.planning.paths.loops import path_loops
-from rbdc.planning.plans import UNTOLD, Choice, Climb, Columns, Paths, Plan, Rolled, StraightLine, Windows
+from rbdc.planning.plans import UNTOLD, Climb, Columns, FormChoice, Paths, Plan, Rolled, StraightLine, Windows
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     MAXIMUM_DOF,
@@ -233,7 +233,7 @@ def least_time(plans: Iterable[Plan]) -> Plan | None:
     return min(plans, key=lambda plan: plan.nanoseconds, default=None)
 
 
-def chosen_plan(subject: Subject, style: str = "unrolled", choice: Choice = UNTOLD) -> Plan:
+def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = UNTOLD) -> Plan:
     """Return the plan in the chosen form. Without a choice, return the fastest plan among those that the
     style allows: loops over bodies for `rolled`; for `auto` instead of more than `WORTH_ROLLING` operations,
     or if there is no other.

@@ -12,7 +12,7 @@ from rbdc.algorithms.trace import Trace
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
-from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, alone, for_one_frame
+from rbdc.functions.evaluation import EntryPart, Evaluate, InLanes, Inputs, alone, for_one_frame
 from rbdc.functions.record import Function, Policy
 from rbdc.model import Problem
 from rbdc.model.xml import shown
@@ -87,7 +87,7 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
     return None
 
 
-def _asked(model: Problem, text: str) -> Part:
+def _asked(model: Problem, text: str) -> EntryPart:
     """Return the function that a part of `fuse` names, with frame and reference for a function of frames.
 
     Raises OptionError for unknown names, and for a frame that is missing or not expected.
@@ -99,19 +99,19 @@ def _asked(model: Problem, text: str) -> Part:
     if not function.declaration.framed:
         if at:
             raise OptionError(f"{asked('fuse', text)}: {name} takes no frame")
-        return Part(name)
+        return EntryPart(name)
     if function.declaration.pair:
         problem = f"{name} takes two frames, and is not fused"
         raise OptionError(f"{asked('fuse', text)}: {problem}; fuse their Jacobians")
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
-    return Part(name, _frame(model, text, "@".join(at)), reference)
+    return EntryPart(name, _frame(model, text, "@".join(at)), reference)
 
 
-def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
+def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[EntryPart, ...]]:
     """Return for every entry point of a package with these groups of `fuse` the functions of the catalogue
     that it consists of.
     """
-    parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in functions_of(model)}
+    parts: dict[str, tuple[EntryPart, ...]] = {name: (EntryPart(name),) for name in functions_of(model)}
     for group in groups:
         found = tuple(_asked(model, text) for text in group)
         parts["_and_".join(part.name for part in found)] = found

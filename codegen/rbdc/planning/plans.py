@@ -15,7 +15,7 @@ from rbdc.ir.loops import LoopNest
 from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.planning import calibration
-from rbdc.planning.windows.layout import Layout
+from rbdc.planning.windows.layout import WindowLayout
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Windows:
     longest registers.
     """
 
-    layout: Layout
+    layout: WindowLayout
     nest: LoopNest
 
 
@@ -146,7 +146,7 @@ class BatchPlan:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FormChoice:
     """A choice that replaces planning's own; None keeps planning's.
 
     form: form of a call for one sample.
@@ -166,5 +166,5 @@ class Choice:
         return self.blocks or (None if self.lanes == 1 else self.lanes)
 
 
-UNTOLD = Choice()
+UNTOLD = FormChoice()
 """No choice: planning decides."""

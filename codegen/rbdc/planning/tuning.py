@@ -13,10 +13,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rbdc.model.formats.located import Fields, Node, Source
+from rbdc.model.formats.located import Fields, LocatedValue, Source
 from rbdc.model.xml import shown
 from rbdc.planning.calibration import RATES
-from rbdc.planning.plans import Choice
+from rbdc.planning.plans import FormChoice
 from rbdc.runtime._suggestions import suggestion
 
 SCHEMA = 1
@@ -30,7 +30,7 @@ Both batches share one kernel.
 """
 
 
-class Way(NamedTuple):
+class TunedWay(NamedTuple):
     """A choice for a function.
 
     what: its form, or the number of lanes.
@@ -55,7 +55,7 @@ class Timing:
     """
 
     processor: str
-    way: Way
+    way: TunedWay
     nanoseconds: float
     spread: float = 1.0
 
@@ -70,12 +70,12 @@ class Decision:
     place: file and line, for messages.
     """
 
-    way: Way
-    default: Way
+    way: TunedWay
+    default: TunedWay
     measured: tuple[Timing, ...] = ()
     place: str = field(default="", compare=False)
 
-    def nanoseconds(self, way: Way) -> float | None:
+    def nanoseconds(self, way: TunedWay) -> float | None:
         """Return the time of a choice (ns), the geometric mean over processors; None if one did not measure
         it.
         """
@@ -122,7 +122,7 @@ class Tuning:
         """Return every decision."""
         return [decision for kind in KINDS for decision in self.decisions[kind].values()]
 
-    def choices(self) -> dict[str, Choice]:
+    def choices(self) -> dict[str, FormChoice]:
         """Return the choices of planning, by function."""
         own = {name: [self.decisions[kind].get(name) for kind in KINDS] for name in self.functions}
         return {name: _choice(*found) for name, found in own.items()}
@@ -173,15 +173,15 @@ def _on_one_line(match: re.Match[str]) -> str:
     return "{" + re.sub(r"\s*\n\s*", " ", match[1]) + "}"
 
 
-def _choice(single: Decision | None, batch: Decision | None, blocks: Decision | None) -> Choice:
+def _choice(single: Decision | None, batch: Decision | None, blocks: Decision | None) -> FormChoice:
     form = None if single is None else str(single.way.what)
     lanes, side_by_side = (None if own is None else int(own.way.what) for own in (batch, blocks))
     place = next((own.place for own in (single, batch, blocks) if own is not None), "")
-    return Choice(form, lanes, side_by_side, place)
+    return FormChoice(form, lanes, side_by_side, place)
 
 
 def _data(kind: str, decision: Decision) -> dict[str, Any]:
-    def words(way: Way) -> dict[str, Any]:
+    def words(way: TunedWay) -> dict[str, Any]:
         return {KINDS[kind]: way.what, "compiler": way.compiler}
 
     return {
@@ -211,10 +211,10 @@ def read_tuning(given: Any) -> Tuning:
         text = Path(given).read_bytes()
     except OSError as error:
         raise ValueError(f"{error.strerror}; give the path of a file such as {FILE}") from None
-    return _Reader(Source(str(Path(given)), text)).tuning()
+    return _TuningReader(Source(str(Path(given)), text)).tuning()
 
 
-class _Reader:
+class _TuningReader:
     """Reader of the tuning in a file; its errors name file and line."""
 
     def __init__(self, source: Source) -> None:
@@ -240,19 +240,21 @@ class _Reader:
             self._check_kernel(name, node, decisions)
         return Tuning(self.compilers, decisions)
 
-    def _fields(self, node: Node, what: str) -> Fields:
+    def _fields(self, node: LocatedValue, what: str) -> Fields:
         return Fields(self.source, node, what)
 
-    def _members(self, top: Fields, name: str) -> Iterable[tuple[str, Node]]:
+    def _members(self, top: Fields, name: str) -> Iterable[tuple[str, LocatedValue]]:
         return self._fields(top.required(name), name).members.items()
 
-    def _check_function(self, name: str, node: Node) -> None:
+    def _check_function(self, name: str, node: LocatedValue) -> None:
         from rbdc.functions.catalogue import known
 
         if name not in known():
             self.source.fail(f"no function {shown(name)}", f"{suggestion(name, known())}; or remove it", node)
 
-    def _check_kernel(self, name: str, node: Node, decisions: Mapping[str, Mapping[str, Decision]]) -> None:
+    def _check_kernel(
+        self, name: str, node: LocatedValue, decisions: Mapping[str, Mapping[str, Decision]]
+    ) -> None:
         rows, blocks = (decisions[kind].get(name) for kind in (BATCH, BLOCKS))
         if rows and blocks and rows.way.what != 1 and rows.way != blocks.way:
             problem = f"{name}: {BATCH} by {rows.way}, {BLOCKS} by {blocks.way}, but both have one kernel"
@@ -265,7 +267,7 @@ class _Reader:
         timings = tuple(self._timing(kind, own.what, each) for each in measured)
         return Decision(way, default, timings, f"{self.source.file}:{own.node.line}")
 
-    def _timing(self, kind: str, what: str, node: Node) -> Timing:
+    def _timing(self, kind: str, what: str, node: LocatedValue) -> Timing:
         own = self._fields(node, f"{what}, measured")
         nanoseconds = own.number("nanoseconds", 0.0)
         if nanoseconds <= 0.0:
@@ -273,9 +275,11 @@ class _Reader:
         processor = own.word("processor", own.required("processor"))
         return Timing(processor, self._way(kind, own), nanoseconds, own.number("spread", 1.0))
 
-    def _way(self, kind: str, own: Fields) -> Way:
+    def _way(self, kind: str, own: Fields) -> TunedWay:
         compiler = self._one_of(own, "compiler", self.compilers)
-        return Way(self._one_of(own, KINDS[kind], RATES) if kind == SINGLE else self._lanes(own), compiler)
+        return TunedWay(
+            self._one_of(own, KINDS[kind], RATES) if kind == SINGLE else self._lanes(own), compiler
+        )
 
     def _one_of(self, own: Fields, what: str, there: Iterable[str]) -> str:
         node = own.required(what)

@@ -41,7 +41,7 @@ singular.
 _HOLD = "or leave out `loops='reduce'`"
 
 
-class _Refusal(Exception):
+class _NotReduced(Exception):
     """Why loops are not reduced, and the remedy."""
 
 
@@ -72,7 +72,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
     for own, members in groups:
         try:
             cluster, curves = _reduced(model, own, members, motors)
-        except _Refusal as refusal:
+        except _NotReduced as refusal:
             listed, (problem, remedy) = ", ".join(shown(loop.name) for loop in own), refusal.args
             place = f"{model.place}: `loops='reduce'`: {listed}"
             raise UnsupportedError(f"{place}: {problem}; {remedy}, {_HOLD}") from None
@@ -120,13 +120,13 @@ def _reduced(
     """
     carriers = {model.bodies[k].parent for k in members}.difference(members)
     if len(carriers) > 1:
-        raise _Refusal("hang at several bodies", "make one loop of each")
+        raise _NotReduced("hang at several bodies", "make one loop of each")
     leader = _leader(model, loops, members, motors)
     others = tuple(k for k in members if k != leader)
     body, limits = model.bodies[leader], model.bodies[leader].limits
     if not (np.isfinite([limits.lower, limits.upper]).all() and limits.lower < limits.upper):
         problem = f'the joint "{shown(body.joint_name)}" has no range'
-        raise _Refusal(problem, "give it limits within which the loops close")
+        raise _NotReduced(problem, "give it limits within which the loops close")
     cluster = Cluster(leader, others, carriers.pop() if carriers else WORLD, tuple(loops), 0)
     linkage = Linkage(model, cluster)
     places = np.linspace(limits.lower, limits.upper, SAMPLES)
@@ -138,32 +138,32 @@ def _reduced(
             if _closes(linkage, places, curves, found, steps):
                 return replace(cluster, steps=steps), [c.tolist() for c in curves]
     problem = f"{MOST_STEPS} Newton steps from polynomials do not close them over the range of "
-    raise _Refusal(f"{problem}{shown(body.joint_name)}", "give narrower limits")
+    raise _NotReduced(f"{problem}{shown(body.joint_name)}", "give narrower limits")
 
 
 def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
     """Return the joint that the others follow."""
     if any(loop.kind is not ContactKind.POINT for loop in loops):
-        raise _Refusal("only loops of points are reduced", "declare them as point@")
+        raise _NotReduced("only loops of points are reduced", "declare them as point@")
     own = {k: model.bodies[k] for k in members}
     odd = [k for k, b in own.items() if b.joint.nv != 1 or not b.joint.euclidean or b.coupling is not None]
     odd += [b.coupling.leader for b in model.bodies if b.coupling and b.coupling.leader in members]
     if odd:
         name = shown(model.bodies[odd[0]].joint_name)
         problem = f'joint "{name}" has several coordinates, or is bound by a <mimic>'
-        raise _Refusal(problem, "model it by joints of one coordinate of their own")
+        raise _NotReduced(problem, "model it by joints of one coordinate of their own")
     rows = sum(loop.rows for loop in loops)
     left = len(members) - rows
     if left != 1:
         problem = f"{len(members)} joints in {rows} rows leave {left} degrees of freedom, not one"
-        raise _Refusal(problem, "hold them as loops")
+        raise _NotReduced(problem, "hold them as loops")
     names = {body.joint_name: k for k, body in own.items()}
     driven = [joint for actuator in model.actuators for joint, _, _ in actuator.gains]
     chosen = [name for name in names if name in motors] or [name for name in names if name in driven]
     if len(chosen) == 1:
         return names[chosen[0]]
     listed = ", ".join(f'"{shown(name)}"' for name in chosen or names)
-    raise _Refusal(f"any of {listed} may be the motor's joint", "name it, `loops='reduce:JOINT'`")
+    raise _NotReduced(f"any of {listed} may be the motor's joint", "name it, `loops='reduce:JOINT'`")
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:
@@ -197,12 +197,12 @@ def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float
     return [found[k] for k in range(len(places))]
 
 
-def _singular(body: Body, where: str = "") -> _Refusal:
+def _singular(body: Body, where: str = "") -> _NotReduced:
     problem = (
         f'over the range of joint "{shown(body.joint_name)}", {body.limits.lower:.4g} to '
         f"{body.limits.upper:.4g}, they do not close or pass a singular configuration{where}"
     )
-    return _Refusal(problem, "give it narrower limits, name another motor")
+    return _NotReduced(problem, "give it narrower limits, name another motor")
 
 
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
@@ -218,7 +218,7 @@ def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
     reached = [closed_from(linkage.tree, start.tolist()) for start in starts]
     closed = [q for q, error in reached if error < CLOSED]
     if not closed:
-        raise _Refusal("cannot be closed", "check the frames of the loops")
+        raise _NotReduced("cannot be closed", "check the frames of the loops")
     found = [(q[linkage.leader], [q[k] for k in linkage.followers]) for q in closed]
     largest = max(_size(linkage, *own) for own in found)
     y, z = min(found, key=lambda own: float(np.linalg.norm([own[0], *own[1]])))

@@ -27,7 +27,7 @@ from rbdc.pipeline import read
 from rbdc.progress import about
 from rbdc.report.accuracy import Array, draw, errors, inputs_of, reference, tolerance, uncertainty
 from rbdc.report.measure.kept import kept
-from rbdc.report.measure.timing import Comparison, run
+from rbdc.report.measure.timing import RobotComparison, run
 from rbdc.report.methods.assembly import assemble, assemble_batches
 from rbdc.report.methods.contenders import toolchains
 from rbdc.report.methods.limits import OVER, within
@@ -40,7 +40,7 @@ from rbdc.report.present.tables import CODE, TIME, curves
 
 def compare(
     description: str | PathLike[str] | Problem, options: CompareOptions, progress: Progress
-) -> Comparison:
+) -> RobotComparison:
     """Measure every requested method of every requested function.
 
     If the build has inertial parameters at run time, the generated method is measured with them and with
@@ -66,7 +66,7 @@ def compare(
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
         _check(model, one, {name: inputs[name][: options.checked] for name in names}, options.limit)
-    return Comparison(model, options, tools, functions, peers, core, peak, bandwidth)
+    return RobotComparison(model, options, tools, functions, peers, core, peak, bandwidth)
 
 
 def labelled_report(

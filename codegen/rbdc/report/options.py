@@ -43,7 +43,7 @@ def as_loops(method: str) -> bool:
     return method.startswith(f"{LOOPS}-")
 
 
-class OwnReference(NamedTuple):
+class UserReference(NamedTuple):
     """A user's reference for a function of the catalogue: a function of a Python file."""
 
     function: str
@@ -51,9 +51,9 @@ class OwnReference(NamedTuple):
     name: str
 
 
-def _own_reference(given: Any) -> OwnReference:
+def _user_reference(given: Any) -> UserReference:
     """Parse `[NAME=]FILE:FUNCTION`; NAME is a function of the catalogue and defaults to FUNCTION."""
-    if isinstance(given, OwnReference):
+    if isinstance(given, UserReference):
         return given
     place, _, name = TEXT.read(given).rpartition(":")
     function, equals, file = place.partition("=")
@@ -61,7 +61,7 @@ def _own_reference(given: Any) -> OwnReference:
         function, file = name, place
     if not (file and name.isidentifier()):
         raise ValueError("give [NAME=]FILE:FUNCTION, as rnea=paper.py:newton_euler")
-    return OwnReference(function, Path(file), name)
+    return UserReference(function, Path(file), name)
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class CompareOptions(BuildOptions):
         1.5,
         "Timing of each function, all its methods together, about.",
     )
-    references: Option[tuple[OwnReference, ...]] = Option(
-        each(Reading(_own_reference, ""), "[NAME=]FILE:FUNCTION"),
+    references: Option[tuple[UserReference, ...]] = Option(
+        each(Reading(_user_reference, ""), "[NAME=]FILE:FUNCTION"),
         (),
         "Compare a function of a Python file too, for the function NAME of rbdc: a text over a machine, or a "
         "plain function (model, *inputs).",

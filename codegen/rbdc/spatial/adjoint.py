@@ -30,45 +30,47 @@ class Recorded:
         self.value, self.tape, self.index = value, tape, index
 
     def __add__(self, other: Any) -> Recorded:
-        return self.tape.made(self.value + value_of(other), (self, 1.0), (other, 1.0))
+        return self.tape.computed(self.value + value_of(other), (self, 1.0), (other, 1.0))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Recorded:
-        return self.tape.made(self.value - value_of(other), (self, 1.0), (other, -1.0))
+        return self.tape.computed(self.value - value_of(other), (self, 1.0), (other, -1.0))
 
     def __rsub__(self, other: Any) -> Recorded:
-        return self.tape.made(value_of(other) - self.value, (self, -1.0))
+        return self.tape.computed(value_of(other) - self.value, (self, -1.0))
 
     def __mul__(self, other: Any) -> Any:
         if is_number(other) and other in (0, 1):
             return 0.0 if other == 0 else self
-        return self.tape.made(self.value * value_of(other), (self, value_of(other)), (other, self.value))
+        return self.tape.computed(self.value * value_of(other), (self, value_of(other)), (other, self.value))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Recorded:
         quotient = self.value / value_of(other)
-        return self.tape.made(quotient, (self, 1.0 / value_of(other)), (other, -quotient / value_of(other)))
+        return self.tape.computed(
+            quotient, (self, 1.0 / value_of(other)), (other, -quotient / value_of(other))
+        )
 
     def __rtruediv__(self, other: Any) -> Recorded:
         quotient = other / self.value
-        return self.tape.made(quotient, (self, -quotient / self.value))
+        return self.tape.computed(quotient, (self, -quotient / self.value))
 
     def __neg__(self) -> Recorded:
-        return self.tape.made(-self.value, (self, -1.0))
+        return self.tape.computed(-self.value, (self, -1.0))
 
     @staticmethod
     def elementary(name: str, *arguments: Recorded) -> Recorded:
         """Return sine, cosine and square root; see `rbdc.spatial.scalars`. TypeError for others."""
         x = arguments[0]
         if name == "sin":
-            return x.tape.made(sin(x.value), (x, cos(x.value)))
+            return x.tape.computed(sin(x.value), (x, cos(x.value)))
         if name == "cos":
-            return x.tape.made(cos(x.value), (x, -sin(x.value)))
+            return x.tape.computed(cos(x.value), (x, -sin(x.value)))
         if name == "sqrt":
             root = sqrt(x.value)
-            return x.tape.made(root, (x, 0.5 / root))
+            return x.tape.computed(root, (x, 0.5 / root))
         raise TypeError(f"no adjoint of {name}")
 
 
@@ -81,9 +83,9 @@ class Tape:
 
     def variables(self, values: Sequence[Scalar]) -> list[Recorded]:
         """Return values that depend on no other."""
-        return [self.made(value) for value in values]
+        return [self.computed(value) for value in values]
 
-    def made(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
+    def computed(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
         """Return a value with its derivatives by others, of which constants are dropped."""
         self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
         return Recorded(value, self, len(self._sources) - 1)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, Decision, Timing, Tuning, Used, Way
+from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, Decision, Timing, TunedWay, Tuning, Used
 
 TIE = 1.01
 """The default is kept unless another choice is faster by more than this factor: smaller differences are
@@ -17,13 +17,13 @@ within the noise.
 """
 
 
-def decided(default: Way, measured: Iterable[Timing]) -> Decision:
+def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
     """Return the decision by times: the choice whose worst ratio to the best over the processors is smallest,
     among those measured on all. The default is kept if it is worse by at most `TIE`.
 
     Raises ValueError if no choice was measured on all processors.
     """
-    timings, times = tuple(measured), dict[str, dict[Way, float]]()
+    timings, times = tuple(measured), dict[str, dict[TunedWay, float]]()
     for timing in timings:
         times.setdefault(timing.processor, {})[timing.way] = timing.nanoseconds
     ways = dict.fromkeys(timing.way for timing in timings)

@@ -20,7 +20,7 @@ from rbdc.option_fields import options_of
 from rbdc.options import BuildOptions, Progress
 from rbdc.planning.availability import buildable
 from rbdc.planning.forms import check_size
-from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, SINGLE, Decision, Timing, Tuning, Used, Way
+from rbdc.planning.tuning import BATCH, BLOCKS, KINDS, SINGLE, Decision, Timing, TunedWay, Tuning, Used
 from rbdc.processes import spread
 from rbdc.progress import Share
 from rbdc.report.accuracy import Array, draw, inputs_of
@@ -90,25 +90,25 @@ class _Candidates:
     """The C of a function in all forms.
 
     name: name of the function.
-    made: its C by form.
+    sources: its C by form.
     default: form without a tuning.
     a_pass: approximate time of one pass of each (ns).
     """
 
     name: str
-    made: Mapping[Way, Implementation]
-    default: Way
+    sources: Mapping[TunedWay, Implementation]
+    default: TunedWay
     a_pass: float
 
     @property
     def weight(self) -> float:
         """Approximate time of a pass of all forms (ns)."""
-        return len(self.made) * self.a_pass
+        return len(self.sources) * self.a_pass
 
     @property
     def size(self) -> float:
         """Total number of characters of the C."""
-        return float(sum(len(text) for made in self.made.values() for text in made.files.values()))
+        return float(sum(len(text) for made in self.sources.values() for text in made.files.values()))
 
 
 @dataclass(frozen=True)
@@ -147,22 +147,22 @@ class _Timing:
         return next(iter(self.tools))
 
     def _single(self, ways: Ways) -> _Candidates:
-        made = {Way(form, name): own for form, own in ways.forms.items() for name in self.tools}
+        made = {TunedWay(form, name): own for form, own in ways.forms.items() for name in self.tools}
         a_pass = max(PASS_NANOSECONDS, self.options.samples * ways.nanoseconds)
-        return _Candidates(ways.name, made, Way(ways.default, self.usual), a_pass)
+        return _Candidates(ways.name, made, TunedWay(ways.default, self.usual), a_pass)
 
-    def _batch(self, ways: Ways, single: Way) -> _Candidates:
+    def _batch(self, ways: Ways, single: TunedWay) -> _Candidates:
         """Return the candidates for a batch: samples one after the other with the default and with the form
         of a single call, and samples side by side.
         """
-        made = {Way(1, self.usual): ways.loops[ways.default]}
-        made |= {Way(1, single.compiler): ways.loops[str(single.what)]}
-        made |= {Way(lanes, name): own for lanes, own in ways.kernels.items() for name in self.tools}
-        return _Candidates(ways.name, made, Way(ways.lanes, self.usual), _of_batches(ways))
+        made = {TunedWay(1, self.usual): ways.loops[ways.default]}
+        made |= {TunedWay(1, single.compiler): ways.loops[str(single.what)]}
+        made |= {TunedWay(lanes, name): own for lanes, own in ways.kernels.items() for name in self.tools}
+        return _Candidates(ways.name, made, TunedWay(ways.lanes, self.usual), _of_batches(ways))
 
     def _blocks(self, ways: Ways) -> _Candidates:
-        made = {Way(lanes, name): own for lanes, own in ways.blocks.items() for name in self.tools}
-        return _Candidates(ways.name, made, Way(ways.width, self.usual), _of_batches(ways))
+        made = {TunedWay(lanes, name): own for lanes, own in ways.blocks.items() for name in self.tools}
+        return _Candidates(ways.name, made, TunedWay(ways.width, self.usual), _of_batches(ways))
 
     def _decided(
         self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
@@ -192,7 +192,7 @@ class _Timing:
 
         def done(what: Measured) -> None:
             own = of[id(what)]
-            if len(what.contenders) == len(own.made):
+            if len(what.contenders) == len(own.sources):
                 share.done(_COMPILED, own.name)
 
         compile_all(self._jobs(candidates, timed), self.options, done)
@@ -207,7 +207,7 @@ class _Timing:
         self, candidates: Sequence[_Candidates], timed: Sequence[tuple[FunctionRecord, Measured]]
     ) -> Iterator[Job]:
         for own, (_, what) in zip(candidates, timed, strict=True):
-            for way, made in own.made.items():
+            for way, made in own.sources.items():
                 name, tools = str(way), self.tools[way.compiler]
                 yield what, name, "generated", partial(compiled, name, "generated", made, tools)
 
@@ -220,7 +220,7 @@ def _of_batches(ways: Ways) -> float:
 def _timings(own: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
     """Return the times of the forms; for batches the mean over all sizes."""
     found = []
-    for way in own.made:
+    for way in own.sources:
         each = times[str(way)]
         runs = each if isinstance(each, list) else [each]
         nanoseconds = sum(run["minimum"] for run in runs) / len(runs)

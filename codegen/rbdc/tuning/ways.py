@@ -17,7 +17,7 @@ from rbdc.planning.batches import batch_plan, widths
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.candidates import over
 from rbdc.planning.forms import Subject, least_time, plans_of
-from rbdc.planning.plans import Choice, Plan
+from rbdc.planning.plans import FormChoice, Plan
 from rbdc.processes import uncollected
 from rbdc.report.methods.contenders import alone
 from rbdc.report.methods.implementation import BATCH, BLOCKS, ROBOT, Implementation, of_files
@@ -65,7 +65,7 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
         least = min(register, SINGLE_CALL_BYTES)
         counts = [count for count in widths(subject.function, usual.samples, least) if count > 1]
         kernels, blocks = (
-            {count: _kernel(model, subject, best, Choice(lanes=count), layout) for count in counts}
+            {count: _kernel(model, subject, best, FormChoice(lanes=count), layout) for count in counts}
             for layout in (BATCH, BLOCKS)
         )
         width = usual.widths[register]
@@ -73,7 +73,7 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
         return replace(batches, lanes=1 if usual.one_by_one else width)
 
 
-def _kernel(model: Problem, subject: Subject, plan: Plan, choice: Choice, layout: str) -> Implementation:
+def _kernel(model: Problem, subject: Subject, plan: Plan, choice: FormChoice, layout: str) -> Implementation:
     """Return the batch of a function with several samples side by side, in one memory layout."""
     scalar, backends = subject.function.declaration.scalar, backends_of(("c", "batch"))
     package = Package(model, ROBOT, tuple(functions_of(model)), scalar)

@@ -24,7 +24,7 @@ Array = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
-class Way:
+class CallKind:
     """A kind of call.
 
     words: description for messages.
@@ -38,7 +38,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Call:
+class FunctionCall:
     """A call of a function.
 
     declaration: declaration of the function.
@@ -48,7 +48,7 @@ class Call:
     """
 
     declaration: FunctionDeclaration
-    way: Way
+    way: CallKind
     arrays: Sequence[Array | None]
     extra: tuple[int, ...] = ()
 
@@ -63,9 +63,9 @@ class Callee:
     folder: Path
     cached: int = 0
 
-    def __call__(self, message: FunctionDeclaration | Call) -> Any:
+    def __call__(self, message: FunctionDeclaration | FunctionCall) -> Any:
         """Return the answer to a message."""
-        if isinstance(message, Call):
+        if isinstance(message, FunctionCall):
             return getattr(self, f"_{message.way.kind}")(message)
         return self._ways(message)
 
@@ -73,7 +73,7 @@ class Callee:
     def _module(self) -> ModuleType:
         return load(self.folder)
 
-    def _ways(self, declaration: FunctionDeclaration) -> list[Way]:
+    def _ways(self, declaration: FunctionDeclaration) -> list[CallKind]:
         """Return all kinds of calls of a function, in the module's own variant and in the others that this
         processor can run.
         """
@@ -84,19 +84,19 @@ class Callee:
         own, known = self._module.variant, variants(self._module._native).items()
         others = [(name, prefix) for name, (prefix, lacking) in known if name != own and not lacking]
         ways = [
-            Way(f"{words}{', variant ' * bool(name)}{name}", kind, prefix)
+            CallKind(f"{words}{', variant ' * bool(name)}{name}", kind, prefix)
             for name, prefix in [("", ""), *others]
             for kind, words in kinds.items()
         ]
         for kind, words in {"jax": "a batch through JAX", "casadi": "single samples through CasADi"}.items():
             if not declaration.pair and self._path(kind).is_file():
-                ways.append(Way(words, kind))
+                ways.append(CallKind(words, kind))
         return ways
 
     def _path(self, framework: str) -> Path:
         return self.folder / f"lib{self._module.name}_{framework}.so"
 
-    def _entry(self, call: Call) -> Entry:
+    def _entry(self, call: FunctionCall) -> Entry:
         """Return the implementation of a function of the module, in the variant of a call."""
         module, name = self._module, call.declaration.name
         own: Entry = vars(module)[f"_{name}"]
@@ -105,7 +105,7 @@ class Callee:
         inputs, frames = [x[:6] for x in own.inputs], module.frame_names if own.framed else ()
         return Entry(module._native, call.way.prefix, module.dtype, name, inputs, own.outputs, frames)
 
-    def _called(self, call: Call, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
+    def _called(self, call: FunctionCall, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
         """Return the outputs of one call of the module's function."""
         place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
         function = getattr(self._module, call.declaration.name).__func__
@@ -115,13 +115,13 @@ class Callee:
         found = function(self._entry(call), *required, *place, **optional, **how)
         return [found] if len(call.declaration.outputs) == 1 else list(found)
 
-    def _single(self, call: Call) -> list[Array]:
+    def _single(self, call: FunctionCall) -> list[Array]:
         return _stacked([self._called(call, sample) for sample in _samples(call.arrays)])
 
-    def _batch(self, call: Call) -> list[Array]:
+    def _batch(self, call: FunctionCall) -> list[Array]:
         return self._called(call, call.arrays)
 
-    def _zeroed(self, call: Call) -> list[Array]:
+    def _zeroed(self, call: FunctionCall) -> list[Array]:
         """Return the outputs of calls into zeros, then into the last sample's results."""
         d = call.declaration
         out = tuple(np.zeros(p.shape, d.scalar.dtype) for p in d.outputs)
@@ -131,30 +131,30 @@ class Callee:
             made.append([x.copy() for x in out])
         return _stacked(made)
 
-    def _lanes(self, call: Call) -> list[Array]:
+    def _lanes(self, call: FunctionCall) -> list[Array]:
         """Return the outputs of whole blocks; remaining states are left out."""
         block = call.declaration.scalar.lanes
         blocks = [None if x is None else _in_blocks(x, block) for x in call.arrays]
         found = self._called(call, blocks, layout="lanes")
         return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in found]
 
-    def _jax(self, call: Call) -> list[Array]:
+    def _jax(self, call: FunctionCall) -> list[Array]:
         from rbdc.verification import jax_calls  # a tenth of the start-up time, which few packages need
 
         return self._through(jax_calls.answer, call)
 
-    def _casadi(self, call: Call) -> list[Array]:
+    def _casadi(self, call: FunctionCall) -> list[Array]:
         from rbdc.verification import casadi_calls
 
         return self._through(casadi_calls.answer, call)
 
-    def _through(self, answer: Callable[..., list[Array]], call: Call) -> list[Array]:
+    def _through(self, answer: Callable[..., list[Array]], call: FunctionCall) -> list[Array]:
         """Return the outputs of a function in the library of a framework."""
         framework, declaration = call.way.kind, call.declaration
         symbol = f"{self._module.name}_{framework}_{declaration.name}"
         return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
 
-    def _past(self, call: Call) -> list[Array]:
+    def _past(self, call: FunctionCall) -> list[Array]:
         """Return the outputs of the last samples of a batch that is just large enough: whole blocks of the
         samples, zeros, and all samples.
 
@@ -197,7 +197,7 @@ def _spread(x: Array, first: int, many: int) -> Array:
     return large
 
 
-def _check_alike(call: Call, output: Parameter, found: Array, first: int, few: int) -> None:
+def _check_alike(call: FunctionCall, output: Parameter, found: Array, first: int, few: int) -> None:
     """Raise VerificationError if the first samples differ from the same ones at the end, or the zeros in
     between differ from the first of them.
     """

@@ -19,7 +19,7 @@ from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.sharing import once
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Part, arrays, called_with, with_given
+from rbdc.functions.evaluation import EntryPart, arrays, called_with, with_given
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Problem
@@ -118,7 +118,7 @@ class References:
 
     @np.errstate(all="ignore")
     def expected(
-        self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
+        self, declaration: FunctionDeclaration, parts: Sequence[EntryPart], inputs: Mapping[str, Array]
     ) -> list[Expected]:
         """Return the outputs of the parts, one after the other, for inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
@@ -137,7 +137,11 @@ class References:
         return result
 
     def _solved(
-        self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
+        self,
+        declaration: FunctionDeclaration,
+        part: EntryPart,
+        inputs: Mapping[str, Array],
+        made: list[Expected],
     ) -> list[Expected]:
         """Return expected outputs. Solutions with M have a tolerance for the effect of M's last places on the
         elimination.
@@ -175,7 +179,7 @@ def _perturbed(
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
 
 
-def _evaluated(model: Problem, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
+def _evaluated(model: Problem, part: EntryPart, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
     function = functions_of(model)[part.name]
     own = {p.name: inputs[p.name] for p in function.declaration.inputs if p.name in inputs}
     constant = constant_part(model) if PARAMETERS in own else model

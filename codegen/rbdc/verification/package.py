@@ -23,9 +23,9 @@ from rbdc.model import Problem
 from rbdc.model.xml import shown
 from rbdc.processes import Helper, HelperEnded, uncollected
 from rbdc.runtime._arrays import CACHED
-from rbdc.verification.calls import Call, Callee, Way, entry_of
+from rbdc.verification.calls import Callee, CallKind, FunctionCall, entry_of
 from rbdc.verification.expected import Expected, References, telling
-from rbdc.verification.states import DRAWS, SEED, Checked, Question, asked, name_of_state, questions
+from rbdc.verification.states import DRAWS, SEED, Checked, CheckedStates, asked, name_of_state, questions
 
 Array = NDArray[np.floating[Any]]
 
@@ -67,7 +67,7 @@ def verify_package(
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
     found: dict[str, Finding] = {}
     try:
-        with Compiled(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
+        with CompiledPackage(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
             for checked in asked(functions):
                 found[checked.declaration.name] = compiled.verified(references, checked)
                 done(checked.declaration.name)
@@ -76,7 +76,7 @@ def verify_package(
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # the folder is about to move
 
 
-class Compiled(Helper[Any, Any]):
+class CompiledPackage(Helper[Any, Any]):
     """A compiled package that another process calls."""
 
     def answer(self, message: object, words: str) -> Any:
@@ -93,11 +93,11 @@ class Compiled(Helper[Any, Any]):
         """Compare a function at all its states, and at further ones if too few are usable."""
         declaration, worst, left_out = checked.declaration, 0.0, dict[str, None]()
         name_of = partial(name_of_state, declaration)
-        ways: list[Way] = self.answer(declaration, f"{declaration.name}: loading the package")
+        ways: list[CallKind] = self.answer(declaration, f"{declaration.name}: loading the package")
         for number, first in enumerate(questions(references.model, checked)):
             for question, outputs in drawn(references, first):
                 for way in (way for way in ways if _suits(way, question, first=number == 0)):
-                    call = Call(declaration, way, question.arrays(), question.extra)
+                    call = FunctionCall(declaration, way, question.arrays(), question.extra)
                     found = self.answer(call, f"{declaration.name}, called with {way.words},")
                     words = (
                         f"{_asked_of(references.model, question)} does not agree with the description: "
@@ -108,7 +108,7 @@ class Compiled(Helper[Any, Any]):
         return Finding(worst, tuple(left_out))
 
 
-def drawn(references: References, first: Question) -> Iterator[tuple[Question, list[Expected]]]:
+def drawn(references: References, first: CheckedStates) -> Iterator[tuple[CheckedStates, list[Expected]]]:
     """Yield a question and its expected answers, then the same question at further states until enough can be
     compared. Raises SingularModelError if there is no usable state.
     """
@@ -130,7 +130,7 @@ def drawn(references: References, first: Question) -> Iterator[tuple[Question, l
         )
 
 
-def _suits(way: Way, question: Question, *, first: bool) -> bool:
+def _suits(way: CallKind, question: CheckedStates, *, first: bool) -> bool:
     """Return whether a question is asked by a kind of call. CasADi takes no optional inputs, and one batch
     beyond the caches is enough for functions with code for it.
     """
@@ -140,7 +140,7 @@ def _suits(way: Way, question: Question, *, first: bool) -> bool:
     return way.kind != "casadi" or not any(p.name in question.inputs for p in optional)
 
 
-def _asked_of(model: Problem, question: Question) -> str:
+def _asked_of(model: Problem, question: CheckedStates) -> str:
     """Return a function and its place, as the beginning of a message."""
     name = question.checked.declaration.name
     if not question.extra:
@@ -148,7 +148,7 @@ def _asked_of(model: Problem, question: Question) -> str:
     return f"{name} of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"
 
 
-def _options(question: Question) -> str:
+def _options(question: CheckedStates) -> str:
     """Return the optional inputs that are passed, as the end of a clause."""
     optional = [p.name for p in question.checked.declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"

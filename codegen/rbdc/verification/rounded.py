@@ -133,8 +133,8 @@ class Rounded:
         """Return the row of the entries at some places of this one."""
         return Rounded(self.values[places], self.rounding)
 
-    def apart(self) -> list[Rounded]:
-        """Return the scalars of such a row."""
+    def row_scalars(self) -> list[Rounded]:
+        """Return the scalars of a row."""
         return [Rounded(values, self.rounding) for values in self.values]
 
     def matrix_product(
@@ -150,7 +150,9 @@ class Rounded:
         product, width = np.empty((*shape, rows, columns)), max(1, _ALONE // (rows * inner))
         for k in range(0, columns, width):
             product[..., k : k + width] = left @ right[..., k : k + width]
-        entries = self.rounding.rounded(np.moveaxis(product, (2, 3), (0, 1)).reshape(-1, *shape)).apart()
+        entries = self.rounding.rounded(
+            np.moveaxis(product, (2, 3), (0, 1)).reshape(-1, *shape)
+        ).row_scalars()
         return [entries[k * columns : (k + 1) * columns] for k in range(rows)]
 
     def _in_lanes(self, matrix: Sequence[Sequence[Scalar]]) -> Array:

@@ -18,7 +18,7 @@ from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.emit.c import trigonometry
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import REFERENCES, ROWS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Part
+from rbdc.functions.evaluation import EntryPart
 from rbdc.model import Body, Problem
 from rbdc.planning.availability import random_configurations, random_placements
 from rbdc.reduction.parameters import nominal
@@ -214,13 +214,13 @@ class Checked:
     """
 
     declaration: FunctionDeclaration
-    parts: tuple[Part, ...]
+    parts: tuple[EntryPart, ...]
     batched: bool = False
     every_frame: bool = False
 
 
 @dataclass(frozen=True)
-class Question:
+class CheckedStates:
     """A function at some states.
 
     checked: the function.
@@ -241,7 +241,7 @@ class Question:
             for p in declaration.inputs
         ]
 
-    def drawn(self, model: Problem, seed: int) -> Question:
+    def drawn(self, model: Problem, seed: int) -> CheckedStates:
         """Return the question at the states of another seed. Required inputs that are not negative, which
         regularise matrices, grow from draw to draw.
         """
@@ -251,7 +251,7 @@ class Question:
                 others[p.name] *= LARGER ** (seed - SEED)
         return replace(self, inputs={name: others[name] for name in self.inputs})
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[EntryPart, ...]:
         """Return the functions of the catalogue that answer it, at its place."""
         if not self.extra:
             return self.checked.parts
@@ -269,7 +269,7 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
     return [replace(c, every_frame=True) if c is framed else c for c in functions]
 
 
-def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Question]:
+def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[CheckedStates]:
     """Yield questions with all inputs and without the optional ones; functions of frames at the result of
     `places`. With optional inputs these are asked at the deepest frame only, in every reference.
     """
@@ -277,14 +277,14 @@ def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Qu
     inputs = sampled(model, declaration, seed)
     every = [*places(model, checked)] if declaration.framed else [()]
     if not declaration.optional:
-        yield from (Question(checked, inputs, place) for place in every)
+        yield from (CheckedStates(checked, inputs, place) for place in every)
         return
     required = {p.name: inputs[p.name] for p in declaration.required}
     deepest = max(covering(model), key=lambda frame: len(model.support(model.frames[frame].body)))
-    yield from (Question(checked, inputs, at) for at in every if not at or at[0] == deepest)
+    yield from (CheckedStates(checked, inputs, at) for at in every if not at or at[0] == deepest)
     if any(p.name == ROWS for p in declaration.inputs):
         every = [place for place in every if _has_independent_rows(model, place[0])]
-    yield from (Question(checked, required, place) for place in every)
+    yield from (CheckedStates(checked, required, place) for place in every)
 
 
 def _has_independent_rows(model: Problem, frame: int) -> bool:

@@ -60,7 +60,7 @@ Side = tuple[Matrix, Matrix]
 
 
 @dataclass(frozen=True)
-class System:
+class ImplicitSystem:
     """Equations for derivatives.
 
     steps: accelerations and forces of each step.
@@ -128,7 +128,7 @@ def constrained_system(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
-) -> System:
+) -> ImplicitSystem:
     """Return, by q and by v, the change of inverse dynamics and of the residual at accelerations and forces,
     with the known parts of qddot_dx; rows of contacts are along the axes of their own frames.
     """
@@ -140,7 +140,7 @@ def constrained_system(
         by_q, by_v, _ = rnea_derivatives(model, q, v, accelerations, external, trace, root_columns=roots)
         r_q, r_v = row_derivatives(contacts, ContactMotion.residual, known)
         sides.append(((plus(by_q, following(contacts, forces)), r_q), (by_v, r_v)))
-    return System(steps, constraints, [*zip(*sides, strict=True)], known)
+    return ImplicitSystem(steps, constraints, [*zip(*sides, strict=True)], known)
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
@@ -204,7 +204,7 @@ def impact_system(
     restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
-) -> System:
+) -> ImplicitSystem:
     """Return, by q and by v, the change of inverse dynamics at v_after and impulses, and of J_k (v_after +
     e_k v) for each contact k; rows are along the axes of the contacts' own frames.
     """
@@ -224,7 +224,7 @@ def impact_system(
         r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity, (held, held))
         approach = [[e * x for x in row] for e, row in zip(factors, jacobian, strict=True)]
         sides.append(((by_q, r_q), (held, approach)))
-    return System(steps, constraints, [*zip(*sides, strict=True)], (held, identity(model.nv)))
+    return ImplicitSystem(steps, constraints, [*zip(*sides, strict=True)], (held, identity(model.nv)))
 
 
 def contact_inverse_dynamics_derivatives(
@@ -275,7 +275,7 @@ def forward_system(
     forces: Scalars,
     fext: Forces | None = None,
     trace: Trace = silent,
-) -> System:
+) -> ImplicitSystem:
     """Return the system by q, v and forces, with M alone: no contact is held."""
     factors, contacts = Factorisation(crba(model, q, trace)), contacts_at(model, q)
     external = contacts.on_bodies(forces, fext)
@@ -284,4 +284,4 @@ def forward_system(
     by_forces = [[-x for x in row] for row in transposed(contacts.jacobian())]
     sides: list[tuple[Side, ...]] = [((by, []),) for by in (by_q, by_v, by_forces)]
     known = (*known_root_columns(model, q, v), zeros(model.nv, len(forces)))
-    return System([(a, [])], Constraints(factors, [], 0.0), sides, known)
+    return ImplicitSystem([(a, [])], Constraints(factors, [], 0.0), sides, known)

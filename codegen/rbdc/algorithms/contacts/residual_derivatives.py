@@ -31,7 +31,7 @@ from rbdc.spatial.tangent import rate_of, tangents
 from rbdc.spatial.vectors import motion_sum
 
 
-class Step(NamedTuple):
+class ResidualStep(NamedTuple):
     """A degree of freedom k at the origin of the one frame; a body that it does not carry does not change.
 
     s: J_k.
@@ -60,7 +60,7 @@ def row_derivatives(
 
 def _rows(
     contact: ContactMotion,
-    moved: Callable[[ContactMotion, Step, Step], ContactMotion],
+    moved: Callable[[ContactMotion, ResidualStep, ResidualStep], ContactMotion],
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
@@ -74,23 +74,25 @@ def _rows(
     return contact.matrix(columns)
 
 
-def _steps(tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]) -> list[Step]:
+def _steps(
+    tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]
+) -> list[ResidualStep]:
     """Return the degrees of freedom of the joint `index` by their effect on the motion of `body`."""
     columns, joint = tree.columns[index], tree.model.bodies[index]
     if not carried:
-        return [Step()] * len(columns)
+        return [ResidualStep()] * len(columns)
     above, pulled, moving = tree.velocity(joint.parent), tree.acceleration(joint.parent), tree.velocity(body)
     below = moving - tree.velocity(index) if body != index else Motion.zero()
-    found, own = list[Step](), range(joint.index_v, joint.index_v + len(columns))
+    found, own = list[ResidualStep](), range(joint.index_v, joint.index_v + len(columns))
     for k, s in zip(own, columns, strict=True):
         by_q, by_v = (motion_sum(columns, [push[row][k] for row in own]) for push in pushes)
         psi = above.cross(s)
         acceleration = pulled.cross(s) + (above - moving).cross(psi) + by_q
-        found.append(Step(s, psi, acceleration, psi + s.cross(below) + by_v))
+        found.append(ResidualStep(s, psi, acceleration, psi + s.cross(below) + by_v))
     return found
 
 
-def _by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
+def _by_q(contact: ContactMotion, one: ResidualStep, two: ResidualStep) -> ContactMotion:
     """Return the contact as seen from body 1, with changes by q."""
     turn, second, frame = one.s - two.s, contact.bodies[1], contact.second
     w, b = contact.tree.velocity(second), contact.tree.acceleration(second)
@@ -102,7 +104,7 @@ def _by_q(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
     return _moving(moved, velocities, accelerations)
 
 
-def _by_v(contact: ContactMotion, one: Step, two: Step) -> ContactMotion:
+def _by_v(contact: ContactMotion, one: ResidualStep, two: ResidualStep) -> ContactMotion:
     return _moving(contact, (one.s, two.s), (one.by_rate, two.by_rate))
 
 

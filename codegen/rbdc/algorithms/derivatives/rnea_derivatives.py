@@ -54,7 +54,7 @@ from typing import Any, TypeVar
 from rbdc.algorithms.body_motion import BodyMotion, SpatialMotion, body_motions, subtree_sums
 from rbdc.algorithms.derivatives.along_curves import add_bends
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, Row, Twice, row_of
+from rbdc.algorithms.dynamics.coriolis import ClimbingForces, CoriolisFactor, Direction, Twice, row_of
 from rbdc.algorithms.dynamics.drives import resistance_by_v
 from rbdc.algorithms.dynamics.external_forces import in_bodies, loaded_machine, take_external_forces
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
@@ -317,7 +317,7 @@ class Root:
     w: Vector3
     v: Vector3
 
-    def columns(self, s: Motion, row: Row, *, by_q: bool) -> tuple[Scalar, Scalar]:
+    def columns(self, s: Motion, row: ClimbingForces, *, by_q: bool) -> tuple[Scalar, Scalar]:
         """Return the entries by q and by v of a direction of the root; see the module's docstring."""
         if not by_q:
             return 0.0, s.angular.dot(row.r_b.angular)

@@ -39,7 +39,13 @@ from typing import NamedTuple
 
 from rbdc.algorithms.derivatives.rnea_derivatives import Sweeping, moving_bodies
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
-from rbdc.algorithms.dynamics.coriolis import CoriolisFactor, Direction, OneFrameFactor, Row, row_of
+from rbdc.algorithms.dynamics.coriolis import (
+    ClimbingForces,
+    CoriolisFactor,
+    Direction,
+    OneFrameFactor,
+    row_of,
+)
 from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import of_subtrees, take_external_forces
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, reduce_tensor
@@ -76,7 +82,7 @@ class Subtree:
         inertia, force = self.inertia + other.inertia, self.force + other.force
         return Subtree(inertia, self.p + other.p, self.n + other.n, force)
 
-    def row(self, d: Direction) -> Row:
+    def row(self, d: Direction) -> ClimbingForces:
         """Return the forces of a degree of freedom."""
         return row_of(OneFrameFactor(self.p, self.n), self.inertia, d)
 
@@ -88,7 +94,7 @@ class Subtree:
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeInMotion:
     """The directions of all joints and the subtrees of all bodies, in one frame.
 
     directions: directions.
@@ -260,7 +266,9 @@ class Above(NamedTuple):
     a0: Force
 
 
-def _rows_above(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor) -> None:
+def _rows_above(
+    tree: TreeInMotion, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor
+) -> None:
     """Add the rows of torques x strictly above the joint of d, for all y at or above it."""
     directions, own, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
     for y in tree.paths[d]:
@@ -281,7 +289,9 @@ def _rows_above(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Te
                 mq[x][y][d] = s.dot(forces.a1)
 
 
-def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor) -> None:
+def _own_rows(
+    tree: TreeInMotion, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor
+) -> None:
     """Add the row of the torque of d itself."""
     del mq
     directions = tree.directions
@@ -302,7 +312,9 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
             qv[d][j][k] = u8.dot(other.s.angular) + other.sigma.dot(u9)
 
 
-def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
+def _tree(
+    model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
+) -> TreeInMotion:
     m = RootFrame(model, q, v, a, () if fext is None or model.world_forces else fext, trace)
     bodies, starts = moving_bodies(m, Sweeping.of_world(m.gravity)), first_dofs(model)
     take_external_forces(m, bodies.force)
@@ -316,6 +328,6 @@ def _tree(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | Non
         fixed = of_subtrees(model, [m.frame.act_inverse_force(force) for force in fext])
     joints = [k for k, body in enumerate(model.bodies) for _ in range(body.joint.nv)]
     paths = [[j for j, x in enumerate(joints) if x in set(model.support(k))] for k in joints]
-    return Tree(
+    return TreeInMotion(
         m.in_order(bodies.direction), m.in_order(subtree), joints, [starts[k] for k in joints], paths, fixed
     )

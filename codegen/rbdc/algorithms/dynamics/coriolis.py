@@ -126,7 +126,7 @@ class Direction:
     sigma: Motion
 
 
-class Entries(NamedTuple):
+class CoriolisEntries(NamedTuple):
     """Entries of dtau/dq, dtau/dv and M in one place; that by v of a Coriolis matrix too."""
 
     by_q: Scalar
@@ -135,7 +135,7 @@ class Entries(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class ClimbingForces:
     """The forces of one degree of freedom on their way to the root.
 
     c_q: 2 B psidot + I psiddot.
@@ -149,27 +149,27 @@ class Row:
     r_b: Force
     r: Force
 
-    def moved(self, placement: Placement) -> Row:
+    def moved(self, placement: Placement) -> ClimbingForces:
         """Return the forces in the parent's coordinates."""
-        return Row(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
+        return ClimbingForces(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
-    def above(self, s: Motion) -> Entries:
+    def above(self, s: Motion) -> CoriolisEntries:
         """Return entries in its column, in the row of a direction of its joint or above."""
-        return Entries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
+        return CoriolisEntries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
-    def itself(self, d: Direction) -> Entries:
+    def itself(self, d: Direction) -> CoriolisEntries:
         """Return entries in its row, in the column of a direction above."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
-        return Entries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
+        return CoriolisEntries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
 
-def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
+def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> ClimbingForces:
     """Return the forces of a degree of freedom on its body, from twice the factor of the subtree and its
     inertia.
     """
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.sigma
-    return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
+    return ClimbingForces(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)
 
 
 def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.algorithms.reference.dual_numbers import apart, side_by_side, unit_rows
+from rbdc.algorithms.reference.dual_numbers import scalars_of, side_by_side, unit_rows
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, identity, transposed, zeros
 from rbdc.model import Problem
@@ -38,7 +38,7 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
     units = unit_rows(model.nv, (*q, *v))
     brackets = [side_by_side(row) + 0.0 * units[0] for row in transposed(_brackets(model, v))]
     torques = rnea(alone, q, tangents(v, units), tangents([0.0] * model.nv, brackets))
-    return [[0.5 * x for x in apart(rate_of(torque), model.nv)] for torque in torques]
+    return [[0.5 * x for x in scalars_of(rate_of(torque), model.nv)] for torque in torques]
 
 
 def christoffel(model: Problem, q: Scalars) -> Matrix:

@@ -111,7 +111,7 @@ def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scala
     """Return the rates of each output along each direction, entry by entry."""
     rates = [_rates(outputs, kind) for outputs in made]
     if kind is Tangent:
-        return [[x for row in output for x in apart(row, count)] for output in rates[0]]
+        return [[x for row in output for x in scalars_of(row, count)] for output in rates[0]]
     return [[x for row in zip(*own, strict=True) for x in row] for own in zip(*rates, strict=True)]
 
 
@@ -162,15 +162,15 @@ def innermost(x: Scalar) -> Scalar:
     return x
 
 
-def apart(row: Scalar, count: int) -> list[Scalar]:
+def scalars_of(row: Scalar, count: int) -> list[Scalar]:
     """Return the `count` scalars of a row."""
     if is_number(row):
         return [row] * count
     if type(row) is Tangent:
-        return tangents(apart(row.value, count), apart(row.rate, count))
+        return tangents(scalars_of(row.value, count), scalars_of(row.rate, count))
     if isinstance(row, np.ndarray):
         return [x.item() if x.size == 1 else x for x in row[:, 0]]
-    scalars: list[Scalar] = row.apart()
+    scalars: list[Scalar] = row.row_scalars()
     return scalars
 
 

@@ -55,7 +55,7 @@ class JointMatrices:
 
 
 @dataclass(frozen=True)
-class Moving:
+class MovingBody:
     """T, dT/dt = S and dS/dt = R of a body, or their derivatives by a coordinate, and the derivative of that
     T by the body's own coordinate.
     """
@@ -65,15 +65,15 @@ class Moving:
     r: Matrix4
     along: Matrix4
 
-    def through(self, joint: JointMatrices) -> Moving:
+    def through(self, joint: JointMatrices) -> MovingBody:
         """Return the child body across a joint: equation (5), and (10) for derivatives by joints above."""
         along, rate = self.t @ joint.b, joint.rate
         turning = (self.s @ joint.b).scaled(2.0 * rate) + (self.t @ joint.c).scaled(rate * rate)
         r = self.r @ joint.a + turning + along.scaled(joint.acceleration)
-        return Moving(self.t @ joint.a, self.s @ joint.a + along.scaled(rate), r, along)
+        return MovingBody(self.t @ joint.a, self.s @ joint.a + along.scaled(rate), r, along)
 
 
-WORLD = Moving(Matrix4.identity(), Matrix4.zero(), Matrix4.zero(), Matrix4.zero())
+WORLD = MovingBody(Matrix4.identity(), Matrix4.zero(), Matrix4.zero(), Matrix4.zero())
 """T_0, S_0 and R_0."""
 
 
@@ -96,9 +96,9 @@ class Carried(NamedTuple):
     g: Array[Vector3]
 
 
-def forward_kinematics(m: Machine) -> tuple[Array[JointMatrices], Array[Moving]]:
+def forward_kinematics(m: Machine) -> tuple[Array[JointMatrices], Array[MovingBody]]:
     """Return the joints, and T, S and R of the bodies by (5)."""
-    joints, bodies = m.array("A", JointMatrices), m.array("T", Moving, WORLD)
+    joints, bodies = m.array("A", JointMatrices), m.array("T", MovingBody, WORLD)
     for b in m.down():
         joints[b] = JointMatrices.of_body(b)
         bodies[b] = bodies[b.parent].through(joints[b])
@@ -106,7 +106,7 @@ def forward_kinematics(m: Machine) -> tuple[Array[JointMatrices], Array[Moving]]
 
 
 def backward_dynamics(
-    m: Machine, joints: Array[JointMatrices], bodies: Array[Moving], loads: Loads | None = None
+    m: Machine, joints: Array[JointMatrices], bodies: Array[MovingBody], loads: Loads | None = None
 ) -> Carried:
     """Return H, E, F and G by (8), from the leaves to the root."""
     found = Carried(
@@ -157,13 +157,13 @@ class Motions(NamedTuple):
     dS/dv and dR/da have the recursion of dT/dq and are equal to it.
     """
 
-    by_q: Array[Moving]
+    by_q: Array[MovingBody]
     r_by_v: Array[Matrix4]
 
 
-def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Array[Moving]) -> Motions:
+def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Array[MovingBody]) -> Motions:
     """Return Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
-    by_q, turns = m.array("dT", Moving), m.array("dR_dv", Matrix4)
+    by_q, turns = m.array("dT", MovingBody), m.array("dR_dv", Matrix4)
     for b in m.down():
         for k in b.columns():
             joint, before = joints[b], bodies[b.parent]
@@ -240,7 +240,7 @@ def torque_sensitivity(m: Machine, loads: Loads | None = None) -> tuple[Array[Sc
 def _by_loads(
     m: Machine,
     loads: Loads,
-    bodies: Array[Moving],
+    bodies: Array[MovingBody],
     carried: Carried,
     motions: Motions,
     changes: Changes,

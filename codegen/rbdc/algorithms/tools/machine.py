@@ -20,7 +20,7 @@ quantities of the outer loop as arguments, `for j, f in k.earlier(force)`, or re
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
 `rbdc.planning.loops.machine.Loops` turns the same text into loops over tables, and
-`rbdc.planning.windows.machine.Rows` into loops over rows of limbs in lanes.
+`rbdc.planning.windows.machine.LimbRows` into loops over rows of limbs in lanes.
 """
 
 from __future__ import annotations

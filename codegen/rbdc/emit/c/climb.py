@@ -8,7 +8,7 @@ from typing import Any
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import CFunction, add_kernels, figures, function_file, whole_part
 from rbdc.emit.c.loops import LoopWriter, call_lines, declared, table_part
-from rbdc.emit.c.steps import Arrays
+from rbdc.emit.c.steps import ArrayTypes
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced, render
 from rbdc.functions.declarations import OFFSET, FunctionDeclaration, Parameter
@@ -68,7 +68,7 @@ def kernel_words(
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
-    arrays = Arrays(number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
+    arrays = ArrayTypes(number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
     writer = LoopWriter(robot, arrays, straight=start)
     return _words(robot, climb.model) | {
         "tables": [table_part(table, scalar) for table in climb.nest.tables if table.name not in SHARED],

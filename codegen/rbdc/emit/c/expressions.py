@@ -12,7 +12,7 @@ from math import inf
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
-from rbdc.emit.c.trigonometry import OFFSETS, joint_angles, made_together, statements
+from rbdc.emit.c.trigonometry import OFFSETS, computed_together, joint_angles, statements
 from rbdc.emit.c.vectors import shuffle
 from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
@@ -64,7 +64,7 @@ class StatementWriter:
         self.zeros = scalar.single_lanes  # these entries share a store
         self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
-        self._together = made_together(program, self._angles, chunks.chunk_of, scalar)
+        self._together = computed_together(program, self._angles, chunks.chunk_of, scalar)
         self._uses = program.users
         self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()

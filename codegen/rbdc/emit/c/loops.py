@@ -8,7 +8,7 @@ from itertools import groupby
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import CFunction, KernelCall, add_kernels, figures, function_file
-from rbdc.emit.c.steps import Arrays, index_text, step_lines
+from rbdc.emit.c.steps import ArrayTypes, index_text, step_lines
 from rbdc.emit.c.vectors import VectorView, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -18,6 +18,7 @@ from rbdc.ir.indices import plus
 from rbdc.ir.loops import (
     Call,
     Clear,
+    ConstantTable,
     Copy,
     Loop,
     LoopNest,
@@ -28,7 +29,6 @@ from rbdc.ir.loops import (
     Step,
     Straight,
     Switch,
-    Table,
     WhereGiven,
     every,
     read_in,
@@ -46,7 +46,7 @@ _INLINED = "static inline __attribute__((always_inline))"
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """A table or a function of the file: the lines before, inside and after it."""
 
     opening: tuple[str, ...]
@@ -55,10 +55,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Alternatives:
     """Parts of the file. Those under a preprocessor condition are alternatives."""
 
-    alternatives: tuple[tuple[str, tuple[Part, ...]], ...]
+    alternatives: tuple[tuple[str, tuple[FilePart, ...]], ...]
     conditional: bool
 
 
@@ -86,7 +86,7 @@ def loops_source(
     source = FunctionSource(declaration, nest.cost(), method=method)
     parts, call = list[CFunction](), list[str]()
     if nest.straight:
-        arrays = Arrays(scalar, widths=nest.widths)
+        arrays = ArrayTypes(scalar, widths=nest.widths)
         casts = {array: arrays.pointer(Place(array), 1)[1] for array in nest.widths}
         parts, kernels = add_kernels(robot, f"{name}_start", nest.straight, source, given=casts)
         call = call_lines(declaration, kernels)
@@ -109,12 +109,12 @@ def call_lines(declaration: FunctionDeclaration, call: KernelCall) -> list[str]:
     return [line.removeprefix(_INDENT) for line in text.splitlines()]
 
 
-def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
+def _choices(variants: Sequence[Sequence[FilePart]]) -> list[Alternatives]:
     """Return the parts that all variants share, in order, with the alternatives in between."""
     shared = set(variants[0]).intersection(*variants[1:])
     runs = [[(key, tuple(run)) for key, run in groupby(own, shared.__contains__)] for own in variants]
     conditions = (*_CONDITIONS[: len(runs) - 1], "#else")
-    found, places = list[Choice](), [0] * len(runs)
+    found, places = list[Alternatives](), [0] * len(runs)
     while any(place < len(own) for place, own in zip(places, runs, strict=True)):
         here = [
             own[place] if place < len(own) else (True, ()) for place, own in zip(places, runs, strict=True)
@@ -122,9 +122,9 @@ def _choices(variants: Sequence[Sequence[Part]]) -> list[Choice]:
         alone = [not key for key, _ in here]
         if any(alone):
             parts = [run if own else () for (_, run), own in zip(here, alone, strict=True)]
-            found.append(Choice(tuple(zip(conditions, parts, strict=True)), conditional=True))
+            found.append(Alternatives(tuple(zip(conditions, parts, strict=True)), conditional=True))
         else:
-            found.append(Choice((("", here[0][1]),), conditional=False))
+            found.append(Alternatives((("", here[0][1]),), conditional=False))
         places = [place + (own or not any(alone)) for place, own in zip(places, alone, strict=True)]
     return found
 
@@ -142,10 +142,12 @@ def _steps(nest: LoopNest) -> Iterator[Step]:
         yield from (part for part in every(body) if isinstance(part, Step))
 
 
-def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[Part]:
+def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[FilePart]:
     """Yield the functions that store single lanes."""
     outputs = [(array, step.places[array.name]) for step in _steps(nest) for array in step.program.outputs]
-    apart = {(array.width, array.adds) for array, at in outputs if at.count is not None or at.apart != 1}
+    apart = {
+        (array.width, array.adds) for array, at in outputs if at.count is not None or at.lane_stride != 1
+    }
     for lanes, adds in sorted(apart):
         name, sign = ("add", "+=") if adds else ("put", "=")
         head = f"{_INLINED} void {name}{lanes}({scalar.name} *to, int apart, const vec{lanes} *x, int count)"
@@ -166,12 +168,14 @@ def nest_parts(
     nest: LoopNest,
     straight: Sequence[str] = (),
     ending: str = "",
-) -> list[Part]:
+) -> list[FilePart]:
     """Return the tables of a nest, its routines, and the function. straight: lines of its straight-line code,
     which reads all inputs. ending: end of its name.
     """
     scalar = declaration.scalar
-    arrays = Arrays(scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths)
+    arrays = ArrayTypes(
+        scalar, {table.name: scalar.integer for table in nest.tables if table.mask}, nest.widths
+    )
     parts = [*(table_part(table, scalar) for table in nest.tables), *_puts(nest, scalar)]
     for routine in nest.routines:
         own = replace(arrays, widths=routine.widths)
@@ -191,11 +195,11 @@ def nest_parts(
     return [*parts, _function_part(opening, mine, [*unread, *lines])]
 
 
-def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> Part:
-    return Part((*opening, "{"), (*(f"{_INDENT}{array};" for array in arrays), *lines), "}")
+def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequence[str]) -> FilePart:
+    return FilePart((*opening, "{"), (*(f"{_INDENT}{array};" for array in arrays), *lines), "}")
 
 
-def _prototype(routine: Routine, arrays: Arrays) -> str:
+def _prototype(routine: Routine, arrays: ArrayTypes) -> str:
     """Return the head of a routine in C."""
     const = {name: "" if name in routine.written else "const " for name in routine.arguments}
     given = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
@@ -204,7 +208,7 @@ def _prototype(routine: Routine, arrays: Arrays) -> str:
     return f"{storage} void {routine.name}({', '.join(given)})"
 
 
-def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
+def declared(sizes: Mapping[str, int], arrays: ArrayTypes) -> list[str]:
     """Return the declarations of arrays by size; beside vectors all are aligned to cache lines."""
     aligned = " __attribute__((aligned(64)))" if arrays.widths else ""
     return [
@@ -213,7 +217,7 @@ def declared(sizes: Mapping[str, int], arrays: Arrays) -> list[str]:
     ]
 
 
-def table_part(table: Table, scalar: ScalarType) -> Part:
+def table_part(table: ConstantTable, scalar: ScalarType) -> FilePart:
     """Return a table in C."""
     kind = scalar.integer if table.mask else "int" if table.integer else scalar.name
     size = len(table.rows) * table.width
@@ -224,7 +228,7 @@ def table_part(table: Table, scalar: ScalarType) -> Part:
     if not table.comments:
         lines = [", ".join(lines)]
     indented = tuple(_INDENT + line for line in lines)
-    return Part((f"static const {kind} {table.name}[{size}] = {{",), indented, "};")
+    return FilePart((f"static const {kind} {table.name}[{size}] = {{",), indented, "};")
 
 
 @dataclass(frozen=True)
@@ -236,7 +240,7 @@ class LoopWriter:
     """
 
     robot: str
-    arrays: Arrays
+    arrays: ArrayTypes
     read: set[str] = field(default_factory=set)
     straight: Sequence[str] = ()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.c.stores import Store
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.indices import Entry, Index, Multiple, Sum, Variable
+from rbdc.ir.indices import Index, Multiple, Sum, TableEntry, Variable
 from rbdc.ir.loops import Place, Step
 from rbdc.ir.nodes import Array, Value
 from rbdc.ir.verify import MalformedProgram
@@ -18,7 +18,7 @@ RESULTS = "results"
 
 
 @dataclass(frozen=True)
-class Arrays:
+class ArrayTypes:
     """The arrays that places lie in.
 
     scalar: default type of numbers.
@@ -42,7 +42,9 @@ class Arrays:
     def is_whole(self, place: Place, lanes: int) -> bool:
         """Return whether entries in `lanes` lanes are elements of an array of vectors."""
         distances = (place.pitch, place.offset, *(stride for _, stride in place.strides))
-        among = 1 < lanes == self.widths.get(place.array, 1) and place.apart == 1 and place.count is None
+        among = (
+            1 < lanes == self.widths.get(place.array, 1) and place.lane_stride == 1 and place.count is None
+        )
         return among and not any(number % lanes for number in distances)
 
     def pointer(self, place: Place, lanes: int) -> tuple[str, str]:
@@ -54,12 +56,12 @@ class Arrays:
         return number, address(replace(place, array=array))
 
 
-def step_lines(robot: str, step: Step, arrays: Arrays, read: set[str]) -> list[str]:
+def step_lines(robot: str, step: Step, arrays: ArrayTypes, read: set[str]) -> list[str]:
     """Return the lines of a step, and add the arrays that it names to `read`."""
     return _StepWriter(robot, _without_shadows(step, arrays), arrays).lines(read)
 
 
-def _without_shadows(step: Step, arrays: Arrays) -> Step:
+def _without_shadows(step: Step, arrays: ArrayTypes) -> Step:
     """Return the step with arguments renamed that lie within an array of their name, or beside one."""
     names = {place.array for place in step.places.values()}
     program = step.program
@@ -92,7 +94,7 @@ class _StepWriter(StatementWriter):
     them.
     """
 
-    def __init__(self, robot: str, step: Step, arrays: Arrays) -> None:
+    def __init__(self, robot: str, step: Step, arrays: ArrayTypes) -> None:
         self.step, self.arrays = step, arrays
         program = step.program
         arguments = (*program.inputs, *program.outputs)
@@ -178,10 +180,10 @@ class _StepWriter(StatementWriter):
         text = self._operand(index, 0, number)
         if self.program.values[index].width == 1:
             text = f"({self._type_of(width)}){{0}} + {text}"
-        if place.count is not None or place.apart != 1:
+        if place.count is not None or place.lane_stride != 1:
             count = width if place.count is None else index_text(place.count)
             what = "add" if store.adds else "put"
-            return f"{what}{width}({vector}, {place.apart}, (const vec{width}[]){{{text}}}, {count});"
+            return f"{what}{width}({vector}, {place.lane_stride}, (const vec{width}[]){{{text}}}, {count});"
         if entry:
             return f"{entry} {'+=' if store.adds else '='} {text};"
         return f"STORE{width}({vector}, {f'LOAD{width}({vector}) + ' if store.adds else ''}{text});"
@@ -229,7 +231,7 @@ def index_text(index: Index) -> str:
     match index:
         case Variable(name):
             return name
-        case Entry(table, row):
+        case TableEntry(table, row):
             return f"{table}[{index_text(row)}]"
         case Sum(inner, int() as number):
             return f"{index_text(inner)} {'-' if number < 0 else '+'} {abs(number)}"

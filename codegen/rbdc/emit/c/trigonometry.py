@@ -209,7 +209,7 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
     return found
 
 
-def made_together(
+def computed_together(
     program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
 ) -> dict[int, tuple[int, ...]]:
     """Return for each value of a joint call the values that the call computes with it.

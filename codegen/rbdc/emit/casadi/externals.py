@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, product, zip_longest
 from typing import Any
 
-from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, Array, Result, Rooms
+from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, CasadiArray, Result, Rooms
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced
 from rbdc.functions.declarations import Kind, Parameter
@@ -37,8 +37,8 @@ class _First:
     """
 
     prefix: str
-    by: list[tuple[Array, Parameter | None]]
-    entries: Sequence[tuple[Array, Array, Parameter | None, str]]
+    by: list[tuple[CasadiArray, Parameter | None]]
+    entries: Sequence[tuple[CasadiArray, CasadiArray, Parameter | None, str]]
     calls: list[str]
     rooms: Rooms
 
@@ -73,9 +73,11 @@ class Externals:
         self._charted = any(not body.joint.euclidean for body in model.bodies if body.coupling is None)
         self._required, outputs = function.declaration.required, function.declaration.outputs
         self._summary = comment(function.declaration.summary)
-        self._place = [Array(name, 1, 1) for name in ("frame", "reference") if function.declaration.framed]
-        self._inputs = [*(Array(p.name, p.size, 1) for p in self._required), *self._place]
-        self._outputs = [Array.of(p) for p in outputs]
+        self._place = [
+            CasadiArray(name, 1, 1) for name in ("frame", "reference") if function.declaration.framed
+        ]
+        self._inputs = [*(CasadiArray(p.name, p.size, 1) for p in self._required), *self._place]
+        self._outputs = [CasadiArray.of(p) for p in outputs]
 
     def all(self) -> list[External]:
         """Return the value, and the derivatives that the built functions allow."""
@@ -260,8 +262,8 @@ class Externals:
 
     def _differentiated(
         self,
-        entry: tuple[Array, Array, Parameter | None, str],
-        x: Array,
+        entry: tuple[CasadiArray, CasadiArray, Parameter | None, str],
+        x: CasadiArray,
         r: Parameter | None,
         second: _Second,
     ) -> Result:
@@ -277,7 +279,7 @@ class Externals:
     def _external(
         self,
         prefix: str,
-        inputs: list[Array],
+        inputs: list[CasadiArray],
         results: Sequence[Result],
         rooms: Rooms,
         statements: Sequence[str],

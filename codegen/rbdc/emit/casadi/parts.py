@@ -17,7 +17,7 @@ Rooms = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Array:
+class CasadiArray:
     """An array of an external function.
 
     name: name in CasADi.
@@ -31,12 +31,12 @@ class Array:
     full: bool = True
 
     @staticmethod
-    def of(p: Parameter) -> Array:
+    def of(p: Parameter) -> CasadiArray:
         """Return a parameter as a matrix. The matrices of a tensor's last indices stand one below the
         other.
         """
         rows = p.size if len(p.shape) < 2 else prod(p.shape[:-1])
-        return Array(p.name, rows, p.size // rows if rows else 1)
+        return CasadiArray(p.name, rows, p.size // rows if rows else 1)
 
     @property
     def pattern(self) -> str:
@@ -51,17 +51,17 @@ class Array:
         tail = [1] if self.full else [0] * (self.columns + 1)
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 
-    def unread(self) -> Array:
+    def unread(self) -> CasadiArray:
         """Return a result as an input of its derivatives; they do not need it, so its pattern is empty."""
         return replace(self, name=f"out_{self.name}", full=False)
 
-    def jacobian(self, x: Array, *, full: bool = True) -> Array:
+    def jacobian(self, x: CasadiArray, *, full: bool = True) -> CasadiArray:
         """Return the Jacobian of the array by another one."""
-        return Array(f"jac_{self.name}_{x.name}", self.rows * self.columns, x.rows * x.columns, full)
+        return CasadiArray(f"jac_{self.name}_{x.name}", self.rows * self.columns, x.rows * x.columns, full)
 
 
-Result = tuple[Array, str]
+Result = tuple[CasadiArray, str]
 """An output, and the call that fills it, without its last argument; "" for an output without entries."""
 
-ONE = Array("", 1, 1)
+ONE = CasadiArray("", 1, 1)
 """A weighted sum as an output."""

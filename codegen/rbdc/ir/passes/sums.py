@@ -21,7 +21,7 @@ Term = tuple[int, int]
 
 def chain_sums(program: Program) -> Program:
     """Return the program with its sums as chains."""
-    return rewrite(program, other=_Chains(program).made)
+    return rewrite(program, other=_Chains(program).chained)
 
 
 class _Chains:
@@ -29,7 +29,7 @@ class _Chains:
         self._program = program
         self._ready: list[int] = []
 
-    def made(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
+    def chained(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
         """Return the chain of a sum; nothing for a value that is computed where it is added."""
         if self._is_inner(index) or self._program.is_fused(index):
             return LEFT_OUT

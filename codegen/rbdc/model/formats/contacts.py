@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.bodies import ContactKind
-from rbdc.model.formats.located import Fields, Node, Source
+from rbdc.model.formats.located import Fields, LocatedValue, Source
 from rbdc.model.options import Origin, origin
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, asked, entries
@@ -54,7 +54,7 @@ class ContactOption:
     place: str = field(default="`contacts`", compare=False, repr=False)
 
 
-class _Refusal(ValueError):
+class _DeclarationError(ValueError):
     """An error in a declaration: the problem and the remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
@@ -116,7 +116,7 @@ def _of_text(text: str) -> ContactOption:
     name, equals, rest = text.partition("=")
     kind, at, places = rest.partition("@")
     if not equals and "@" in name:
-        raise _Refusal("it has no name", _FORM)
+        raise _DeclarationError("it has no name", _FORM)
     if not at:
         raise ValueError(_FORM)
     sides = []
@@ -156,7 +156,7 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
     for name, table in tables.items():
         try:
             option = _of_table(name, table)
-        except _Refusal as error:
+        except _DeclarationError as error:
             problem = f"[contacts.{shown(name)}]: {error.problem}"
             raise DescriptionError(problem, error.remedy, file, lines.get(name)) from None
         line = f":{lines[name]}" if name in lines else ""
@@ -178,9 +178,9 @@ def _lines_of_tables(text: str) -> dict[str, int]:
 def _of_table(name: str, table: Mapping[str, Any]) -> ContactOption:
     known = ("kind", "link", "origin", "second", "second_origin")
     if others := [key for key in table if key not in known]:
-        raise _Refusal(f'"{shown(others[0])}" is not a known key', suggestion(others[0], known))
+        raise _DeclarationError(f'"{shown(others[0])}" is not a known key', suggestion(others[0], known))
     if lacking := [key for key in known[:2] if key not in table]:
-        raise _Refusal(f"it has no {lacking[0]}", _FORM_OF_TABLE)
+        raise _DeclarationError(f"it has no {lacking[0]}", _FORM_OF_TABLE)
     keys = [("link", "origin"), ("second", "second_origin")]
     sides = [(table[link], table.get(origin, ())) for link, origin in keys if link in table]
     return _checked(name, table["kind"], sides, _FORM_OF_TABLE)
@@ -208,7 +208,7 @@ def _of_yaml(source: Source) -> list[ContactOption]:
     return [_of_pair(fields, pair, kind) for pair, kind in zip(pairs, kinds, strict=True)]
 
 
-def _of_pair(fields: Fields, pair: Node, kind: Node) -> ContactOption:
+def _of_pair(fields: Fields, pair: LocatedValue, kind: LocatedValue) -> ContactOption:
     links = fields.items("an entry of closed_loop", pair)
     if len(links) != 2:
         fields.fail("an entry of closed_loop is not a pair", "write two links, [one, other]", pair)
@@ -225,20 +225,20 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) 
     """Return the contact. Raise a refusal that shows the form of such declarations."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
-        raise _Refusal("it is not a contact", form)
+        raise _DeclarationError("it is not a contact", form)
     kinds = _KINDS[len(sides) == 2]
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
-        raise _Refusal(f"{what} has no kind {shown(str(kind))}", suggestion(shown(str(kind)), kinds))
+        raise _DeclarationError(f"{what} has no kind {shown(str(kind))}", suggestion(shown(str(kind)), kinds))
     made = []
     for link, given in sides:
         if not isinstance(link, str) or not link:
-            raise _Refusal("a link is missing", form)
+            raise _DeclarationError("a link is missing", form)
         try:
             remedy = "give three or six finite numbers (m, rad), or none"
             made.append(Side(link, origin(given, remedy, 0, 3, 6)))
         except ValueError as error:
-            raise _Refusal(f"bad origin in {shown(link)}", str(error)) from None
+            raise _DeclarationError(f"bad origin in {shown(link)}", str(error)) from None
     return ContactOption(name, ContactKind(kind), tuple(made))
 
 

@@ -43,10 +43,10 @@ def read_dh(file: str, text: bytes, snap: float) -> Description:
 
     Raises DescriptionError, with file and line, for anything outside the schema.
     """
-    return _Reader(Source(file, text), snap).description()
+    return _DhReader(Source(file, text), snap).description()
 
 
-class _Reader:
+class _DhReader:
     def __init__(self, source: Source, snap: float) -> None:
         self.source = source
         self.snap = snap

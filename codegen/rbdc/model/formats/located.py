@@ -22,14 +22,14 @@ _WORD = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
 
 
 @dataclass(frozen=True)
-class Node:
+class LocatedValue:
     """A value of a file and the line on which it begins.
 
     value: text, number, truth value, None, list of nodes, or object as nodes by name.
     line: line in the file.
     """
 
-    value: str | float | bool | list[Node] | dict[str, Node] | None
+    value: str | float | bool | list[LocatedValue] | dict[str, LocatedValue] | None
     line: int
 
 
@@ -45,12 +45,12 @@ class Source:
             self.fail("not UTF-8 text", "save the file as UTF-8", line)
         self.root = self._json(decoded) if decoded.lstrip().startswith("{") else self._yaml(decoded)
 
-    def fail(self, problem: str, remedy: str, where: Node | int | None) -> NoReturn:
+    def fail(self, problem: str, remedy: str, where: LocatedValue | int | None) -> NoReturn:
         """Raise DescriptionError at a node or a line."""
-        line = where.line if isinstance(where, Node) else where
+        line = where.line if isinstance(where, LocatedValue) else where
         raise DescriptionError(problem, remedy, self.file, line)
 
-    def _json(self, text: str) -> Node:
+    def _json(self, text: str) -> LocatedValue:
         try:
             json.loads(text)
         except json.JSONDecodeError as error:
@@ -60,23 +60,25 @@ class Source:
         words = _words(text)
         return self._value(words, *next(words))
 
-    def _value(self, words: Iterator[tuple[str, int]], word: str, line: int) -> Node:
+    def _value(self, words: Iterator[tuple[str, int]], word: str, line: int) -> LocatedValue:
         """Return the value of JSON that begins with a token; `words` are the tokens after it."""
         if word == "[":
-            return Node([self._value(words, *own) for own in takewhile(lambda x: x[0] != "]", words)], line)
+            return LocatedValue(
+                [self._value(words, *own) for own in takewhile(lambda x: x[0] != "]", words)], line
+            )
         if word == "{":
-            members: dict[str, Node] = {}
+            members: dict[str, LocatedValue] = {}
             for name, place in takewhile(lambda x: x[0] != "}", words):
                 self._add(members, str(json.loads(name)), self._value(words, *next(words)), place)
-            return Node(members, line)
-        return Node(json.loads(word), line)
+            return LocatedValue(members, line)
+        return LocatedValue(json.loads(word), line)
 
-    def _add(self, members: dict[str, Node], name: str, node: Node, line: int) -> None:
+    def _add(self, members: dict[str, LocatedValue], name: str, node: LocatedValue, line: int) -> None:
         if name in members:
             self.fail(f'"{shown(name)}" is there twice', "keep one", line)
         members[name] = node
 
-    def _yaml(self, text: str) -> Node:
+    def _yaml(self, text: str) -> LocatedValue:
         try:
             import yaml
         except ImportError as error:
@@ -97,18 +99,18 @@ class Source:
             self.fail(f"not YAML: {problem}", "mend the YAML at this place", line)
         return self._of_yaml(root)
 
-    def _of_yaml(self, node: Any) -> Node:
+    def _of_yaml(self, node: Any) -> LocatedValue:
         line = int(node.start_mark.line) + 1
         if node.id == "sequence":
-            return Node([self._of_yaml(item) for item in node.value], line)
+            return LocatedValue([self._of_yaml(item) for item in node.value], line)
         if node.id == "mapping":
-            members: dict[str, Node] = {}
+            members: dict[str, LocatedValue] = {}
             for key, value in node.value:
                 if key.id != "scalar":
                     self.fail("a name is not a text", "write a word before the colon", line)
                 self._add(members, str(key.value), self._of_yaml(value), int(key.start_mark.line) + 1)
-            return Node(members, line)
-        return Node(_yaml_scalar(node), line)
+            return LocatedValue(members, line)
+        return LocatedValue(_yaml_scalar(node), line)
 
 
 def _yaml_scalar(node: Any) -> str | float | bool | None:
@@ -136,24 +138,24 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
 class Fields:
     """The members of an object, checked against a schema. `what` names the object in messages."""
 
-    def __init__(self, source: Source, node: Node, what: str) -> None:
+    def __init__(self, source: Source, node: LocatedValue, what: str) -> None:
         if not isinstance(node.value, dict):
             source.fail(f"{what} is not an object", 'write names and values, such as {"name": ...}', node)
         self.source, self.node, self.what = source, node, what
-        self.members: Mapping[str, Node] = node.value
+        self.members: Mapping[str, LocatedValue] = node.value
         self.asked: set[str] = set()
 
-    def fail(self, problem: str, remedy: str, where: Node | None = None) -> NoReturn:
+    def fail(self, problem: str, remedy: str, where: LocatedValue | None = None) -> NoReturn:
         """Raise DescriptionError at a node, or where the object begins."""
         self.source.fail(f"{self.what}: {problem}", remedy, where or self.node)
 
-    def get(self, name: str) -> Node | None:
+    def get(self, name: str) -> LocatedValue | None:
         """Return a member; None if it is absent or null."""
         self.asked.add(name)
         node = self.members.get(name)
         return None if node is None or node.value is None else node
 
-    def required(self, name: str) -> Node:
+    def required(self, name: str) -> LocatedValue:
         node = self.get(name)
         if node is None:
             self.fail(f"it has no {name}", f"give it {name}")
@@ -164,7 +166,7 @@ class Fields:
         node = self.get(name)
         return default if node is None else self._finite(name, node)
 
-    def items(self, name: str, node: Node) -> list[Node]:
+    def items(self, name: str, node: LocatedValue) -> list[LocatedValue]:
         """Return the nodes of a list."""
         if not isinstance(node.value, list):
             self.fail(f"{name} is not a list", "write it in brackets", node)
@@ -185,7 +187,7 @@ class Fields:
         node = self.get(name)
         return None if node is None else self.word(name, node)
 
-    def word(self, name: str, node: Node) -> str:
+    def word(self, name: str, node: LocatedValue) -> str:
         """Return the text of a node."""
         if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
             self.fail(f"{name} is not a text of one line", "write a word in quotes", node)
@@ -195,7 +197,7 @@ class Fields:
         """Return the names of members that were never read."""
         return [name for name in self.members if name not in self.asked]
 
-    def _finite(self, name: str, node: Node) -> float:
+    def _finite(self, name: str, node: LocatedValue) -> float:
         number = math.nan
         if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
             with suppress(OverflowError):  # the integer has hundreds of digits

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from rbdc.errors import UnsupportedError
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Loop, Mimic, Note
 from rbdc.model.formats import mjcf_elements as elements
-from rbdc.model.formats.mjcf_compiler import Compiled
+from rbdc.model.formats.mjcf_compiler import CompiledModel
 from rbdc.model.formats.mjcf_compiler import compiled as compiled_by_mujoco
 from rbdc.model.formats.mjcf_elements import BALL, CONNECT, FREE, HINGE, SLIDE
 from rbdc.model.joints.coupling import composed, trimmed
@@ -50,7 +50,7 @@ def read_mjcf(document: Document, snap: float) -> Description:
     made = compiled_by_mujoco(document)
     compiled = made.model
     elements.refuse(compiled, document.file)
-    reader = _Reader(made, document.file, snap)
+    reader = _MjcfReader(made, document.file, snap)
     links, joints = reader.tree()
     notes = [*document.notes, *made.notes, *elements.left_out(compiled), *map(Note, reader.renamed)]
     x, y, z = (0.0 if elements.disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
@@ -69,8 +69,8 @@ def read_mjcf(document: Document, snap: float) -> Description:
     )
 
 
-class _Reader:
-    def __init__(self, made: Compiled, file: str, snap: float) -> None:
+class _MjcfReader:
+    def __init__(self, made: CompiledModel, file: str, snap: float) -> None:
         self.m, self.file, self.snap = made.model, file, snap
         self.joint_lines, self.body_lines = made.joint_lines, made.body_lines
         compiled = made.model

@@ -22,7 +22,7 @@ _NO_FILE = "Error opening file"
 """MuJoCo's message for a missing file."""
 
 
-class Compiled(NamedTuple):
+class CompiledModel(NamedTuple):
     """A compiled model.
 
     model: MuJoCo's model.
@@ -36,7 +36,7 @@ class Compiled(NamedTuple):
     body_lines: dict[int, int]
 
 
-def compiled(document: Document) -> Compiled:
+def compiled(document: Document) -> CompiledModel:
     """Compile a document. Files of meshes, textures, height fields and skins may be missing if no inertia
     depends on them; a note says so.
 
@@ -67,7 +67,7 @@ def compiled(document: Document) -> Compiled:
     texts = [*said, *(warning.message for warning in caught)]
     notes = [Note(f"MuJoCo: {on_one_line(str(text))}", effect=Effect.ALL) for text in texts]
     joints, bodies = (dict(_lines(items)) if known else {} for items in (spec.joints, spec.bodies))
-    return Compiled(model, [*notes, *missing], joints, bodies)
+    return CompiledModel(model, [*notes, *missing], joints, bodies)
 
 
 def _read(mj: Any, document: Document) -> tuple[Any, Any, list[Note]]:

@@ -9,7 +9,7 @@ from lxml import etree
 
 from rbdc.model.description import Description, Effect, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
-from rbdc.model.formats.urdf_loops import Loops
+from rbdc.model.formats.urdf_loops import LoopElements
 from rbdc.model.joints import WITH_AXIS
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.text import stem_of
@@ -71,10 +71,10 @@ def read_urdf(document: Document) -> Description:
     Raises DescriptionError, with file and line, for anything malformed. `rbdc.model.validation` checks that
     the links and joints form a tree.
     """
-    return _Reader(document).description()
+    return _UrdfReader(document).description()
 
 
-class _Reader:
+class _UrdfReader:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.unused: dict[tuple[str, Effect], list[int | None]] = {}
@@ -87,7 +87,7 @@ class _Reader:
         self._remainder(root)
         name = root.get("name") or stem_of(document.file)
         links, joints = [], []
-        transmissions, loops = Transmissions(document, self._count), Loops(document, self._count)
+        transmissions, loops = Transmissions(document, self._count), LoopElements(document, self._count)
         for element in document.children(root):
             if element.tag == "link":
                 links.append(self._link(element))

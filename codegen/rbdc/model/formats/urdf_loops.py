@@ -22,7 +22,7 @@ _KINDS = {"spherical": ContactKind.POINT, "fixed": ContactKind.WELD}
 _PARTS = (f"{BALL}_body_A", f"{BALL}_body_B", f"{BALL}_p_AP", f"{BALL}_p_BQ")
 
 
-class Loops:
+class LoopElements:
     """The loops of a file. `unused(what, element)` notes an ignored element."""
 
     def __init__(self, document: Document, unused: Callable[[str, etree._Element], None]) -> None:

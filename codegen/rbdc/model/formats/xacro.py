@@ -92,7 +92,7 @@ def expanded(
         if not folder.is_dir():
             raise OptionError(f"{asked('package_path', folder)}: there is no such folder")
     given = document.text.decode() if document.file == TEXT else None
-    question = Question(document.file, given, dict(arguments), [str(p) for p in package_path], SECONDS)
+    question = Expansion(document.file, given, dict(arguments), [str(p) for p in package_path], SECONDS)
     text, known, said = _answer(question)
     for name, _ in arguments:
         if name not in known:
@@ -105,7 +105,7 @@ def expanded(
     return result
 
 
-class Question(NamedTuple):
+class Expansion(NamedTuple):
     """A file to expand.
 
     file: path.
@@ -122,7 +122,7 @@ class Question(NamedTuple):
     seconds: float
 
 
-def _answer(question: Question) -> tuple[str, list[str], str]:
+def _answer(question: Expansion) -> tuple[str, list[str], str]:
     """Return the result of `expand` and xacro's messages."""
     text, asked, status = "", list[str](), 0
     with TemporaryFile() as messages:
@@ -162,7 +162,7 @@ class _Arguments(dict[str, str]):
 class _Packages:
     """The folders of packages that a file asks for, and the packages that were not found."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Expansion) -> None:
         self.question = question
         self.missing: list[str] = []
 
@@ -194,7 +194,7 @@ class _Packages:
         expander.abs_filename_spec = inside
 
 
-def expand(question: Question) -> tuple[str, list[str]]:
+def expand(question: Expansion) -> tuple[str, list[str]]:
     """Return the expanded text of a file and the names of the arguments that it has read. It runs in a
     process of its own, which it ends at the time limit, or with the reason why there is no text.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.frame_errors import Error, Rates, held_at_unit
+from rbdc.algorithms.frame_errors import Error, InverseJacobian, held_at_unit
 from rbdc.algorithms.tools.linear import flat
 from rbdc.ir.loops import Statement
 from rbdc.model import Problem
@@ -29,7 +29,7 @@ def error_derivatives(model: Problem) -> list[Statement]:
         m.write("derror_dtarget", flat(made.by_target(m.read("target", TARGET))))
 
     def column(m: PathStep) -> None:
-        m.put("derror_dq", Rates.of(m.read("rates", 18)).along(m.column).scalars())
+        m.put("derror_dq", InverseJacobian.of(m.read("rates", 18)).along(m.column).scalars())
 
     return [once(model, rates), up(of_joint(model, once(model, column)))]
 

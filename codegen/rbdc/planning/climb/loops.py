@@ -11,7 +11,7 @@ from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.frames import REFERENCES
 from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
-from rbdc.ir.loops import LoopNest, Statement, Step, Table, every
+from rbdc.ir.loops import ConstantTable, LoopNest, Statement, Step, every
 from rbdc.model import Problem
 from rbdc.planning.climb import errors, motions, operational_space, pairs, placements
 from rbdc.planning.climb.columns import first_columns, frame_dofs
@@ -71,8 +71,8 @@ def _statements(model: Problem, function: Function) -> Sequence[Statement]:
     raise UnsupportedError(f"{function.name}: a function of a frame without loops over its path")
 
 
-def _integers(name: str, numbers: Sequence[int]) -> Table:
-    return Table(name, tuple((number,) for number in numbers), integer=True)
+def _integers(name: str, numbers: Sequence[int]) -> ConstantTable:
+    return ConstantTable(name, tuple((number,) for number in numbers), integer=True)
 
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:

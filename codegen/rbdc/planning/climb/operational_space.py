@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from rbdc.algorithms.operational_space import SIZE, lower_triangle, rows_above, switched
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, plus_diagonal
-from rbdc.ir.indices import Entry, Index, Variable, plus
-from rbdc.ir.loops import Clear, Loop, Statement, Table, WhereGiven
+from rbdc.ir.indices import Index, TableEntry, Variable, plus
+from rbdc.ir.loops import Clear, ConstantTable, Loop, Statement, WhereGiven
 from rbdc.model import Problem
 from rbdc.planning.climb import motions
 from rbdc.planning.climb.steps import OWN, PathStep, by_reference, of_joint, once, up
@@ -16,14 +16,14 @@ FELT = 21
 """Entries of a symmetric matrix (6, 6)."""
 
 
-def tables(model: Problem) -> list[Table]:
+def tables(model: Problem) -> list[ConstantTable]:
     """Return the rows above each row of M, and where the list of each begins."""
     above = rows_above(model)
     starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
     entries = [j for own in above for j in own] or [0]
     return [
-        Table("row_first", tuple((k,) for k in starts), integer=True),
-        Table("row_up", tuple((j,) for j in entries), integer=True),
+        ConstantTable("row_first", tuple((k,) for k in starts), integer=True),
+        ConstantTable("row_up", tuple((j,) for j in entries), integer=True),
     ]
 
 
@@ -116,7 +116,7 @@ def _kept(m: PathStep, felt: Matrix) -> Matrix:
 
 def _above(row: Index, step: Statement) -> Loop:
     """Return a loop over the rows above one."""
-    return Loop("e", Entry("row_first", row), Entry("row_first", plus(row, 1)), (step,))
+    return Loop("e", TableEntry("row_first", row), TableEntry("row_first", plus(row, 1)), (step,))
 
 
 def _along_path(
@@ -137,6 +137,6 @@ def _along_path(
 
     if model.coupled:
         return Loop("r", 0, model.nv, tuple(body("r", Variable("r"))), about, backward=True)
-    dofs = Entry("first_of", OWN), Entry("first_of", plus(OWN, 1))
-    inner = Loop("k", *dofs, tuple(body("column", Entry("column_of", Variable("k")))), backward=True)
+    dofs = TableEntry("first_of", OWN), TableEntry("first_of", plus(OWN, 1))
+    inner = Loop("k", *dofs, tuple(body("column", TableEntry("column_of", Variable("k")))), backward=True)
     return up(inner, about=about)

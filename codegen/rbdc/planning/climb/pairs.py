@@ -5,7 +5,7 @@ from __future__ import annotations
 from rbdc.algorithms.frame_pairs import SINGULAR, factorised
 from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
-from rbdc.ir.indices import Entry, Variable
+from rbdc.ir.indices import TableEntry, Variable
 from rbdc.ir.loops import Clear, Loop, Statement
 from rbdc.model import Problem
 from rbdc.planning.climb.steps import PathStep, by_reference, down, of_joint, once, up
@@ -27,7 +27,7 @@ def relative_jacobian(model: Problem) -> list[Statement]:
             s = Motion(s.linear + s.angular.cross(m.world.translation), s.angular)
         m.put("J", (-s).scalars())
 
-    others = of_joint(model, by_reference(model, other), own=Entry("other_path", Variable("i")))
+    others = of_joint(model, by_reference(model, other), own=TableEntry("other_path", Variable("i")))
     return [
         up(of_joint(model, by_reference(model, own)), stop=Variable("own_length")),
         up(others, stop=Variable("other_length"), about="the other frame"),

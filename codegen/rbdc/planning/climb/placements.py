@@ -8,7 +8,7 @@ from typing import Protocol
 from rbdc.algorithms.frame_placements import column_change, placement_change, placement_change_twice
 from rbdc.algorithms.frames import REFERENCES
 from rbdc.algorithms.kinematics import homogeneous
-from rbdc.ir.indices import Entry, Index, Variable
+from rbdc.ir.indices import Index, TableEntry, Variable
 from rbdc.ir.loops import Loop, Statement, Switch
 from rbdc.model import Problem
 from rbdc.planning.climb.steps import LENGTH, PathStep, of_joint, once, up
@@ -101,7 +101,7 @@ def _second(
         def pair(m: PathStep) -> None:
             m.put_pair(matrices, change(m, m.motion(array, k=6), m.motion(array, j=6), above=above))
 
-        inner = of_joint(model, once(model, pair, reference), own=Entry("path", Variable("e")), dof="j")
+        inner = of_joint(model, once(model, pair, reference), own=TableEntry("path", Variable("e")), dof="j")
         return up(of_joint(model, Loop("e", start, stop, (inner,))), about=about)
 
     seen = once(model, own, reference)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from rbdc.algorithms.frames import REFERENCES, expressed
-from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.indices import Index, TableEntry, Variable, plus
 from rbdc.ir.loops import Loop, Statement, Switch
 from rbdc.model import Problem
 from rbdc.planning.climb.columns import frame_dofs
@@ -78,13 +78,13 @@ class PathStep(StepRecorder):
 
     def _put(self, array: str, entries: Scalars, apart: int, **strides: int) -> None:
         values = {k * apart: x for k, x in enumerate(entries) if not is_zero(x)}
-        self.add_apart(array, values, **strides)
+        self.add_scattered(array, values, **strides)
 
 
 Text: TypeAlias = Callable[[PathStep], None]
 """Records the work for a degree of freedom, a body or the frame."""
 
-OWN = Entry("path", Variable("i"))
+OWN = TableEntry("path", Variable("i"))
 LENGTH = Variable("length")
 
 
@@ -126,5 +126,5 @@ def of_joint(
     body: tuple[Statement, ...] = bodies[0]
     if model.curves:
         cases = zip(("columns", "curvatures", "their derivatives"), bodies, strict=True)
-        body = (Switch(Entry("bend_of", Variable(dof)), tuple(cases)),)
-    return Loop(dof, Entry("first_of", own), Entry("first_of", plus(own, 1)), body)
+        body = (Switch(TableEntry("bend_of", Variable(dof)), tuple(cases)),)
+    return Loop(dof, TableEntry("first_of", own), TableEntry("first_of", plus(own, 1)), body)

@@ -14,10 +14,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.ir.indices import Entry, Multiple, Variable, plus
+from rbdc.ir.indices import Multiple, TableEntry, Variable, plus
 from rbdc.ir.loops import (
     Call,
     Clear,
+    ConstantTable,
     Copy,
     Loop,
     LoopNest,
@@ -26,7 +27,6 @@ from rbdc.ir.loops import (
     Statement,
     Step,
     Straight,
-    Table,
     WhereGiven,
 )
 from rbdc.ir.nodes import Program
@@ -169,7 +169,7 @@ def _known(plan: ColumnPlan) -> Step:
         p = (plan.system.solutions if below else plan.system.of_contacts)[side]
         found.setdefault(p.name, {})[(row - contacts if below else row) * p.shape[1] + column] = value
     for name, entries in found.items():
-        m.add_apart(entries, Place(name))
+        m.add_scattered(entries, Place(name))
     return m.step()
 
 
@@ -177,7 +177,7 @@ def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) ->
     """Return the solve for some blocks of columns: routines with rows written out, or a loop over strips of
     blocks, some of which may be zero.
     """
-    tables, routines = list[Table](), list[Routine]()
+    tables, routines = list[ConstantTable](), list[Routine]()
     if plan.looped:
         cut = [(strip, row_pairs(plan, strip)) for strip in strips(blocks)]
         for width in sorted({len(strip) for strip, pairs in cut if pairs}):
@@ -233,7 +233,7 @@ def _row(plan: ColumnPlan, row: SolveRow) -> Step:
     return _at(m, {})
 
 
-def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[Table]:
+def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[ConstantTable]:
     """Return tables of the pairs of rows: the offset of each pair in blocks, their pivots, the entry of L
     between them, and their first term (after the last one the end); and tables of the terms: the entries of L
     for both rows, and the offset of the other row.
@@ -246,13 +246,13 @@ def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair
             pairs.append((*begin, *pivots, within, len(terms)))
             terms += [(x, y, (i * plan.blocks + strip.start) // 2) for x, y, i in others]
     tables = {f"pairs_{name}": [*pairs, (0, 0, 0, 0, 0, len(terms))], f"terms_{name}": terms or [(0, 0, 0)]}
-    return [Table(key, tuple(rows), integer=True) for key, rows in tables.items()]
+    return [ConstantTable(key, tuple(rows), integer=True) for key, rows in tables.items()]
 
 
 def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Routine:
     """Return a loop over `count` pairs of rows, for strips of `width` blocks, in vectors of `lanes` lanes."""
     pairs, terms = (
-        [Entry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
+        [TableEntry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
         for table, size, variable in (("pairs", 6, K), ("terms", 3, T))
     )
     vectors, pair = width * plan.lanes // lanes, 2 * plan.lanes

@@ -11,7 +11,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.ir.loops import Clear, Loop, Statement
 from rbdc.model import WORLD
 from rbdc.planning.loops.recording import COLUMNS, Scope
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
@@ -39,7 +39,7 @@ class Where(NamedTuple):
 
 
 @dataclass
-class Known:
+class KnownArray:
     """Properties of an array that earlier runs of a text found.
 
     kind: type of its quantities.
@@ -89,9 +89,9 @@ class Arrays:
     explained at `Loops`.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: TreeTables) -> None:
         self.tree = tree
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, KnownArray] = {}
         self.needed: set[str] = set()
         self.dry = True
         self._begin()
@@ -162,29 +162,31 @@ class Arrays:
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> LoopArray[Quantity]:
-        return self.found(self.prefix + name, kind, world)
+        return self.named(self.prefix + name, kind, world)
 
-    def found(
+    def named(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> LoopArray[Quantity]:
         """Return an array by its name in the C."""
-        known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind)))
+        known = self.known.setdefault(name, KnownArray(kind, getattr(kind, "of", kind)))
         if known.cleared:
             self.statements.append(Clear(name, known.cleared))
         return LoopArray(self, name, known, world)
 
     def given(self, name: str, kind: Callable[..., Quantity], size: int) -> LoopArray[Quantity]:
         """Return an input by bodies, as quantities of so many numbers each."""
-        known = self.known.setdefault(name, Known(kind, getattr(kind, "of", kind), size, set(range(size))))
+        known = self.known.setdefault(
+            name, KnownArray(kind, getattr(kind, "of", kind), size, set(range(size)))
+        )
         return LoopArray(self, name, known, None)
 
-    def found_first(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
+    def from_first_loop(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
         """Return a quantity that the first loop computes, and store it from now on."""
         name = self.first + name
         if name not in self.needed:
             self.needed.add(name)
             self.growing = True
-        return self.found(name, kind)[at]
+        return self.named(name, kind)[at]
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
         """Yield a loop over columns or rows within the current loop, which passes a quantity to it."""
@@ -210,7 +212,7 @@ def _tangent(kind: type[Tangent], value: Scalar, rate: Scalar) -> Scalar:
 class LoopArray(Array[Quantity]):
     """An array of the C."""
 
-    def __init__(self, m: Arrays, name: str, known: Known, world: Quantity | None) -> None:
+    def __init__(self, m: Arrays, name: str, known: KnownArray, world: Quantity | None) -> None:
         self.m, self.name, self.known, self.world = m, name, known, world
 
     def __getitem__(self, at: At) -> Quantity:

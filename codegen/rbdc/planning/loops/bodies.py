@@ -9,7 +9,7 @@ from typing import Any
 from rbdc.algorithms.tools.machine import Body, Column, Index, Quantity
 from rbdc.errors import UnsupportedError
 from rbdc.ir import indices
-from rbdc.ir.indices import Entry, Variable, plus
+from rbdc.ir.indices import TableEntry, Variable, plus
 from rbdc.ir.loops import Loop
 from rbdc.model import WORLD
 from rbdc.planning.loops.arrays import SAME, Arrays, Where
@@ -59,16 +59,16 @@ class LoopBody(Body):
                     continue
                 if name == "S":
                     for k in self.columns():
-                        self.m.found(first + name, Motion)[k] = k.s
+                        self.m.named(first + name, Motion)[k] = k.s
                 elif name == "O":
                     if self.rooted:
-                        self.m.found(first + name, Vector3)[self] = self._in_parent().translation
+                        self.m.named(first + name, Vector3)[self] = self._in_parent().translation
                 else:
                     value: Any = self.placement() if name == "X" else self.inertia()
-                    self.m.found(first + name, type(value))[self] = value
+                    self.m.named(first + name, type(value))[self] = value
 
     def placement(self) -> Placement:
-        return self._first_placement if self.placing else self.m.found_first("X", Placement, self)
+        return self._first_placement if self.placing else self.m.from_first_loop("X", Placement, self)
 
     @cached_property
     def _first_placement(self) -> Placement:
@@ -77,7 +77,7 @@ class LoopBody(Body):
             return local
         if self.rooted:
             return Placement(local.rotation, Vector3.zero())
-        return self.m.found_first("X", Placement, self.parent).compose(local)
+        return self.m.from_first_loop("X", Placement, self.parent).compose(local)
 
     def _in_parent(self) -> Placement:
         """Return its frame in the parent's at q."""
@@ -101,13 +101,13 @@ class LoopBody(Body):
         if self.rooted:
             above = Placement(constant.rotation, constant.translation - self._in_parent().translation)
         else:
-            above = self.m.found_first("X", Placement, self.parent).compose(constant)
+            above = self.m.from_first_loop("X", Placement, self.parent).compose(constant)
         return above.compose(Placement.of(self.constants("chosen")).inverse())
 
     def inertia(self) -> MomentInertia:
         if not self.m.one_frame:
             return self._in_own_frame()
-        return self._first_inertia if self.placing else self.m.found_first("I", MomentInertia, self)
+        return self._first_inertia if self.placing else self.m.from_first_loop("I", MomentInertia, self)
 
     @cached_property
     def _first_inertia(self) -> MomentInertia:
@@ -134,12 +134,12 @@ class LoopBody(Body):
         yield from () if self.rooted else (k for k, _ in first.above(0.0))
 
     def below(self) -> Iterator[Column]:
-        end = Entry("dof_end", BODY)
-        stop = Entry("up_end", plus(end, -1))
+        end = TableEntry("dof_end", BODY)
+        stop = TableEntry("up_end", plus(end, -1))
         return self._onwards(end, stop, "columns that it carries") if _branches(self.m) else iter(())
 
     def onwards(self) -> Iterator[Column]:
-        return self._onwards(Entry("dof_of", BODY), len(self.m.tree.dofs), "columns from its own on")
+        return self._onwards(TableEntry("dof_of", BODY), len(self.m.tree.dofs), "columns from its own on")
 
     def _onwards(self, first: indices.Index, stop: indices.Index, about: str) -> Iterator[Column]:
         loop, column = Loop("k", first, stop, (), about), LoopColumn(self.m, Where("k", 0, "column"))
@@ -190,41 +190,41 @@ class LoopColumn(Column):
 
     @property
     def s(self) -> Motion:  # type: ignore[override]  # read where it is needed
-        return self._s or self.m.found_first("S", Motion, self)
+        return self._s or self.m.from_first_loop("S", Motion, self)
 
     @property
     def number(self) -> indices.Index:
         """Its index."""
         return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
 
-    def _joint(self, table: str) -> Entry:
+    def _joint(self, table: str) -> TableEntry:
         """Return the entry of its body in a table."""
-        return Entry(table, BODY if self.at.row == "dof" else Entry("body_of", self.number))
+        return TableEntry(table, BODY if self.at.row == "dof" else TableEntry("body_of", self.number))
 
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         first, end = self._joint("dof_of"), self._joint("dof_end")
         return self._inner(SAME, first, end, "rows of the same joint", carried)
 
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        stop, about = Entry("up_own", self._joint("dof_of")), "rows and columns of the joints above"
+        stop, about = TableEntry("up_own", self._joint("dof_of")), "rows and columns of the joints above"
         return self._path(stop, about, carried) if _branches(self.m) else iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        return self._path(Entry("up_own", self.number), "columns before it", carried)
+        return self._path(TableEntry("up_own", self.number), "columns before it", carried)
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         end, about = self._joint("dof_end"), "rows and columns of the joints below"
-        stop = Entry("up_end", plus(end, -1))
+        stop = TableEntry("up_end", plus(end, -1))
         return self._inner(BELOW, end, stop, about, carried) if _branches(self.m) else iter(())
 
-    def _path(self, stop: Entry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
+    def _path(self, stop: TableEntry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         if not (self.m.one_frame or is_number(carried)):
             raise UnsupportedError("loops carry quantities up a path in one frame alone")
         if any(self.m.tree.paths.above(k) for k in range(len(self.m.tree.dofs))):
-            yield from self._inner(ABOVE, Entry("up_start", self.number), stop, about, carried)
+            yield from self._inner(ABOVE, TableEntry("up_start", self.number), stop, about, carried)
 
     def _inner(
-        self, rows: Sequence[str], first: indices.Index, stop: Entry, about: str, carried: Quantity
+        self, rows: Sequence[str], first: indices.Index, stop: TableEntry, about: str, carried: Quantity
     ) -> Iterator[tuple[Column, Quantity]]:
         """Yield a loop over columns by one of these rows; each loop around it uses another row."""
         depth = len(self.m.scopes)

@@ -13,7 +13,7 @@ from rbdc.algorithms.contacts.motion import ContactMotion
 from rbdc.algorithms.kinematics import TreeMotion
 from rbdc.algorithms.tools.machine import Index
 from rbdc.errors import UnsupportedError
-from rbdc.ir.indices import Entry, plus
+from rbdc.ir.indices import TableEntry, plus
 from rbdc.ir.loops import Loop
 from rbdc.model import WORLD, Contact
 from rbdc.model.contacts import held_at
@@ -51,7 +51,7 @@ class LoopContact:
         gains: include its own gains, and its target.
         """
         m, body = self.m, self.contact.first.body
-        origin = m.found_first("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
+        origin = m.from_first_loop("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
         moved = m.array("motion", SpatialMotion)[Index(Where("held"))]
         frame, gravity = Placement(Rotation.identity(), origin), Motion(m.gravity, Vector3.zero())
         tree = TreeMotion(m.tree.model, (), (), {body: moved.v}, {body: moved.a + gravity}, frame)
@@ -65,13 +65,15 @@ class LoopContact:
     def first(self) -> Placement:
         """Its frame."""
         own = self.m.constants("contact_frame", "c", self.m.tree.model.contacts.index(self.contact))
-        return self.m.found_first("X", Placement, Index(Where("held"))).compose(Placement.of(own))
+        return self.m.from_first_loop("X", Placement, Index(Where("held"))).compose(Placement.of(own))
 
     def columns(self) -> Iterator[dynamics.Column]:
         """Yield the columns of J, for the joints that carry it."""
-        motion, last = self.motion(), Entry("contact_dof_of", CONTACT)
+        motion, last = self.motion(), TableEntry("contact_dof_of", CONTACT)
         place = motion.first.translation if motion.contact.whole else motion.first
-        loop = Loop("d", Entry("up_start", last), plus(Entry("up_own", last), 1), (), "columns of J")
+        loop = Loop(
+            "d", TableEntry("up_start", last), plus(TableEntry("up_own", last), 1), (), "columns of J"
+        )
         column = LoopColumn(self.m, Where("up", 0, "up_column"))
         for k, (carried, switch) in self.m.inner(loop, column, (place, self.switch)):
             first = carried if isinstance(carried, Placement) else Placement(Rotation.identity(), carried)
@@ -84,7 +86,7 @@ def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
     own = m.tree.model.contacts
     firsts = [next(contact for contact in own if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
     titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]
-    return m.by_kind(Loop("c", 0, len(own), (), about), Entry("contact_kind_of", CONTACT), titled)
+    return m.by_kind(Loop("c", 0, len(own), (), about), TableEntry("contact_kind_of", CONTACT), titled)
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:

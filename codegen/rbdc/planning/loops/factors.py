@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from rbdc.algorithms.tools.elimination import Row, RowMachine
 from rbdc.algorithms.tools.machine import Index
 from rbdc.ir import indices
-from rbdc.ir.indices import Entry, plus
+from rbdc.ir.indices import TableEntry, plus
 from rbdc.ir.loops import Loop
 from rbdc.planning.loops.arrays import Where
 from rbdc.planning.loops.machine import Loops
@@ -68,8 +68,8 @@ class LoopRow(Row):
     def _at(self, index: str) -> LoopRow:
         return LoopRow(self.m, index, self.paths)
 
-    def _table(self, column: str) -> Entry:
-        return Entry(f"{self.paths}_{column}", DOF)
+    def _table(self, column: str) -> TableEntry:
+        return TableEntry(f"{self.paths}_{column}", DOF)
 
 
 def invert(m: Loops, inverse: str) -> None:
@@ -92,7 +92,7 @@ def invert(m: Loops, inverse: str) -> None:
             h[c, k] = h[k, c]
 
 
-class Block:
+class ColumnBlock:
     """Columns of a matrix side by side: `size` entries of each row from an offset, which moves by
     `strides`.
     """
@@ -115,13 +115,13 @@ class Block:
         return {row.at.entry: self.m.tree.nv, **self.strides}
 
 
-def _blocks(m: Loops, matrix: str) -> Iterator[Block]:
+def _blocks(m: Loops, matrix: str) -> Iterator[ColumnBlock]:
     """Yield all columns of a row: whole blocks and the rest."""
     count, rest = divmod(m.tree.nv, BLOCK)
     for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
-        yield Block(m, matrix, BLOCK, 0, c=BLOCK)
+        yield ColumnBlock(m, matrix, BLOCK, 0, c=BLOCK)
     if rest:
-        yield Block(m, matrix, rest, m.tree.nv - rest)
+        yield ColumnBlock(m, matrix, rest, m.tree.nv - rest)
 
 
 def solve_rows(m: Loops, factors: str, b: str) -> None:

@@ -10,7 +10,7 @@ from typing import Self, TypeVar, cast
 from rbdc.algorithms.tools.composed import ComposedMachine, Factor, Scheme, Step
 from rbdc.algorithms.tools.machine import Array, At, Index, Quantity
 from rbdc.ir import indices
-from rbdc.ir.indices import Entry, Variable
+from rbdc.ir.indices import TableEntry, Variable
 from rbdc.ir.loops import Clear, Loop, Statement, Switch, WhereGiven
 from rbdc.planning.loops.arrays import Arrays, LoopResult, LoopTable, Place, Stepped, Where
 from rbdc.planning.loops.bodies import LoopBody, LoopColumn
@@ -68,12 +68,12 @@ class Loops(Arrays, ComposedMachine):
     def _bodies(self, about: str, *, backward: bool) -> Iterator[LoopBody]:
         loop = Loop("i", 0, len(self.tree.kind_of), (), about, backward)
         bodies = [(kind.title, LoopBody(self, kind, placing=not self.placed)) for kind in self.tree.kinds]
-        for body in self.by_kind(loop, Entry("kind_of", BODY), bodies):
+        for body in self.by_kind(loop, TableEntry("kind_of", BODY), bodies):
             yield body
             body.keep()
         self.placed = True
 
-    def by_kind(self, loop: Loop, on: Entry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
+    def by_kind(self, loop: Loop, on: TableEntry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
         """Yield a loop whose body is selected by an index, for each of several places, which have titles."""
         cases = []
         for title, place in places:
@@ -152,8 +152,8 @@ class Loops(Arrays, ComposedMachine):
     def same_joint(self, j: Index) -> Iterator[Index]:
         return self._repeated(self._joint("dof_of", j), self._joint("dof_end", j))
 
-    def _joint(self, table: str, j: Index) -> Entry:
-        return Entry(table, Entry("body_of", Variable(j.at.row)))
+    def _joint(self, table: str, j: Index) -> TableEntry:
+        return TableEntry(table, TableEntry("body_of", Variable(j.at.row)))
 
     def mixed(
         self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *given: str

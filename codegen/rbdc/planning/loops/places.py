@@ -50,7 +50,7 @@ class PlaceRecorder:
         """Store numbers from a place on, or add them to the stored ones."""
         self._trace.store(self._name(place, wide=False, adds=adds), 0, values)
 
-    def add_apart(self, values: Mapping[int, Scalar], place: Place) -> None:
+    def add_scattered(self, values: Mapping[int, Scalar], place: Place) -> None:
         """Add numbers to entries so far from a place."""
         name = self._name(place, wide=False, adds=True)
         for entry, x in values.items():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rbdc.errors import UnsupportedError
 from rbdc.ir.from_casadi import Recorder, from_casadi, names_in, symbols
-from rbdc.ir.indices import Entry, Index, Variable
+from rbdc.ir.indices import Index, TableEntry, Variable
 from rbdc.ir.lanes import in_lanes
 from rbdc.ir.loops import Loop, Place, Statement, Step
 from rbdc.ir.nodes import Program
@@ -25,27 +25,27 @@ from rbdc.spatial.scalars import is_number, is_zero
 BODY, DOF, UP, ABOVE, ANGLE, CONTACT = map(Variable, "ikdenc")
 COLUMNS: Mapping[str, Index] = {
     **{name: Variable(name) for name in "jspt"},
-    "up": Entry("up", UP),
-    "top": Entry("up", ABOVE),
+    "up": TableEntry("up", UP),
+    "top": TableEntry("up", ABOVE),
 }
 """Columns of inner loops: of the same joint, below and above, then those of loops within these."""
 INDICES: Mapping[str, Index] = {
-    "parent": Entry("parent_of", BODY),
-    "at_q": Entry("q_of", BODY),
-    "at_v": Entry("v_of", BODY),
-    "dof": Entry("dof_of", BODY),
-    "turn": Entry("turn_of", BODY),
-    "entry": Entry("q_of_turning", ANGLE),
-    "b": Entry("body_of", DOF),
-    "column": Entry("column_of", DOF),
+    "parent": TableEntry("parent_of", BODY),
+    "at_q": TableEntry("q_of", BODY),
+    "at_v": TableEntry("v_of", BODY),
+    "dof": TableEntry("dof_of", BODY),
+    "turn": TableEntry("turn_of", BODY),
+    "entry": TableEntry("q_of_turning", ANGLE),
+    "b": TableEntry("body_of", DOF),
+    "column": TableEntry("column_of", DOF),
     **COLUMNS,
-    **{f"{name}_column": Entry("column_of", index) for name, index in COLUMNS.items()},
-    **{f"{name}_body": Entry("body_of", index) for name, index in COLUMNS.items()},
-    "above": Entry("row_up", ABOVE),
-    "held_above": Entry("held_up", ABOVE),
-    "held": Entry("contact_body_of", CONTACT),
-    "held_root": Entry("contact_root_of", CONTACT),
-    "held_row": Entry("contact_row_of", CONTACT),
+    **{f"{name}_column": TableEntry("column_of", index) for name, index in COLUMNS.items()},
+    **{f"{name}_body": TableEntry("body_of", index) for name, index in COLUMNS.items()},
+    "above": TableEntry("row_up", ABOVE),
+    "held_above": TableEntry("held_up", ABOVE),
+    "held": TableEntry("contact_body_of", CONTACT),
+    "held_root": TableEntry("contact_root_of", CONTACT),
+    "held_row": TableEntry("contact_row_of", CONTACT),
 }
 """Indices by the names that places have for them; others are variables of loops.
 
@@ -78,13 +78,13 @@ class _Target(NamedTuple):
     array: the array.
     strides: the indices of the place.
     adds: whether it adds to the stored values.
-    apart: whether it is one argument although its entries are not contiguous.
+    scattered: whether it is one argument although its entries are not contiguous.
     """
 
     array: str
     strides: tuple[tuple[str, int], ...]
     adds: bool = False
-    apart: bool = False
+    scattered: bool = False
 
 
 class StepRecorder:
@@ -146,9 +146,9 @@ class StepRecorder:
             sums = {k: added[k] + x if k in added else x for k, x in enumerate(values, offset)}
             self._stored.setdefault(target._replace(adds=True), {}).update(sums)
 
-    def add_apart(self, array: str, values: Mapping[int, Scalar], **strides: int) -> None:
+    def add_scattered(self, array: str, values: Mapping[int, Scalar], **strides: int) -> None:
         """Add values to entries so far from a place."""
-        self._stored[_Target(array, tuple(strides.items()), adds=True, apart=True)] = dict(values)
+        self._stored[_Target(array, tuple(strides.items()), adds=True, scattered=True)] = dict(values)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         """Name values and their formula for the reader of the C."""
@@ -208,9 +208,9 @@ class StepRecorder:
     def _written(self) -> Iterator[tuple[str, _Argument]]:
         """Yield the stored arguments by name, with contiguous entries combined."""
         for target, stored in self._stored.items():
-            firsts = [0] if target.apart else [k for k in sorted(stored) if k - 1 not in stored]
+            firsts = [0] if target.scattered else [k for k in sorted(stored) if k - 1 not in stored]
             for first in firsts:
-                entries = (*stored,) if target.apart else ()
+                entries = (*stored,) if target.scattered else ()
                 keys = entries or takewhile(stored.__contains__, count(first))
                 values = [stored[k] for k in keys]
                 yield _name(target, first), _Argument(_place(target, first), values, entries, target.adds)

@@ -23,7 +23,7 @@ from rbdc.planning.loops import contacts, drives
 from rbdc.planning.loops.bodies import LoopBody
 from rbdc.planning.loops.factors import LoopRows, invert, solve_rows
 from rbdc.planning.loops.machine import Loops
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Motion, Scalar
 
 MAXIMUM_BODIES = 1000
@@ -158,7 +158,7 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
     """Return the method with the fewest operations for this model, and its loops, for a function whose record
     has loops.
     """
-    named, tree = function.policy.rolled, Tree(model)
+    named, tree = function.policy.rolled, TreeTables(model)
     made = {
         name: nest(tree, RECURSIONS[named[name]], function.declaration) for name in _methods(named, model)
     }
@@ -166,7 +166,7 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
     return method, made[method]
 
 
-def nest(tree: Tree, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:
+def nest(tree: TreeTables, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:
     """Return a text as loops, with the tables and arrays that it uses.
 
     The text is called with a machine and the names of the function's outputs.

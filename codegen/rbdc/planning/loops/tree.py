@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
-from rbdc.ir.loops import Table
+from rbdc.ir.loops import ConstantTable
 from rbdc.model import WORLD, Contact, Problem
 from rbdc.model.contacts import row_slices
 from rbdc.model.joints import JointType
@@ -39,7 +39,7 @@ class BodyKind:
         return "on the world" if self.rooted else f"{self.joint.kind} joint"
 
 
-class Tree:
+class TreeTables:
     """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
 
     def __init__(self, model: Problem) -> None:
@@ -151,20 +151,20 @@ class Tree:
         """The kinds of contacts, see `kind_of`."""
         return list(dict.fromkeys(map(kind_of, self.model.contacts)))
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> ConstantTable | None:
         """Return the table with this name in the C; None if no table has it."""
         indices = self.contact_indices if name.startswith(("contact_", "held_")) else self.indices
         if name in indices:
-            return Table(name, tuple((x,) for x in indices[name]), integer=True)
+            return ConstantTable(name, tuple((x,) for x in indices[name]), integer=True)
         if name in self.constants:
             kept, rows = self.kept[name], self.constants[name]
             owners = self.model.contacts if name == "contact_frame" else self.model.bodies
             names = tuple(owner.name for owner in owners)
-            return Table(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
+            return ConstantTable(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
         if name == "turning_coupling":
-            return Table(name, tuple(self.constants["coupling"][k] for k in self.turning))
+            return ConstantTable(name, tuple(self.constants["coupling"][k] for k in self.turning))
         if name in ("armature", "damping"):
-            return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
+            return ConstantTable(name, tuple((float(x),) for x in getattr(self.model, name)))
         return None
 
 

@@ -13,12 +13,25 @@ from dataclasses import replace
 
 from rbdc.algorithms.derivatives.second_order import Operators
 from rbdc.algorithms.dynamics.coriolis import Direction
-from rbdc.ir.indices import Entry, Index, Multiple, Sum
+from rbdc.ir.indices import Index, Multiple, Sum, TableEntry
 from rbdc.ir.loops import Call, Loop, Place, Statement, Switch
-from rbdc.planning.paths.layout import Layout
+from rbdc.planning.paths.layout import PathLayout
 from rbdc.planning.paths.products import DEEP, R, TiledProduct, product
-from rbdc.planning.paths.steps import PathStep, Text, once, operators_of, over
-from rbdc.planning.paths.tables import ABOVE, COUNT, DEPTH, FIRST, B, D, E, Joint, K, PathTables, X, blocks_of
+from rbdc.planning.paths.steps import DofRecorder, Text, once, operators_of, over
+from rbdc.planning.paths.tables import (
+    ABOVE,
+    COUNT,
+    DEPTH,
+    FIRST,
+    B,
+    D,
+    E,
+    JointIndices,
+    K,
+    PathTables,
+    X,
+    blocks_of,
+)
 from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 TERMS = DEPTH
@@ -27,30 +40,30 @@ FQ, FV = 27, 33
 """Rows of operators where fq and fv begin."""
 
 
-def arrays(made: Layout) -> dict[str, int]:
+def arrays(layout: PathLayout) -> dict[str, int]:
     """Return the arrays of the loops below."""
-    n, columns = made.size, made.columns
+    n, columns = layout.size, layout.columns
     sizes = {
         "x": 3 * columns * n,
-        "sums": (12 * 3 + 9) * columns * len(made.joints),
-        "turned": 12 * made.lanes,
+        "sums": (12 * 3 + 9) * columns * len(layout.joints),
+        "turned": 12 * layout.lanes,
     }
-    sizes |= {"weights": made.widest * TERMS * columns, "r_of": made.widest * 3 * columns, "own": TERMS}
-    return sizes | {"terms": 3 * TERMS * columns + made.lanes}
+    sizes |= {"weights": layout.widest * TERMS * columns, "r_of": layout.widest * 3 * columns, "own": TERMS}
+    return sizes | {"terms": 3 * TERMS * columns + layout.lanes}
 
 
 class Accelerations:
     """The loops that fill qq, vv, qv by (acceleration, q, v) and qt by (acceleration, q, torque)."""
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
-        self.path, self.made = path, path.made
+        self.path, self.layout = path, path.layout
         self.qq, self.vv, self.qv, self.qt = outputs
-        self.n, self.columns = self.made.size, self.made.columns
+        self.n, self.columns = self.layout.size, self.layout.columns
         self.row = 3 * self.columns  # of X, and of arrays with its columns
 
     def statements(self) -> Iterator[Statement]:
         """Yield all of them."""
-        made, joints = self.made, len(self.made.joints)
+        layout, joints = self.layout, len(self.layout.joints)
         yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv] by rows")
         yield Loop("e", 0, joints, tuple(self._down()), "H, L and b, from the leaves up", backward=True)
         yield Loop("e", 0, joints, tuple(self._up()), "Y, from the root down")
@@ -60,20 +73,20 @@ class Accelerations:
         )
         about = "qq so far holds one of two terms of each entry: m += m^T"
         yield Loop("r", 0, self.n, (self._symmetrised(),), about)
-        if made.free:
+        if layout.free:
             yield Loop("r", 0, self.n, (self._step(self._root_pair),), "two directions of the free root")
-        if made.same:
+        if layout.same:
             yield self._listed("apart_of", self._same_joint(), about="two directions of one joint")
 
     def _step(self, text: Text) -> Statement:
-        return once(self.made, text)
+        return once(self.layout, text)
 
     def _listed(self, table: str, *body: Statement, about: str) -> Loop:
         return Loop("e", 0, len(self.path.columns[table]), body, about)
 
     def _across(self, text: Text, begin: int, end: Index) -> Loop:
         """Return a loop over whole vectors."""
-        return Loop("k", begin, end, (self._step(text),), step=self.made.lanes)
+        return Loop("k", begin, end, (self._step(text),), step=self.layout.lanes)
 
     def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
         """Return rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L (6)
@@ -82,33 +95,33 @@ class Accelerations:
         pitch, size = self.row if row < 12 else self.columns, (12 * 3 + 9) * self.columns
         return Place("sums", ((joint, size), (at, 1)), row * self.row, pitch=pitch)
 
-    def _sums_of(self, m: PathStep, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
+    def _sums_of(self, m: DofRecorder, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
         """Return Y and the operators of a joint; `others` is the number of entries of L and b."""
         y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
         return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
 
     def _x(self) -> Iterator[Statement]:
-        def copy(m: PathStep, at: Index, count: int | None) -> None:
+        def copy(m: DofRecorder, at: Index, count: int | None) -> None:
             values = m.vectors(1, Place("inverse", ((D, self.n), (at, 1))))
             m.put(values, Place("x", ((D, self.row), (at, 1)), count=count))
 
-        def zeros(m: PathStep) -> None:
+        def zeros(m: DofRecorder) -> None:
             m.store([0.0] * (self.columns - self.n), Place("x", ((D, self.row),), self.n))
 
-        yield from over(self.made, self.n, copy)
+        yield from over(self.layout, self.n, copy)
         if self.columns > self.n:
             yield self._step(zeros)
         y, rows = self.path.tree_rows(D)
         row, matrix = Place("inverse", ((D, self.n), (y, 1))), Place("sides", ((y, 2 * self.columns),))
         yield from product(
-            self.made, row, matrix, Place("x", ((D, self.row),), self.columns), 2 * self.columns, rows
+            self.layout, row, matrix, Place("x", ((D, self.row),), self.columns), 2 * self.columns, rows
         )
 
     def _down(self) -> Iterator[Statement]:
-        joint, above = Joint(E), Entry("joint_above", E)
+        joint, above = JointIndices(E), TableEntry("joint_above", E)
 
         def own(dof: Index, *, adds: bool) -> tuple[Statement, ...]:
-            def text(m: PathStep, rows: int) -> None:
+            def text(m: DofRecorder, rows: int) -> None:
                 op, (x,) = (
                     m.numbers(rows, m.rows("op", dof)),
                     m.vectors(1, Place("x", ((dof, self.row), (K, 1)))),
@@ -121,63 +134,64 @@ class Accelerations:
             return whole, self._across(lambda m: text(m, 6), self.columns, self.row)
 
         def merged(*, adds: bool) -> tuple[Statement, ...]:
-            def text(m: PathStep) -> None:
+            def text(m: DofRecorder) -> None:
                 m.put(m.vectors(1, self._sums(E, 6)), self._sums(above, 6), adds=adds)
 
             return (self._across(text, 0, 6 * self.row + 9 * self.columns),)
 
         leaf = ("others are there", own(joint.dof, adds=True)), ("a leaf", own(joint.dof, adds=False))
-        yield Switch(Entry("is_leaf", E), leaf)
-        if self.made.pairs:
+        yield Switch(TableEntry("is_leaf", E), leaf)
+        if self.layout.pairs:
             yield joint.loop(*own(D, adds=True), further=1)
         cases = (
             ("a root", ()),
             ("the first there", merged(adds=False)),
             ("others are there", merged(adds=True)),
         )
-        yield Switch(Entry("merge_of", E), cases)
+        yield Switch(TableEntry("merge_of", E), cases)
 
     def _up(self) -> Iterator[Statement]:
-        above, total = Entry("joint_above", E), Place("total")
+        above, total = TableEntry("joint_above", E), Place("total")
 
-        def load(m: PathStep) -> None:
+        def load(m: DofRecorder) -> None:
             m.put(m.vectors(6, self._sums(above, 0)), total)
 
-        def add(m: PathStep) -> None:
+        def add(m: DofRecorder) -> None:
             (x,) = m.vectors(1, Place("x", ((D, self.row), (K, 1))))
             m.put([value * x for value in m.direction(D).s.scalars()], total, adds=True)
 
-        def store(m: PathStep) -> None:
+        def store(m: DofRecorder) -> None:
             m.put(m.vectors(6, total), self._sums(E, 0))
 
-        sums = (self._step(load), Joint(above).loop(self._step(add)), self._step(store))
-        lower = Loop("k", 0, self.row, sums, step=self.made.lanes)
+        sums = (self._step(load), JointIndices(above).loop(self._step(add)), self._step(store))
+        lower = Loop("k", 0, self.row, sums, step=self.layout.lanes)
         root = self._across(lambda m: m.put([0.0] * 6, self._sums(E, 0)), 0, self.row)
-        yield Switch(Entry("is_root", E), (("below another joint", (lower,)), ("a root", (root,))))
+        yield Switch(TableEntry("is_root", E), (("below another joint", (lower,)), ("a root", (root,))))
 
     def _rooted(self) -> Statement:
-        def zeros(m: PathStep, at: Index, count: int | None) -> None:
+        def zeros(m: DofRecorder, at: Index, count: int | None) -> None:
             for array in (self.qq, self.qv, self.qt):
                 m.put(
-                    [0.0], Place(array, ((R, self.n**2), (Entry("rooted", E), self.n), (at, 1)), count=count)
+                    [0.0],
+                    Place(array, ((R, self.n**2), (TableEntry("rooted", E), self.n), (at, 1)), count=count),
                 )
 
-        return Loop("r", 0, self.n, tuple(over(self.made, max(self.made.root, 1) * self.n, zeros)))
+        return Loop("r", 0, self.n, tuple(over(self.layout, max(self.layout.root, 1) * self.n, zeros)))
 
     def _by_joint(self) -> Iterator[Statement]:
-        joint = Entry("lower_of", E)
-        yield Joint(joint).loop(self._weigh(joint), *self._multiply(joint), *self._products())
-        yield Joint(joint).loop(*self._velocities())  # adds to products of all directions of the joint
+        joint = TableEntry("lower_of", E)
+        yield JointIndices(joint).loop(self._weigh(joint), *self._multiply(joint), *self._products())
+        yield JointIndices(joint).loop(*self._velocities())  # adds to products of all directions of the joint
 
     def _weights(self, at: Index, array: str = "weights", rows: int = TERMS) -> Place:
         """Return weights of the direction d of its joint."""
-        nth = ((Entry("nth_of", D), rows * self.columns),) if self.made.several else ()
+        nth = ((TableEntry("nth_of", D), rows * self.columns),) if self.layout.several else ()
         return Place(array, (*nth, (at, 1)), pitch=self.columns)
 
     def _weigh(self, joint: Index) -> Loop:
         """Store the weights of a degree of freedom for every row of M^-1: -Y, -Q2, -Q1, and R."""
 
-        def text(m: PathStep) -> None:
+        def text(m: DofRecorder) -> None:
             d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
             m.give(
                 self._weights(R),
@@ -188,7 +202,7 @@ class Accelerations:
             rates = ("R = 2 f x u + L w + n x w", "r", sums.u11(d.s).scalars())
             m.give(self._weights(R, "r_of", 3), rates)
 
-        return Loop("r", 0, self.columns, (self._step(text),), step=self.made.lanes)
+        return Loop("r", 0, self.columns, (self._step(text),), step=self.layout.lanes)
 
     def _multiply(self, joint: Index) -> Iterator[Statement]:
         """Yield terms that the weights of degree of freedom d multiply.
@@ -197,44 +211,44 @@ class Accelerations:
         psiddot, w(psidot). By v: A3 s + A1 sigma, sigma, w. By q and v of the joints below: s x* fq and s x*
         fv. If a joint has one direction, its terms by its own q twice are halved, because qq is symmetrised.
         """
-        by_q, by_v, own = self.columns, 2 * self.columns, Joint(joint)
+        by_q, by_v, own = self.columns, 2 * self.columns, JointIndices(joint)
 
         def place(at: Index, offset: int, count: Index | None = None) -> Place:
             return Place("terms", ((at, 1),), offset, pitch=self.row, count=count)
 
-        def columns(m: PathStep) -> None:
+        def columns(m: DofRecorder) -> None:
             y, sums = self._sums_of(m, joint, K, 0)
             turned = m.operators(D).a1(y) + m.direction(D).s.cross_force(sums.i_s)
             m.put([*turned.scalars(), *y.scalars(), *[0.0] * 3], place(K, 0))
 
-        def above(m: PathStep, at: Index, count: Index) -> None:
+        def above(m: DofRecorder, at: Index, count: Index) -> None:
             o, k = m.operators(D), m.direction(at, wide=True)
             moved = (o.a3(k.s) + o.a1(k.sigma)).scalars()
             m.put(_by_q(o, k), place(at, by_q, count), adds=True)
             m.put([*moved, *k.sigma.scalars(), *k.s.angular.scalars()], place(at, by_v, count), adds=True)
 
-        def roots(m: PathStep) -> None:
-            for begin, count in self.made.root_parts:
+        def roots(m: DofRecorder) -> None:
+            for begin, count in self.layout.root_parts:
                 above(m, begin, count)
 
         def below(force: int, offset: int, start: Index) -> Loop:
-            def text(m: PathStep) -> None:
+            def text(m: DofRecorder) -> None:
                 turned = m.direction(D).s.cross_force(Force.of(m.vectors(6, m.rows("op", K, force))))
                 m.put(turned.scalars(), place(K, offset, Sum(own.end, Multiple(-1, K))), adds=True)
 
-            return Loop("k", start, own.end, (self._step(text),), step=self.made.lanes)
+            return Loop("k", start, own.end, (self._step(text),), step=self.layout.lanes)
 
-        def twice(m: PathStep) -> None:
+        def twice(m: DofRecorder) -> None:
             m.store([0.5 * x for x in _by_own(m.operators(D), m.direction(D))], place(D, by_q), adds=True)
 
         yield self._across(columns, 0, self.row)
-        if self.made.free:
+        if self.layout.free:
             yield self._step(roots)
         yield blocks_of(self._step(lambda m: above(m, FIRST, ABOVE)), stop="above_end")
         yield below(FV, by_v, own.dof)
         once_more = (self._step(twice),)
         cases = ("several", ()), ("one direction", once_more)
-        yield from (Switch(Entry("is_single", joint), cases),) if self.made.several else once_more
+        yield from (Switch(TableEntry("is_single", joint), cases),) if self.layout.several else once_more
         yield below(FQ, by_q, own.after)
 
     def _products(self) -> Iterator[Statement]:
@@ -242,11 +256,11 @@ class Accelerations:
         own = Multiple(2 * tiles, D)
         products = (
             (self.qt, 0, 0, 2 * tiles * self.n),
-            (self.qq, self.made.root, 1, own),
+            (self.qq, self.layout.root, 1, own),
             (self.qv, 0, 2, Sum(own, tiles)),
         )
         for array, begin, block, deep in products:
-            routine = TiledProduct(self.made, begin, (self.columns, self.row)).routine()
+            routine = TiledProduct(self.layout, begin, (self.columns, self.row)).routine()
             weights = Place("weights", self._weights(0).strides[:-1])
             places = {"to": Place(array, ((D, self.n),)), "weights": weights}
             yield Call(
@@ -259,18 +273,18 @@ class Accelerations:
         By q above and the v of d, the terms are B(I, s) psidot and w(psidot).
         """
 
-        def turned(m: PathStep, at: Index) -> None:
+        def turned(m: DofRecorder, at: Index) -> None:
             o, k = m.operators(D), m.direction(at, wide=True)
             vv, qv = (o.b_s(x).scalars() for x in (k.s, k.psi_rate))
             m.give(Place("turned"), ("B(I, s) s", "vv", vv), ("B(I, s) psidot", "qv", qv))
 
-        def row(m: PathStep, at: Index, count: Index, *, moving: bool) -> None:
+        def row(m: DofRecorder, at: Index, count: Index, *, moving: bool) -> None:
             f, k = m.vectors(12, Place("turned")), m.direction(at, wide=True)
             y, r = (
                 Motion.of(m.numbers(6, self._weights(R))),
                 Vector3.of(m.numbers(3, self._weights(R, "r_of", 3))),
             )
-            column = Place("", ((R, self.n**2), (at, self.n), (D, 1)), apart=self.n, count=count)
+            column = Place("", ((R, self.n**2), (at, self.n), (D, 1)), lane_stride=self.n, count=count)
             vv, qv = (
                 y.dot(Force.of(f[:6])) + r.dot(k.s.angular),
                 y.dot(Force.of(f[6:])) + r.dot(k.psi_rate.angular),
@@ -284,7 +298,7 @@ class Accelerations:
             return Loop("r", 0, self.n, (self._step(lambda m: row(m, at, count, moving=moving)),))
 
         moves = rows(FIRST, COUNT, moving=True)
-        if self.made.free:  # only directions that turn the root: w of the others is zero
+        if self.layout.free:  # only directions that turn the root: w of the others is zero
             yield self._step(lambda m: turned(m, 3))
             yield rows(3, 3, moving=False)
         else:
@@ -292,26 +306,26 @@ class Accelerations:
                 ("of a root, whose psidot is zero", (rows(FIRST, COUNT, moving=False),)),
                 ("of others", (moves,)),
             )
-            moves = Switch(Entry("moving_of", B), cases)
+            moves = Switch(TableEntry("moving_of", B), cases)
         yield blocks_of(self._step(lambda m: turned(m, FIRST)), moves)
 
     def _symmetrised(self) -> Statement:
         """Symmetrise qq; by q of a free root and of another joint it is zero."""
-        n, root = self.n, self.made.root
+        n, root = self.n, self.layout.root
 
-        def entry(m: PathStep) -> None:
+        def entry(m: DofRecorder) -> None:
             places = [Place(self.qq, ((R, n * n), (one, n), (other, 1))) for one, other in ((D, X), (X, D))]
             (one,), (other,) = (m.numbers(1, place) for place in places)
             for place in places:
                 m.store([one + other], place)
 
-        def zeros(m: PathStep) -> None:
+        def zeros(m: DofRecorder) -> None:
             m.store([0.0] * root, Place(self.qq, ((R, n * n), (D, n))))
 
         cleared = [self._step(zeros)] if root else []
         return Loop("d", root, n, (*cleared, Loop("x", root, Sum(D, 1), (self._step(entry),))))
 
-    def _root_pair(self, m: PathStep) -> None:
+    def _root_pair(self, m: DofRecorder) -> None:
         """Add entries of two directions of the free root, whose motions are the unit vectors.
 
         By its velocities they use A1 = [0, -[f]; [f], L] of the sums, by its q psiddot x f.
@@ -327,23 +341,25 @@ class Accelerations:
 
     def _same_joint(self) -> Statement:
         """Return entries of two directions d and x of one joint, beyond those of the products."""
-        joint, count = Entry("apart_of", E), Sum(self.n, Multiple(-1, R))
+        joint, count = TableEntry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
-        def own(m: PathStep) -> None:
+        def own(m: DofRecorder) -> None:
             m.store(_by_own(m.operators(D), m.direction(X)), Place("own"))
 
-        def row(m: PathStep) -> None:
+        def row(m: DofRecorder) -> None:
             terms, weights = m.numbers(TERMS, Place("own")), m.vectors(TERMS, self._weights(R))
             first, *others = (term * weight for term, weight in zip(terms, weights, strict=True))
             s, s_x, inertia = m.direction(D).s, m.direction(X).s, m.subtree(D).inertia
             y, sums = self._sums_of(m, joint, R, 6)
             both = s.cross_force(inertia @ s_x) + s_x.cross_force(inertia @ s)
-            place = Place("", ((R, self.n**2), (D, self.n), (X, 1)), apart=self.n**2, count=count)
+            place = Place("", ((R, self.n**2), (D, self.n), (X, 1)), lane_stride=self.n**2, count=count)
             m.put([sum(others, first)], replace(place, array=self.qq), adds=True)
             m.put([s_x.dot(sums.a1(s)) - y.dot(both)], replace(place, array=self.vv))
 
-        rows = Loop("r", 0, self.columns, (self._step(row),), step=self.made.lanes)
-        return Joint(joint).loop(self._weigh(joint), Joint(joint).loop(self._step(own), rows, variable="x"))
+        rows = Loop("r", 0, self.columns, (self._step(row),), step=self.layout.lanes)
+        return JointIndices(joint).loop(
+            self._weigh(joint), JointIndices(joint).loop(self._step(own), rows, variable="x")
+        )
 
 
 def _by_q(o: Operators, k: Direction) -> list[Scalar]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rbdc.ir.indices import Entry, Index, Variable, plus
+from rbdc.ir.indices import Index, TableEntry, Variable, plus
 from rbdc.ir.loops import Call, Loop, Place, Routine, Statement, Switch
 from rbdc.planning.loops.places import Named
-from rbdc.planning.paths.layout import Layout
-from rbdc.planning.paths.steps import PathStep, Text, once
-from rbdc.planning.paths.tables import COUNT, FIRST, B, D, E, Joint, K, PathTables, X, Y, blocks_of
+from rbdc.planning.paths.layout import PathLayout
+from rbdc.planning.paths.steps import DofRecorder, Text, once
+from rbdc.planning.paths.tables import COUNT, FIRST, B, D, E, JointIndices, K, PathTables, X, Y, blocks_of
 from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
@@ -26,16 +26,16 @@ ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
 U9, U11, SAME, BESIDE = 3, 9, 12, 18
 """Rows of `beside`, which other directions are multiplied with: u8 (3), u9 (6), u11 (3), A1 s (6)."""
 J, FROM, GIVEN, STRICTLY = map(Variable, ("j", "from", "count", "above"))
-UP, POSITION, PARTIAL = Entry("up", E), Entry("position_of", B), Entry("partial_row", E)
+UP, POSITION, PARTIAL = TableEntry("up", E), TableEntry("position_of", B), TableEntry("partial_row", E)
 
 
-def arrays(made: Layout) -> dict[str, int]:
+def arrays(layout: PathLayout) -> dict[str, int]:
     """Return the arrays of the loops below."""
-    sizes = {"forces": FORCES * made.lanes, "root": ROOT_FORCES * made.lanes}
-    return sizes | {"beside": BESIDE * made.pitch, "pair": 6}
+    sizes = {"forces": FORCES * layout.lanes, "root": ROOT_FORCES * layout.lanes}
+    return sizes | {"beside": BESIDE * layout.pitch, "pair": 6}
 
 
-class Row(NamedTuple):
+class TorqueEntries(NamedTuple):
     """Entries of a torque above by directions: twice by q, by q and v of d, by v and q of d, by A1 and A0."""
 
     qq: Scalar
@@ -49,38 +49,38 @@ class Torques:
     """The loops that fill qq, vv, qv by (torque, q, v) and mq by (row of M, column of M, q)."""
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
-        self.path, self.made = path, path.made
+        self.path, self.layout = path, path.layout
         self.outputs = self.qq, self.vv, self.qv, self.mq = tuple(outputs)
 
     def statements(self) -> Iterator[Statement]:
         """Yield all of them."""
-        root, size = self.made.root, self.made.size
+        root, size = self.layout.root, self.layout.size
         if root:
-            own = (part for parts in self.made.root_parts for part in self._root(*parts, alone=True))
+            own = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=True))
             yield Loop("d", 0, root, tuple(own), "directions of the free root")
-        others = (part for parts in self.made.root_parts for part in self._root(*parts, alone=False))
+        others = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=False))
         body = (blocks_of(self._step(self._columns), self._by_shape()), *others, blocks_of(*self._own_rows()))
         yield Loop("d", root, size, body, "entries of which d is the deepest index")
-        if self.made.several:
+        if self.layout.several:
             yield self._of_one_joint()
 
     def _step(self, text: Text) -> Statement:
-        return once(self.made, text)
+        return once(self.layout, text)
 
     def _put(
-        self, m: PathStep, array: str, value: Scalar, *at: Index, count: Index, down: bool = False
+        self, m: DofRecorder, array: str, value: Scalar, *at: Index, count: Index, down: bool = False
     ) -> None:
         """Store entries (i, j, k) for several k, or for several j, one below the other."""
-        n = self.made.size
+        n = self.layout.size
         strides = tuple(zip(at, (n * n, n, 1), strict=True))
-        m.put([value], Place(array, strides, apart=n if down else 1, count=count))
+        m.put([value], Place(array, strides, lane_stride=n if down else 1, count=count))
 
-    def _columns(self, m: PathStep) -> None:
+    def _columns(self, m: DofRecorder) -> None:
         """Store the forces on the joints above and `beside`, for one degree of freedom and directions of its
         path.
         """
         o, at = m.operators(D), m.direction(FIRST, wide=True)
-        if not self.made.several:  # a load less
+        if not self.layout.several:  # a load less
             at = replace(at, sigma=at.psi_rate + at.psi_rate)
         forces = o.above(at)
         formulas = (
@@ -98,11 +98,11 @@ class Torques:
         ]
         m.give(Place("forces"), *above)
         m.give(
-            Place("beside", ((POSITION, 1),), pitch=self.made.pitch),
+            Place("beside", ((POSITION, 1),), pitch=self.layout.pitch),
             ("u8 = w x b - u11 of psidot", "u8", o.u8(at).scalars()),
             ("u9 = s x* (f, n)", "u9", forces.a0.scalars()),
             ("u11 = 2 f x u + L w + n x w", "u11", o.u11(at.s).scalars()),
-            *([("A1 s", "a1", forces.a1.scalars())] if self.made.several else []),
+            *([("A1 s", "a1", forces.a1.scalars())] if self.layout.several else []),
         )
 
     def _by_shape(self) -> Statement:
@@ -111,24 +111,28 @@ class Torques:
             (f"{count} directions, {above} of them above", tuple(self._rows(count, above)))
             for count, above in self.path.shapes
         ]
-        return Switch(Entry("shape_of", B), tuple(cases))
+        return Switch(TableEntry("shape_of", B), tuple(cases))
 
     def _rows(self, count: int, above: int) -> Iterator[Statement]:
         """Yield rows of torques in three cases: above all directions of the block, above some, and above none
         of them.
         """
         e, about = "e", "entries (i, d, k), (i, k, d), (d, i, k): `count` of k, `above` of them above d"
-        path, partial, end = Entry("path_of", D), Entry("partial_of", B), Entry("partial_of", plus(B, 1))
+        path, partial, end = (
+            TableEntry("path_of", D),
+            TableEntry("partial_of", B),
+            TableEntry("partial_of", plus(B, 1)),
+        )
         below, partly, beside = map(self._step, (self._row_below, self._row_partly, self._row_beside))
         loops = {
-            "rows_below": Loop(e, path, Entry("all_of", B), (below,)),
+            "rows_below": Loop(e, path, TableEntry("all_of", B), (below,)),
             "rows_partly": Loop(e, partial, end, (partly,)),
-            "rows_beside": Loop(e, Entry("some_of", B), Entry("joint_of", D), (beside,)),
+            "rows_beside": Loop(e, TableEntry("some_of", B), TableEntry("joint_of", D), (beside,)),
         }
         given: dict[str, Index] = {"d": D, "k": FIRST, "count": count, "above": above}
         for name, loop in loops.items():
             yield self._call(name, about, ("state", "forces", *self.outputs), loop, {**given, "b": B})
-        if self.made.free:  # the motions of a root are the unit vectors
+        if self.layout.free:  # the motions of a root are the unit vectors
             loop = Loop("x", 0, 6, (self._step(self._unit_row),))
             yield self._call("rows_of_root", about, ("forces", *self.outputs), loop, given)
 
@@ -136,36 +140,36 @@ class Torques:
         self, name: str, about: str, arrays: Sequence[str], body: Statement, indices: Mapping[str, Index]
     ) -> Call:
         """Return the call of a routine that is inlined, with arrays of the same names."""
-        widths = {"forces": self.made.lanes}
+        widths = {"forces": self.layout.lanes}
         routine = Routine(name, about, tuple(arrays), (body,), tuple(indices), widths=widths, inlined=True)
         return Call(routine, {array: Place(array) for array in arrays}, indices)
 
-    def _unit_row(self, m: PathStep) -> None:
-        lanes, entries = self.made.lanes, (QQ_ABOVE, MOVED, CROSSED_ABOVE, A1, A0)
+    def _unit_row(self, m: DofRecorder) -> None:
+        lanes, entries = self.layout.lanes, (QQ_ABOVE, MOVED, CROSSED_ABOVE, A1, A0)
         values = (m.vectors(1, Place("forces", ((X, lanes),), entry * lanes))[0] for entry in entries)
-        self._put_rows(m, X, Row(*values))
+        self._put_rows(m, X, TorqueEntries(*values))
 
-    def _powers(self, m: PathStep, i: Index, *entries: int) -> Iterator[Scalar]:
+    def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
         """Yield s of a torque above times forces; of A1 s and A0 s the linear parts are the same."""
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
         linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
         yield from (linear + s.angular.dot(Vector3.of(f[entry + 3 : entry + 6])) for entry in (A1, A0))
 
-    def _row_below(self, m: PathStep) -> None:
-        self._put_rows(m, UP, Row(*self._powers(m, UP, QQ_ABOVE, MOVED, CROSSED_ABOVE)))
+    def _row_below(self, m: DofRecorder) -> None:
+        self._put_rows(m, UP, TorqueEntries(*self._powers(m, UP, QQ_ABOVE, MOVED, CROSSED_ABOVE)))
 
-    def _row_partly(self, m: PathStep) -> None:
+    def _row_partly(self, m: DofRecorder) -> None:
         entries = (QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE)
         qq, qq_above, moved, crossed, crossed_above, a1, a0 = self._powers(m, PARTIAL, *entries)
-        (below,) = m.vectors(1, Place("partial_lanes", ((E, self.made.lanes),)))
+        (below,) = m.vectors(1, Place("partial_lanes", ((E, self.layout.lanes),)))
         qq, crossed = qq + below * (qq_above - qq), crossed + below * (crossed_above - crossed)
-        self._put_rows(m, PARTIAL, Row(qq, moved, crossed, a1, a0), mass=below * a0)
+        self._put_rows(m, PARTIAL, TorqueEntries(qq, moved, crossed, a1, a0), mass=below * a0)
 
-    def _row_beside(self, m: PathStep) -> None:
-        self._put_rows(m, UP, Row(*self._powers(m, UP, QQ, MOVED, CROSSED)), mass=0.0)
+    def _row_beside(self, m: DofRecorder) -> None:
+        self._put_rows(m, UP, TorqueEntries(*self._powers(m, UP, QQ, MOVED, CROSSED)), mass=0.0)
 
-    def _put_rows(self, m: PathStep, i: Index, row: Row, mass: Scalar | None = None) -> None:
+    def _put_rows(self, m: DofRecorder, i: Index, row: TorqueEntries, mass: Scalar | None = None) -> None:
         """Store rows of torques. mass: A0 s if it is not that of the row."""
         vv, mass = row.a1 + row.a0, row.a0 if mass is None else mass
         for array, own, rows, other, columns in (
@@ -184,20 +188,20 @@ class Torques:
         """Yield the row of the torque of d, for all directions j that are not above the block of directions
         k.
         """
-        several = self.made.several
+        several = self.layout.several
         if several:
-            j, dof, count, above = (Entry(f"own_{name}", E) for name in ("at", "dof", "count", "above"))
+            j, dof, count, above = (TableEntry(f"own_{name}", E) for name in ("at", "dof", "count", "above"))
             own = self._own_row("own_row_of_several", j, dof, FIRST, count, above)
-            yield Loop("e", Entry("own_of", B), Entry("own_of", plus(B, 1)), (own,))
+            yield Loop("e", TableEntry("own_of", B), TableEntry("own_of", plus(B, 1)), (own,))
         cases = []
-        for size in range(1, self.made.lanes + 1):
+        for size in range(1, self.layout.lanes + 1):
             body: list[Statement] = [
                 self._own_row(
                     "own_row" if x else "own_row_of_one", plus(POSITION, x), plus(FIRST, x), FIRST, x + 1, x
                 )
                 for x in range(0 if several else size)
             ]
-            body.append(self._rows_from(Entry("tail_of", B), FIRST, size))
+            body.append(self._rows_from(TableEntry("tail_of", B), FIRST, size))
             cases.append((f"{size} directions", tuple(body)))
         yield Switch(plus(COUNT, -1), tuple(cases))
 
@@ -205,8 +209,8 @@ class Torques:
         """Return rows of directions of the path that are below all directions from k on, from an entry of
         `up` on.
         """
-        own = self._own_row("own_row", Entry("position_up", E), UP, k, count, count)
-        return Loop("e", start, Entry("end_of", D), (own,))
+        own = self._own_row("own_row", TableEntry("position_up", E), UP, k, count, count)
+        return Loop("e", start, TableEntry("end_of", D), (own,))
 
     def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
         """Return the call for the direction at j on the path and directions from k on.
@@ -219,11 +223,11 @@ class Torques:
         indices = {"d": D, "j": j, "from": dof, "k": k, "count": count, **({"above": above} if rows else {})}
         return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
 
-    def _own(self, m: PathStep, *, rows: bool, same: bool) -> None:
+    def _own(self, m: DofRecorder, *, rows: bool, same: bool) -> None:
         """Store entries of the row of d. rows: some k are above the joint of j. same: some are in it; their
         velocities meet in A1 s.
         """
-        x = m.numbers(BESIDE if same else SAME, Place("beside", ((J, 1),), pitch=self.made.pitch))
+        x = m.numbers(BESIDE if same else SAME, Place("beside", ((J, 1),), pitch=self.layout.pitch))
         u8, u9, u11, k = (
             Vector3.of(x[:U9]),
             Force.of(x[U9:U11]),
@@ -233,7 +237,7 @@ class Torques:
         w, rate = k.s.angular, k.psi_rate.angular
         qq, vv = u8.dot(rate) + k.psi_second.dot(u9), -u11.dot(w)
         if same:
-            (apart,) = m.vectors(1, Place("first_lanes", ((STRICTLY, self.made.lanes),)))
+            (apart,) = m.vectors(1, Place("first_lanes", ((STRICTLY, self.layout.lanes),)))
             met = k.s.dot(Force.of(x[SAME:]))
             vv = apart * (vv + met) - met
         for array, row in ((self.qq, qq), (self.vv, vv)):
@@ -251,9 +255,9 @@ class Torques:
         psiddot = (g x e, 0)), so that all entries by its q and another v are zero. alone: whether d belongs
         to the root.
         """
-        lanes = self.made.lanes
+        lanes = self.layout.lanes
 
-        def columns(m: PathStep) -> None:
+        def columns(m: DofRecorder) -> None:
             o, k = m.operators(D), m.direction(begin, wide=True)
             m.give(
                 Place("root"),
@@ -263,22 +267,22 @@ class Torques:
                 ("A1 psiddot, psiddot = (g x e, 0)", "qq", o.i_s.linear.cross(k.psi_second.linear).scalars()),
             )
 
-        def put(m: PathStep, i: Index, a1: Scalar, a0: Scalar, moved: Scalar, *qq: Scalar) -> None:
+        def put(m: DofRecorder, i: Index, a1: Scalar, a0: Scalar, moved: Scalar, *qq: Scalar) -> None:
             for array, row in zip((self.vv, self.qq), (a1 + a0, *qq), strict=False):
                 self._put(m, array, row, i, D, begin, count=count)
                 self._put(m, array, row, i, begin, D, count=count, down=True)
             self._put(m, self.mq, a1, i, begin, D, count=count, down=True)
             self._put(m, self.qv, moved, i, D, begin, count=count)
 
-        def unit(m: PathStep, *entries: int) -> list[Scalar]:
+        def unit(m: DofRecorder, *entries: int) -> list[Scalar]:
             return [m.vectors(1, Place("root", ((X, lanes),), entry * lanes))[0] for entry in entries]
 
-        def other(m: PathStep) -> None:
+        def other(m: DofRecorder) -> None:
             s, f = m.direction(UP).s, m.vectors(ROOT_FORCES, Place("root"))
             powers = (s.dot(Force.of(f[entry : entry + 6])) for entry in (ROOT_A1, ROOT_A0, ROOT_MOVED))
             put(m, UP, *powers, s.angular.dot(Vector3.of(f[ROOT_QQ:])))
 
-        def own(m: PathStep, *qq: int) -> None:
+        def own(m: DofRecorder, *qq: int) -> None:
             a1, *turned = unit(m, ROOT_A1, *qq)
             for array, value in zip((self.vv, self.qq), (-a1, *turned), strict=False):
                 self._put(m, array, value, D, X, begin, count=count)
@@ -291,23 +295,26 @@ class Torques:
         yield units(0)
         yield units(3, ROOT_QQ - 3)
         if not alone:
-            yield Loop("e", Entry("path_of", D), Entry("joint_of", D), (self._step(other),))
-            yield self._rows_from(Entry("path_of", D), begin, count)
+            yield Loop("e", TableEntry("path_of", D), TableEntry("joint_of", D), (self._step(other),))
+            yield self._rows_from(TableEntry("path_of", D), begin, count)
 
     def _of_one_joint(self) -> Statement:
         """Return velocities of two directions of one joint meet in s . I (s_d x s_x) as well."""
-        n, joint = self.made.size, Joint(Entry("apart_of", Y))
+        n, joint = self.layout.size, JointIndices(TableEntry("apart_of", Y))
 
-        def force(m: PathStep) -> None:
+        def force(m: DofRecorder) -> None:
             turned = m.subtree(D).inertia @ m.direction(D).s.cross(m.direction(X).s)
             m.store(turned.scalars(), Place("pair"))
 
-        def row(m: PathStep) -> None:
+        def row(m: DofRecorder) -> None:
             power = m.direction(UP).s.dot(Force.of(m.numbers(6, Place("pair"))))
             m.store([power], Place(self.vv, ((UP, n * n), (D, n), (X, 1))), adds=True)
 
         above = Loop(
-            "e", plus(Entry("path_of", D), -self.made.root), Entry("joint_of", D), (self._step(row),)
+            "e",
+            plus(TableEntry("path_of", D), -self.layout.root),
+            TableEntry("joint_of", D),
+            (self._step(row),),
         )
         each = joint.loop(joint.loop(self._step(force), above, variable="x"))
         return Loop(

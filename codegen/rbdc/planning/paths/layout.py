@@ -39,7 +39,7 @@ class JointOnPath:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PathLayout:
     """Joints and degrees of freedom.
 
     joints: joints.
@@ -97,7 +97,7 @@ class Layout:
         return self.several or not self.free
 
 
-def layout(model: Problem, scalar: ScalarType) -> Layout:
+def layout_of(model: Problem, scalar: ScalarType) -> PathLayout:
     """Return the layout of a model whose joints are not coupled."""
     joints, paths = list[JointOnPath](), [model.support(index) for index in range(model.njoints)]
     for index, (body, (*above, _)) in enumerate(zip(model.bodies, paths, strict=True)):
@@ -106,7 +106,7 @@ def layout(model: Problem, scalar: ScalarType) -> Layout:
         parent = above[-1] if above else index
         joints.append(JointOnPath(body.index_v, position, body.joint.nv, parent, end))
     free = len(model.children(WORLD)) == 1 and model.bodies[0].joint.free
-    return Layout(tuple(joints), model.nv, BYTES // scalar.size, free)
+    return PathLayout(tuple(joints), model.nv, BYTES // scalar.size, free)
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:

@@ -9,7 +9,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.ir.loops import Loop, LoopNest, Statement, names_in
 from rbdc.model import Problem
 from rbdc.planning.paths import forward, inverse, vector
-from rbdc.planning.paths.layout import OPERATORS, STATE, layout
+from rbdc.planning.paths.layout import OPERATORS, STATE, layout_of
 from rbdc.planning.paths.products import WIDTHS
 from rbdc.planning.paths.start import drive_tables, operators, slopes
 from rbdc.planning.paths.tables import PathTables
@@ -19,20 +19,20 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     """Return the loops of a function. The code before them provides `state` and, if dynamics are solved,
     `inverse`.
     """
-    made = layout(model, declaration.scalar)
-    path, outputs, drives = PathTables(made), [p.name for p in declaration.outputs], drive_tables(model)
+    layout = layout_of(model, declaration.scalar)
+    path, outputs, drives = PathTables(layout), [p.name for p in declaration.outputs], drive_tables(model)
     weights = [p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS]
-    statements = [*operators(made), *(slopes(made, driven=bool(drives)) if solved else ())]
+    statements = [*operators(layout), *(slopes(layout, driven=bool(drives)) if solved else ())]
     if weights:
         statements += vector.hessian(path, weights[0], outputs, solved=solved)
     elif solved:
         statements += forward.Accelerations(path, outputs).statements()
     else:
         statements += inverse.Torques(path, outputs).statements()
-    n, columns, lanes = made.size, made.columns, made.lanes
+    n, columns, lanes = layout.size, layout.columns, layout.lanes
     sizes = {"state": STATE * n + lanes, "op": OPERATORS * columns + lanes, "inverse": n * n + lanes}
     sizes |= {"sides": 2 * columns * n, "total": WIDTHS[0] * lanes}
-    sizes |= (vector if weights else forward if solved else inverse).arrays(made)
+    sizes |= (vector if weights else forward if solved else inverse).arrays(layout)
     statements = list(_running(statements))
     named = set(names_in(statements))
     return LoopNest(

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rbdc.ir.indices import Entry, Index, Sum, Variable
+from rbdc.ir.indices import Index, Sum, TableEntry, Variable
 from rbdc.ir.loops import Clear, Loop, Place, Routine, Statement
-from rbdc.planning.paths.layout import Layout
-from rbdc.planning.paths.steps import PathStep, once
+from rbdc.planning.paths.layout import PathLayout
+from rbdc.planning.paths.steps import DofRecorder, once
 
 WIDTHS = (6, 4, 2, 1)
 """Vectors of a product of a row and a matrix that are summed at once."""
@@ -20,7 +20,7 @@ C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
 
 
 def product(
-    made: Layout, row: Place, matrix: Place, to: Place, columns: int, rows: tuple[str, Index, Index]
+    layout: PathLayout, row: Place, matrix: Place, to: Place, columns: int, rows: tuple[str, Index, Index]
 ) -> Iterator[Statement]:
     """Yield a row times a matrix of `columns` columns, in whole vectors.
 
@@ -29,28 +29,28 @@ def product(
     """
 
     def part(begin: int, width: int) -> Iterator[Statement]:
-        def add(m: PathStep) -> None:
+        def add(m: DofRecorder) -> None:
             (x,) = m.numbers(1, row)
             values = m.vectors(width, replace(matrix, offset=matrix.offset + begin))
             m.put([x * value for value in values], Place("total"), adds=True)
 
-        def store(m: PathStep) -> None:
+        def store(m: DofRecorder) -> None:
             m.put(m.vectors(width, Place("total")), replace(to, offset=to.offset + begin))
 
-        yield Clear("total", width * made.lanes)
-        yield Loop(*rows, (once(made, add),))
-        yield once(made, store)
+        yield Clear("total", width * layout.lanes)
+        yield Loop(*rows, (once(layout, add),))
+        yield once(layout, store)
 
     begin = 0
     while begin < columns:
-        width = next(width for width in WIDTHS if begin + width * made.lanes <= columns)
+        width = next(width for width in WIDTHS if begin + width * layout.lanes <= columns)
         yield from part(begin, width)
-        begin += width * made.lanes
+        begin += width * layout.lanes
 
 
-def tile_height(made: Layout) -> int:
+def tile_height(layout: PathLayout) -> int:
     """Return the rows of a tile, as many as leave the fewest of all rows in a lower one."""
-    return min(HEIGHTS, key=lambda height: -made.size % height)
+    return min(HEIGHTS, key=lambda height: -layout.size % height)
 
 
 class TiledProduct:
@@ -61,12 +61,12 @@ class TiledProduct:
     between rows of weights and of terms.
     """
 
-    def __init__(self, made: Layout, begin: int, pitches: tuple[int, int]) -> None:
-        self.made, self.begin, self.pitches, self.height = made, begin, pitches, tile_height(made)
+    def __init__(self, layout: PathLayout, begin: int, pitches: tuple[int, int]) -> None:
+        self.layout, self.begin, self.pitches, self.height = layout, begin, pitches, tile_height(layout)
 
     def routine(self) -> Routine:
         """Return the loops over tiles, those of fewer rows and columns last."""
-        n, height, wide = self.made.size, self.height, 2 * self.made.lanes
+        n, height, wide = self.layout.size, self.height, 2 * self.layout.lanes
         whole, rest = divmod(n - self.begin, wide)
 
         def strip(r: Index, rows: int) -> Iterator[Statement]:
@@ -84,25 +84,25 @@ class TiledProduct:
             (*strips, *(strip(n - rows, rows) if rows else ())),
             ("deep",),
             {"tile": height * wide},
-            {"tile": self.made.lanes},
+            {"tile": self.layout.lanes},
         )
 
     def _tile(self, r: Index, t: Index, rows: int, columns: int) -> Iterator[Statement]:
         """Return the product for some rows from r on and the columns of tile t."""
-        lanes, n = self.made.lanes, self.made.size
+        lanes, n = self.layout.lanes, self.layout.size
         two = 2 if columns > lanes else 1
         tile, wide = Place("tile"), 2 * lanes
 
         def add(term: int) -> Statement:
-            def text(m: PathStep) -> None:
+            def text(m: DofRecorder) -> None:
                 row, column = (term * pitch for pitch in self.pitches)
                 w = m.numbers(rows, Place("weights", ((C, self.pitches[0]), (r, 1)), row))
                 x = m.vectors(two, Place("terms", ((C, self.pitches[1]), (t, wide)), self.begin + column))
                 m.put([own * value for own in w for value in x], tile, adds=True)
 
-            return once(self.made, text)
+            return once(self.layout, text)
 
-        def store(m: PathStep) -> None:
+        def store(m: DofRecorder) -> None:
             for k, own in enumerate(m.vectors(two * rows, tile)):
                 row, column = k // two, k % two * lanes
                 count = None if columns - column >= lanes else columns - column
@@ -112,5 +112,5 @@ class TiledProduct:
                 )
 
         yield Clear("tile", two * rows * lanes)
-        yield Loop("c", 0, Entry("depths", Sum(DEEP, t)), tuple(map(add, range(3))), step=3)
-        yield once(self.made, store)
+        yield Loop("c", 0, TableEntry("depths", Sum(DEEP, t)), tuple(map(add, range(3))), step=3)
+        yield once(self.layout, store)

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from rbdc.algorithms.derivatives.second_order import Operators
 from rbdc.ir.indices import Index
-from rbdc.ir.loops import Clear, Loop, Place, Statement, Table
+from rbdc.ir.loops import Clear, ConstantTable, Loop, Place, Statement
 from rbdc.model import Problem
-from rbdc.planning.paths.layout import OPERATORS, STATE, Layout
-from rbdc.planning.paths.steps import PathStep, once
+from rbdc.planning.paths.layout import OPERATORS, STATE, PathLayout
+from rbdc.planning.paths.steps import DofRecorder, once
 from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
 
-def operators(made: Layout) -> list[Statement]:
+def operators(layout: PathLayout) -> list[Statement]:
     """Return operators of the degrees of freedom; zeros after the last, where vectors end."""
 
-    def text(m: PathStep) -> None:
+    def text(m: DofRecorder) -> None:
         o = Operators.of(m.direction(D, wide=True), m.subtree(D, wide=True))
         m.give(
             m.rows("op", D),
@@ -29,64 +29,77 @@ def operators(made: Layout) -> list[Statement]:
             ("fv = B s + I sigma", "fv", o.by_v.scalars()),
         )
 
-    def ends(m: PathStep) -> None:
-        for array, size in (("state", STATE * made.size), ("op", OPERATORS * made.columns)):
+    def ends(m: DofRecorder) -> None:
+        for array, size in (("state", STATE * layout.size), ("op", OPERATORS * layout.columns)):
             m.put([0.0], Place(array, offset=size))
 
     return [
-        once(made, ends),
-        Loop("d", 0, made.size, (once(made, text),), "operators of the degrees of freedom", step=made.lanes),
+        once(layout, ends),
+        Loop(
+            "d",
+            0,
+            layout.size,
+            (once(layout, text),),
+            "operators of the degrees of freedom",
+            step=layout.lanes,
+        ),
     ]
 
 
-def drive_tables(model: Problem) -> list[Table]:
+def drive_tables(model: Problem) -> list[ConstantTable]:
     """Return terms of drives in the derivatives by q and v, by degrees of freedom, if there are any."""
     terms = {"stiffness": model.stiffness, "damping": model.damping}
     driven = any(map(any, terms.values()))
-    return [Table(name, tuple((float(x),) for x in values)) for name, values in terms.items() if driven]
+    return [
+        ConstantTable(name, tuple((float(x),) for x in values)) for name, values in terms.items() if driven
+    ]
 
 
-def slopes(made: Layout, *, driven: bool) -> Iterator[Statement]:
+def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
     """Yield the sides [-dtau_dq | -dtau_dv] by rows.
 
     For torque d by joints at or above its joint they are b . w(psidot) + (f, n) . psiddot and b . w + (f, n)
     . sigma; for torques above by d they are s . fq and s . fv. By q of a free root, whose motions are the
     unit vectors, only gravity turns: these entries are not used.
     """
-    row, by_v = 2 * made.columns, made.columns
+    row, by_v = 2 * layout.columns, layout.columns
 
-    def rates(m: PathStep, at: Index, count: Index) -> None:
+    def rates(m: DofRecorder, at: Index, count: Index) -> None:
         o, k = m.operators(D), m.direction(at, wide=True)
         m.put(
             [-(o.b.dot(k.s.angular) + k.sigma.dot(o.i_s))],
             Place("sides", ((D, row), (at, 1)), by_v, count=count),
         )
 
-    def root_rates(m: PathStep) -> None:
-        for begin, count in made.root_parts:
+    def root_rates(m: DofRecorder) -> None:
+        for begin, count in layout.root_parts:
             rates(m, begin, count)
 
-    def root(m: PathStep) -> None:
+    def root(m: DofRecorder) -> None:
         o = m.operators(D)
         for force, side in ((o.by_q, 0), (o.by_v, by_v)):
             m.store((-force).scalars(), Place("sides", ((D, 1),), side, pitch=row))
 
-    def block(m: PathStep) -> None:
+    def block(m: DofRecorder) -> None:
         o, k = m.operators(D), m.direction(FIRST, wide=True)
         by_q = -(o.b.dot(k.psi_rate.angular) + k.psi_second.dot(o.i_s))
         m.put([by_q], Place("sides", ((D, row), (FIRST, 1)), count=COUNT))
         rates(m, FIRST, COUNT)
         for force, side in ((o.by_q, 0), (o.by_v, by_v)):
-            m.put([-k.s.dot(force)], Place("sides", ((FIRST, row), (D, 1)), side, apart=row, count=ABOVE))
+            m.put(
+                [-k.s.dot(force)], Place("sides", ((FIRST, row), (D, 1)), side, lane_stride=row, count=ABOVE)
+            )
 
-    def drive(m: PathStep) -> None:
+    def drive(m: DofRecorder) -> None:
         for name, side in (("stiffness", 0), ("damping", by_v)):
             (term,) = m.numbers(1, Place(name, ((D, 1),)))
             m.store([-term], Place("sides", ((D, row + 1),), side), adds=True)
 
-    yield Clear("sides", made.size * row)
-    if made.free:
-        yield Loop("d", made.root, made.size, (once(made, root),), "slopes of torques of the root")
-    yield Loop("d", 0, made.size, (once(made, root_rates), blocks_of(once(made, block))), "slopes of torques")
+    yield Clear("sides", layout.size * row)
+    if layout.free:
+        yield Loop("d", layout.root, layout.size, (once(layout, root),), "slopes of torques of the root")
+    yield Loop(
+        "d", 0, layout.size, (once(layout, root_rates), blocks_of(once(layout, block))), "slopes of torques"
+    )
     if driven:
-        yield Loop("d", 0, made.size, (once(made, drive),), "drives")
+        yield Loop("d", 0, layout.size, (once(layout, drive),), "drives")

@@ -9,16 +9,16 @@ from rbdc.algorithms.dynamics.coriolis import Direction
 from rbdc.ir.indices import Index, Variable
 from rbdc.ir.loops import Loop, Place, Statement, Step
 from rbdc.planning.loops.places import PlaceRecorder
-from rbdc.planning.paths.layout import OPERATORS, STATE, Layout
+from rbdc.planning.paths.layout import OPERATORS, STATE, PathLayout
 from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
 
-class PathStep(PlaceRecorder):
+class DofRecorder(PlaceRecorder):
     """One step of degrees of freedom."""
 
-    def __init__(self, made: Layout) -> None:
-        super().__init__(made.lanes)
-        self.made = made
+    def __init__(self, layout: PathLayout) -> None:
+        super().__init__(layout.lanes)
+        self.layout = layout
 
     def direction(self, at: Index, *, wide: bool = False) -> Direction:
         """Return s, psidot, psiddot and sigma of a degree of freedom, or in vectors of those from
@@ -40,28 +40,30 @@ class PathStep(PlaceRecorder):
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
         """Return a place in an array with rows over all degrees of freedom: at one of them, from a row on."""
-        return Place(array, ((at, 1),), row * self.made.columns, pitch=self.made.columns)
+        return Place(array, ((at, 1),), row * self.layout.columns, pitch=self.layout.columns)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:
-        return self.read(Place("state", ((at, 1),), pitch=self.made.size), STATE, wide=wide)
+        return self.read(Place("state", ((at, 1),), pitch=self.layout.size), STATE, wide=wide)
 
 
-Text = Callable[[PathStep], None]
+Text = Callable[[DofRecorder], None]
 
 
-def once(made: Layout, text: Text) -> Step:
+def once(layout: PathLayout, text: Text) -> Step:
     """Return the step that a text records."""
-    m = PathStep(made)
+    m = DofRecorder(layout)
     text(m)
     return m.step()
 
 
-def over(made: Layout, size: int, text: Callable[[PathStep, Index, int | None], None]) -> list[Statement]:
+def over(
+    layout: PathLayout, size: int, text: Callable[[DofRecorder, Index, int | None], None]
+) -> list[Statement]:
     """Return steps over `size` neighbours from index k on: whole vectors, and the rest."""
-    whole = size // made.lanes * made.lanes
-    each = once(made, lambda m: text(m, Variable("k"), None))
-    steps: list[Statement] = [Loop("k", 0, whole, (each,), step=made.lanes)] if whole else []
-    return [*steps, once(made, lambda m: text(m, whole, size - whole))] if whole < size else steps
+    whole = size // layout.lanes * layout.lanes
+    each = once(layout, lambda m: text(m, Variable("k"), None))
+    steps: list[Statement] = [Loop("k", 0, whole, (each,), step=layout.lanes)] if whole else []
+    return [*steps, once(layout, lambda m: text(m, whole, size - whole))] if whole < size else steps
 
 
 def operators_of(op: Sequence[Scalar]) -> Operators:

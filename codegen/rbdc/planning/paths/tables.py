@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdc.ir.indices import Entry, Index, Variable, plus
-from rbdc.ir.loops import Loop, Statement, Table
+from rbdc.ir.indices import Index, TableEntry, Variable, plus
+from rbdc.ir.loops import ConstantTable, Loop, Statement
 from rbdc.planning.loops.ancestors import Ancestors
-from rbdc.planning.paths.layout import JointOnPath, Layout
+from rbdc.planning.paths.layout import JointOnPath, PathLayout
 
 DEPTH = 15
 """Number of products that an entry of the tensors of forward dynamics sums; it is three less if a degree of
@@ -19,20 +19,20 @@ freedom is neither above nor below.
 """
 D, E, X, Y, K, B = map(Variable, "dexykb")
 """Variables of loops: degrees of freedom, what lists go over, others of a joint, rows, neighbours, blocks."""
-FIRST, COUNT, ABOVE = (Entry(name, B) for name in ("first_of", "count_of", "above_of"))
+FIRST, COUNT, ABOVE = (TableEntry(name, B) for name in ("first_of", "count_of", "above_of"))
 """Block b: its first degree of freedom, how many, and how many strictly above the joint of d."""
 
 OWN = ("own_at", "own_dof", "own_count", "own_above")
 
 
-class Joint:
+class JointIndices:
     """Index expressions of a joint: its first degree of freedom, those after it and after its subtree, the
     joint above.
     """
 
     def __init__(self, number: Index) -> None:
-        self.dof, self.after = Entry("dof_of", number), Entry("dof_of", plus(number, 1))
-        self.end, self.above = Entry("end_dof", number), Entry("joint_above", number)
+        self.dof, self.after = TableEntry("dof_of", number), TableEntry("dof_of", plus(number, 1))
+        self.end, self.above = TableEntry("end_dof", number), TableEntry("joint_above", number)
 
     def loop(self, *body: Statement, variable: str = "d", further: int = 0) -> Loop:
         """Return a loop over its degrees of freedom, or all but the first."""
@@ -41,10 +41,15 @@ class Joint:
 
 def blocks_of(*body: Statement, stop: str = "") -> Loop:
     """Return a loop over the blocks of the path to d."""
-    return Loop("b", Entry("blocks_of", D), Entry(stop, D) if stop else Entry("blocks_of", plus(D, 1)), body)
+    return Loop(
+        "b",
+        TableEntry("blocks_of", D),
+        TableEntry(stop, D) if stop else TableEntry("blocks_of", plus(D, 1)),
+        body,
+    )
 
 
-class Block:
+class PathBlock:
     """Degrees of freedom with consecutive numbers on a path, with their joints.
 
     position: position of the first on the path.
@@ -77,17 +82,17 @@ class Block:
 class PathTables:
     """The tables of a layout; `columns` has those of integers by name."""
 
-    made: Layout
+    layout: PathLayout
 
     @cached_property
     def owners(self) -> list[JointOnPath]:
         """The joint of each degree of freedom."""
-        return [joint for joint in self.made.joints for _ in range(joint.size)]
+        return [joint for joint in self.layout.joints for _ in range(joint.size)]
 
     @cached_property
     def up(self) -> Ancestors:
         """The degrees of freedom on the path to each."""
-        joints, parents = self.made.joints, list[int]()
+        joints, parents = self.layout.joints, list[int]()
         for dof, joint in enumerate(self.owners):
             above = joints[joint.above]
             last = -1 if above is joint else above.dof + above.size - 1
@@ -100,18 +105,18 @@ class PathTables:
         return (*self.up.above(last), last)
 
     @cached_property
-    def blocks(self) -> list[list[Block]]:
+    def blocks(self) -> list[list[PathBlock]]:
         """The blocks of the path to each degree of freedom, without a free root, which stands apart."""
-        return [list(self._blocks(dof)) for dof in range(self.made.size)]
+        return [list(self._blocks(dof)) for dof in range(self.layout.size)]
 
-    def _blocks(self, dof: int) -> Iterator[Block]:
-        path, position = self.path(dof), self.made.root
+    def _blocks(self, dof: int) -> Iterator[PathBlock]:
+        path, position = self.path(dof), self.layout.root
         while position < len(path):
             end = position + 1
-            while end < min(position + self.made.lanes, len(path)) and path[end] == path[end - 1] + 1:
+            while end < min(position + self.layout.lanes, len(path)) and path[end] == path[end - 1] + 1:
                 end += 1
             joints = [self.owners[k] for k in path[position:end]]
-            yield Block(path, position, joints, self.owners[dof].position, self.up.start[dof])
+            yield PathBlock(path, position, joints, self.owners[dof].position, self.up.start[dof])
             position = end
 
     @cached_property
@@ -122,7 +127,7 @@ class PathTables:
     @cached_property
     def roots(self) -> list[bool]:
         """Whether a joint is a root, by joints."""
-        return [joint.above == number for number, joint in enumerate(self.made.joints)]
+        return [joint.above == number for number, joint in enumerate(self.layout.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
         """Return the index of a loop over the degrees of freedom of one tree, whose accelerations are
@@ -130,8 +135,8 @@ class PathTables:
         """
         y = Variable("y")
         if sum(self.roots) == 1:
-            return y, ("y", 0, self.made.size)
-        return Entry("tree", y), ("y", Entry("tree_of", dof), Entry("tree_of", plus(dof, 1)))
+            return y, ("y", 0, self.layout.size)
+        return TableEntry("tree", y), ("y", TableEntry("tree_of", dof), TableEntry("tree_of", plus(dof, 1)))
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[int]]:
@@ -142,18 +147,22 @@ class PathTables:
     @property
     def tiles(self) -> int:
         """Tiles of the columns of a matrix, of two vectors."""
-        return self.made.size // (2 * self.made.lanes) + 1
+        return self.layout.size // (2 * self.layout.lanes) + 1
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ConstantTable]:
         """Return all tables, and that of lanes in partial rows: 1 for directions below the row, else 0."""
         found = [
-            Table(name, tuple((x,) for x in column or [0]), integer=True)
+            ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
         ]
-        size, each = self.made.lanes, (block for own in self.blocks for block in own)
+        size, each = self.layout.lanes, (block for own in self.blocks for block in own)
         lanes = [block.lanes(x, size) for block in each for x in block.partial]
         firsts = tuple(tuple(float(x < k) for x in range(size)) for k in range(size + 1))
-        return [*found, Table("partial_lanes", tuple(lanes) or firsts[:1]), Table("first_lanes", firsts)]
+        return [
+            *found,
+            ConstantTable("partial_lanes", tuple(lanes) or firsts[:1]),
+            ConstantTable("first_lanes", firsts),
+        ]
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
         """Return blocks, the rows that are above some of their directions, and directions that are neither
@@ -180,7 +189,7 @@ class PathTables:
             **{name: [x[k] for found in own for x in found] for k, name in enumerate(OWN)},
         }
 
-    def _own_row(self, block: Block, j: int) -> tuple[int, int, int, int]:
+    def _own_row(self, block: PathBlock, j: int) -> tuple[int, int, int, int]:
         dof = block.path[j]
         begin = self.owners[dof].position - block.position
         return j, dof, min(begin + self.owners[dof].size, block.count), min(max(begin, 0), block.count)
@@ -192,13 +201,13 @@ class PathTables:
         related: all degrees of freedom on the path to one, and those on whose path it lies.
         tree: all degrees of freedom of its tree.
         """
-        start, owners, every = self.up.start, self.owners, range(self.made.size)
+        start, owners, every = self.up.start, self.owners, range(self.layout.size)
         related = [[k for k in every if k in self.path(d) or d in self.path(k)] for d in every]
         trees = [[k for k in every if self.path(k)[0] == self.path(d)[0]] for d in every]
         return {
             "up": self.up.entries,
             "position_up": [owners[dof].position + dof - owners[dof].dof for dof in self.up.entries],
-            "path_of": [begin + self.made.root for begin in start],
+            "path_of": [begin + self.layout.root for begin in start],
             "joint_of": [begin + joint.position for begin, joint in zip(start, owners, strict=True)],
             "end_of": [
                 begin + joint.position + joint.size for begin, joint in zip(start, owners, strict=True)
@@ -216,11 +225,11 @@ class PathTables:
         Roots are listed by their degrees of freedom, a free root by its first. merge_of: 0 for a root, 1 for
         the last joint of those on another, 2 for others.
         """
-        joints, roots = self.made.joints, self.roots
+        joints, roots = self.layout.joints, self.roots
         last = [joint.end == joints[joint.above].end for joint in joints]
         each = list(zip(range(len(joints)), joints, roots, strict=True))
         return {
-            "dof_of": [*(joint.dof for joint in joints), self.made.size],
+            "dof_of": [*(joint.dof for joint in joints), self.layout.size],
             "end_dof": [joint.end for joint in joints],
             "joint_above": [joint.above for joint in joints],
             "is_root": list(map(int, roots)),
@@ -230,10 +239,12 @@ class PathTables:
             "lower_of": [k for k, _, root in each if not root],
             "several_of": [k for k, joint, _ in each if joint.size > 1],
             "apart_of": [
-                k for k, joint, root in each if joint.position >= self.made.root and (root or joint.size > 1)
+                k
+                for k, joint, root in each
+                if joint.position >= self.layout.root and (root or joint.size > 1)
             ],
             "rooted": [
-                k for k, joint in enumerate(self.owners) if not joint.position and k * self.made.root == 0
+                k for k, joint in enumerate(self.owners) if not joint.position and k * self.layout.root == 0
             ],
             "nth_of": [dof - joint.dof for dof, joint in enumerate(self.owners)],
         }
@@ -242,7 +253,7 @@ class PathTables:
         """Return the number of products that tiles sum: for each degree of freedom by q, then by v; at last
         those by torques.
         """
-        wide, root, depths = 2 * self.made.lanes, self.made.root, list[int]()
+        wide, root, depths = 2 * self.layout.lanes, self.layout.root, list[int]()
         for dof, joint in enumerate(self.owners):
             above = self.path(dof)[: joint.position]
             by_q = {(k - root) // wide for k in (dof, *above) if k >= root}

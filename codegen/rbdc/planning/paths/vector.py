@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rbdc.ir.indices import Entry, Index, Multiple, Sum, plus
+from rbdc.ir.indices import Index, Multiple, Sum, TableEntry, plus
 from rbdc.ir.loops import Clear, Loop, Place, Statement
-from rbdc.planning.paths.layout import Layout
+from rbdc.planning.paths.layout import PathLayout
 from rbdc.planning.paths.products import product
-from rbdc.planning.paths.steps import PathStep, once, operators_of, over
-from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, E, Joint, PathTables, X, Y, blocks_of
+from rbdc.planning.paths.steps import DofRecorder, once, operators_of, over
+from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, E, JointIndices, PathTables, X, Y, blocks_of
 from rbdc.spatial import Force, Motion, Vector3
 
 DOWN, SUMS = 6, 21
@@ -23,16 +23,16 @@ SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
 """Rows of `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6)."""
 
 
-def arrays(made: Layout) -> dict[str, int]:
+def arrays(layout: PathLayout) -> dict[str, int]:
     """Return the arrays of the loops below."""
-    columns = made.columns
+    columns = layout.columns
     sizes = {
         "weights": columns,
         "motion": 6 * columns,
         "sums": SUMS * columns,
-        "rows": ROWS * columns + made.lanes,
+        "rows": ROWS * columns + layout.lanes,
     }
-    return sizes | {"by_a": made.size**2, "solved": columns, "change": 2 * columns}
+    return sizes | {"by_a": layout.size**2, "solved": columns, "change": 2 * columns}
 
 
 def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bool) -> Iterator[Statement]:
@@ -42,35 +42,40 @@ def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bo
         yield from Hessian(path, [*outputs[:3], "by_a"], with_root=False).statements()
         yield from changed(path, outputs)
     else:
-        yield from torques(path.made, weight)
+        yield from torques(path.layout, weight)
         yield from Hessian(path, outputs, with_root=True).statements()
 
 
-def torques(made: Layout, weight: str) -> list[Statement]:
+def torques(layout: PathLayout, weight: str) -> list[Statement]:
     """Return weights as they are given."""
 
-    def copy(m: PathStep) -> None:
+    def copy(m: DofRecorder) -> None:
         m.store(m.numbers(1, Place(weight, ((D, 1),))), Place("weights", ((D, 1),)))
 
     return [
-        Clear("weights", made.columns),
-        Loop("d", 0, made.size, (once(made, copy),), "the weights of torques"),
+        Clear("weights", layout.columns),
+        Loop("d", 0, layout.size, (once(layout, copy),), "the weights of torques"),
     ]
 
 
 def accelerations(path: PathTables, weight: str) -> list[Statement]:
     """Return the weights -M^-1 w of torques."""
-    made, n, rows = path.made, path.made.size, ("y", 0, path.made.size)
+    layout, n, rows = path.layout, path.layout.size, ("y", 0, path.layout.size)
 
-    def negated(m: PathStep) -> None:
+    def negated(m: DofRecorder) -> None:
         m.store([-x for x in m.numbers(1, Place("solved", ((D, 1),)))], Place("weights", ((D, 1),)))
 
     return [
         *product(
-            made, Place(weight, ((Y, 1),)), Place("inverse", ((Y, n),)), Place("solved"), made.columns, rows
+            layout,
+            Place(weight, ((Y, 1),)),
+            Place("inverse", ((Y, n),)),
+            Place("solved"),
+            layout.columns,
+            rows,
         ),
-        Clear("weights", made.columns),
-        Loop("d", 0, n, (once(made, negated),), "the weights -M^-1 w of torques"),
+        Clear("weights", layout.columns),
+        Loop("d", 0, n, (once(layout, negated),), "the weights -M^-1 w of torques"),
     ]
 
 
@@ -80,28 +85,28 @@ def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
 
     K is zero by q of a free root and of another joint.
     """
-    made, n, columns, (qq, _, qv, qx) = path.made, path.made.size, path.made.columns, outputs
+    layout, n, columns, (qq, _, qv, qx) = path.layout, path.layout.size, path.layout.columns, outputs
 
-    def add(m: PathStep, at: Index, count: int | None) -> None:
+    def add(m: DofRecorder, at: Index, count: int | None) -> None:
         by_q, by_v = (m.vectors(1, Place("change", ((at, 1),), offset)) for offset in (0, columns))
         for values, place in (
             (by_q, Place(qq, ((D, n), (at, 1)), count=count)),
-            (by_q, Place(qq, ((at, n), (D, 1)), apart=n, count=count)),
+            (by_q, Place(qq, ((at, n), (D, 1)), lane_stride=n, count=count)),
             (by_v, Place(qv, ((D, n), (at, 1)), count=count)),
         ):
             m.put(values, place, adds=True)
         m.put(m.vectors(1, Place("solved", ((at, 1),))), Place(qx, ((D, n), (at, 1)), count=count))
 
-    related, (y, tree) = Entry("related", Y), path.tree_rows(D)
-    rows = ("y", Entry("related_of", D), Entry("related_of", plus(D, 1)))
+    related, (y, tree) = TableEntry("related", Y), path.tree_rows(D)
+    rows = ("y", TableEntry("related_of", D), TableEntry("related_of", plus(D, 1)))
     block, solved = Place("by_a", ((D, n), (related, 1))), Place("solved", ((y, 1),))
     body = [
-        *product(made, block, Place("inverse", ((related, n),)), Place("solved"), columns, rows),
-        *product(made, solved, Place("sides", ((y, 2 * columns),)), Place("change"), 2 * columns, tree),
-        *over(made, n, add),
+        *product(layout, block, Place("inverse", ((related, n),)), Place("solved"), columns, rows),
+        *product(layout, solved, Place("sides", ((y, 2 * columns),)), Place("change"), 2 * columns, tree),
+        *over(layout, n, add),
     ]
     about = "K M^-1, K ddq_dq and its transpose, K ddq_dv, where K is the block by q and a"
-    return [Clear(qx, made.root * n), Loop("d", made.root, n, tuple(body), about)]
+    return [Clear(qx, layout.root * n), Loop("d", layout.root, n, tuple(body), about)]
 
 
 class Hessian:
@@ -112,61 +117,66 @@ class Hessian:
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str], *, with_root: bool) -> None:
-        self.path, self.made, self.n, self.with_root = path, path.made, path.made.size, with_root
+        self.path, self.layout, self.n, self.with_root = path, path.layout, path.layout.size, with_root
         self.outputs = self.qq, self.vv, self.qv, self.qa = tuple(outputs)
 
     def statements(self) -> Iterator[Statement]:
         """Yield all of them."""
-        made = self.made
+        layout = self.layout
         yield from (Clear(name, self.n**2) for name in self.outputs)
         yield from self._sums()
-        yield Loop("d", 0, self.n, (once(made, self._row),), "rows of degrees of freedom", step=made.lanes)
+        yield Loop(
+            "d", 0, self.n, (once(layout, self._row),), "rows of degrees of freedom", step=layout.lanes
+        )
         about = "entries (d, k) and (k, d) for all k at or above d"
-        yield Loop("d", 0, self.n, (blocks_of(once(made, self._block)),), about)
-        if made.free:
+        yield Loop("d", 0, self.n, (blocks_of(once(layout, self._block)),), about)
+        if layout.free:
             yield from self._root()
-        if made.pairs:
+        if layout.pairs:
             yield self._pairs()
 
     def _sums(self) -> Iterator[Statement]:
-        made, columns, count = self.made, self.made.columns, len(self.path.columns["lower_of"])
-        joint, above = Joint(Entry("lower_of", E)), Joint(Entry("joint_above", Entry("lower_of", E)))
+        layout, columns, count = self.layout, self.layout.columns, len(self.path.columns["lower_of"])
+        joint, above = (
+            JointIndices(TableEntry("lower_of", E)),
+            JointIndices(TableEntry("joint_above", TableEntry("lower_of", E))),
+        )
 
-        def weighted(m: PathStep) -> None:
+        def weighted(m: DofRecorder) -> None:
             (w,) = m.vectors(1, Place("weights", ((D, 1),)))
             m.put([w * x for x in m.direction(D, wide=True).s.scalars()], m.rows("motion", D))
             m.put([w * x for x in m.vectors(SUMS - DOWN, m.rows("op", D))], m.rows("sums", D, DOWN))
 
-        def up(m: PathStep, source: Index, to: Index) -> None:
+        def up(m: DofRecorder, source: Index, to: Index) -> None:
             m.store(m.numbers(SUMS - DOWN, m.rows("sums", source, DOWN)), m.rows("sums", to, DOWN), adds=True)
 
-        def down(m: PathStep) -> None:
+        def down(m: DofRecorder) -> None:
             sums, motion = (Motion.of(m.numbers(6, m.rows(x, above.dof))) for x in ("sums", "motion"))
             m.store((sums + motion).scalars(), m.rows("sums", joint.dof))
 
-        def further(m: PathStep) -> None:
+        def further(m: DofRecorder) -> None:
             m.store(m.numbers(6, m.rows("motion", X)), m.rows("sums", joint.dof), adds=True)
 
-        def copy(m: PathStep) -> None:
+        def copy(m: DofRecorder) -> None:
             m.store(m.numbers(SUMS, m.rows("sums", several.dof)), m.rows("sums", X))
 
-        several, number = Joint(Entry("several_of", E)), len(self.path.columns["several_of"])
-        own = several.loop(once(made, lambda m: up(m, X, several.dof)), variable="x", further=1)
-        copies = several.loop(once(made, copy), variable="x", further=1)
-        more = [above.loop(once(made, further), variable="x", further=1)] if made.pairs else []
+        several, number = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
+        own = several.loop(once(layout, lambda m: up(m, X, several.dof)), variable="x", further=1)
+        copies = several.loop(once(layout, copy), variable="x", further=1)
+        more = [above.loop(once(layout, further), variable="x", further=1)] if layout.pairs else []
         yield Clear("sums", DOWN * columns)
         yield Loop(
-            "d", 0, columns, (once(made, weighted),), "weighted motions and operators", step=made.lanes
+            "d", 0, columns, (once(layout, weighted),), "weighted motions and operators", step=layout.lanes
         )
-        if made.pairs:
+        if layout.pairs:
             yield Loop("e", 0, number, (own,), "sums over directions of a joint")
-        carried = once(made, lambda m: up(m, joint.dof, above.dof))
+        carried = once(layout, lambda m: up(m, joint.dof, above.dof))
         yield Loop("e", 0, count, (carried,), "sums over what joints carry", backward=True)
-        yield Loop("e", 0, count, (once(made, down), *more), "sums over what is above them")
-        if made.pairs:
+        yield Loop("e", 0, count, (once(layout, down), *more), "sums over what is above them")
+        if layout.pairs:
             yield Loop("e", 0, number, (copies,), "the same for all directions of a joint")
 
-    def _row(self, m: PathStep) -> None:
+    def _row(self, m: DofRecorder) -> None:
         """Store rows from the sums."""
         d, o, own = m.direction(D, wide=True), m.operators(D, wide=True), m.vectors(SUMS, m.rows("sums", D))
         y, sums = Motion.of(own[:DOWN]), operators_of(own[DOWN:])
@@ -185,9 +195,9 @@ class Hessian:
 
     def _column_of(self, array: str, at: Index, count: Index) -> Place:
         """Return entries (k, d) likewise."""
-        return Place(array, ((at, self.n), (D, 1)), apart=self.n, count=count)
+        return Place(array, ((at, self.n), (D, 1)), lane_stride=self.n, count=count)
 
-    def _block(self, m: PathStep) -> None:
+    def _block(self, m: DofRecorder) -> None:
         own, o, k = m.numbers(TURNED, m.rows("rows", D)), m.operators(D), m.direction(FIRST, wide=True)
         rate, second, motion = (
             Vector3.of(own[:SECOND]),
@@ -217,37 +227,39 @@ class Hessian:
         remain; for others all.
         """
 
-        def gravity(m: PathStep, *, column: bool) -> None:
+        def gravity(m: DofRecorder, *, column: bool) -> None:
             second = Vector3.of(m.numbers(3, m.rows("rows", D, SECOND)))
-            for begin, count in self.made.root_parts:
+            for begin, count in self.layout.root_parts:
                 qq = second.dot(m.direction(begin, wide=True).psi_second.linear)
                 m.put([qq], self._row_of(self.qq, begin, count))
                 if column:
                     m.put([qq], self._column_of(self.qq, begin, count))
 
-        def others(m: PathStep) -> None:
+        def others(m: DofRecorder) -> None:
             own = m.numbers(TURNED, m.rows("rows", D))
             rate, second = Vector3.of(own[:SECOND]), Force.of(own[SECOND:MOTION])
             m.store(own[MOTION:], Place(self.vv, ((D, self.n),), 3))
             m.store(own[MOTION:], Place(self.vv, ((D, 1),), 3 * self.n, pitch=self.n))
             m.store(second.scalars(), Place(self.qa, ((D, self.n),)))
-            for begin, count in self.made.root_parts:
+            for begin, count in self.layout.root_parts:
                 k = m.direction(begin, wide=True)
                 m.put([rate.dot(k.s.angular) + k.sigma.dot(second)], self._row_of(self.qv, begin, count))
             if self.with_root:
                 gravity(m, column=True)
 
-        own = once(self.made, lambda m: gravity(m, column=False))
-        yield Loop("d", 0, self.made.root, (own,), "the free root")
-        yield Loop("d", self.made.root, self.n, (once(self.made, others),), "the free root and another joint")
+        own = once(self.layout, lambda m: gravity(m, column=False))
+        yield Loop("d", 0, self.layout.root, (own,), "the free root")
+        yield Loop(
+            "d", self.layout.root, self.n, (once(self.layout, others),), "the free root and another joint"
+        )
 
     def _pairs(self) -> Statement:
         """Return vv of two directions of a joint: (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1 s_x of
         sums.
         """
-        joint, count = Joint(Entry("several_of", E)), len(self.path.columns["several_of"])
+        joint, count = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
 
-        def pair(m: PathStep) -> None:
+        def pair(m: DofRecorder) -> None:
             sums = operators_of(m.numbers(12, m.rows("sums", joint.dof, DOWN)))
             s, s_x = m.direction(D).s, m.direction(X, wide=True).s
             g = Motion.of(m.numbers(6, m.rows("rows", D, TURNED)))
@@ -255,5 +267,5 @@ class Hessian:
             both = g.dot(m.operators(X, wide=True).i_s) + g_x.dot(m.operators(D).i_s)
             m.put([both - s.dot(sums.a1(s_x))], self._row_of(self.vv, X, Sum(joint.after, Multiple(-1, X))))
 
-        each = Loop("x", joint.dof, joint.after, (once(self.made, pair),), step=self.made.lanes)
+        each = Loop("x", joint.dof, joint.after, (once(self.layout, pair),), step=self.layout.lanes)
         return Loop("e", 0, count, (joint.loop(each),), "two directions of one joint")

@@ -24,7 +24,7 @@ from rbdc.model import Problem
 from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.planning.windows import entries as at
 from rbdc.planning.windows.kernels import WindowsKernel
-from rbdc.planning.windows.machine import Rows
+from rbdc.planning.windows.machine import LimbRows
 from rbdc.reduction.constants import Constants, constants_of, pose_above
 from rbdc.reduction.schedules import Node, scheduled
 from rbdc.spatial import ArticulatedInertia, Force, MomentInertia, Motion, Rotation, Vector3
@@ -50,26 +50,26 @@ def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
         yield _pose(constants, node, name)
 
 
-def _rows(constants: Constants, kernel: WindowsKernel) -> Rows:
+def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
     """Return the loops of a kernel over rows."""
     if kernel.solved:
         return _forward_dynamics_derivatives(constants)
     if kernel.moving:
-        m = Rows(constants, "forward_row", "external_row", "backward_row")
+        m = LimbRows(constants, "forward_row", "external_row", "backward_row")
         m.v, m.a, m.external = "rate", "second", True
         inverse_dynamics_derivatives(m, Sweeping.of_world(m.gravity), _NONE)
     else:
-        m = Rows(constants, "placed_row", "articulated_row")
+        m = LimbRows(constants, "placed_row", "articulated_row")
         articulated_factors(m, articulated_inertias(m))
     return m
 
 
-def _forward_dynamics_derivatives(constants: Constants) -> Rows:
+def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
     """Return the loops for bodies with zero joint accelerations; M^-1 times the remaining torques later gives
     these.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
-    m = Rows(constants, *names)
+    m = LimbRows(constants, *names)
     m.v, m.external = "rate", True
     bodies, carried = moving_bodies(m, Sweeping.of_world(m.gravity)), m.array("carried", Force)
     inertias = articulated_inertias(m)

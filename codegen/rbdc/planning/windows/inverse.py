@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rbdc.ir.indices import Entry, Index, Variable, plus
-from rbdc.ir.loops import Call, Loop, Place, Routine, Statement, Step, Table, names_in
+from rbdc.ir.indices import Index, TableEntry, Variable, plus
+from rbdc.ir.loops import Call, ConstantTable, Loop, Place, Routine, Statement, Step, names_in
 from rbdc.ir.moves import joined, transposition
 from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import Layout, dot, ends_of, integers, numbers, over
-from rbdc.planning.windows.widths import Row, Shape
+from rbdc.planning.windows.layout import WindowLayout, dot, ends_of, integers, numbers, over
+from rbdc.planning.windows.widths import Shape, SupernodeRow
 from rbdc.reduction.schedules import Schedule
 from rbdc.spatial import Scalar
 
 NODE, BLOCK, ABOVE, AT = map(Variable, ("node", "b", "e", "at"))
-_START: Index = Entry("start_of", NODE)
+_START: Index = TableEntry("start_of", NODE)
 
 
-def inverse_tables(layout: Layout) -> Iterator[Table]:
+def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     """Yield for each supernode its first column, that of its register, columns of joints above it, and blocks
     before it.
     """
@@ -51,7 +51,7 @@ def _blocks(start: int, lanes: int) -> list[int]:
     return [n if n + lanes <= start else max(start - lanes, 0) for n in range(0, start, lanes)]
 
 
-def invert(layout: Layout) -> Routine:
+def invert(layout: WindowLayout) -> Routine:
     """Return the computation of M^-1, from the root to the leaves."""
     made: dict[tuple[Shape, int], Routine] = {}
     mirror = _mirror(layout)
@@ -66,12 +66,12 @@ def invert(layout: Layout) -> Routine:
     return Routine("invert", "M^-1 from the root to the leaves", ("factors", "inverse"), tuple(statements))
 
 
-def _mirror(layout: Layout) -> Routine:
+def _mirror(layout: WindowLayout) -> Routine:
     """Return the copy of a supernode's rows, from its register on, to columns."""
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
     m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
-    inner = Loop("j", Entry("first_of", NODE), i, (m.step(),))
-    loop = Loop("i", _START, Entry("start_of", plus(NODE, 1)), (inner,))
+    inner = Loop("j", TableEntry("first_of", NODE), i, (m.step(),))
+    loop = Loop("i", _START, TableEntry("start_of", plus(NODE, 1)), (inner,))
     about = "rounding may differ from one triangle to the other: the upper one is written to both"
     return Routine("mirror", about, ("inverse",), (loop,), ("node",))
 
@@ -79,7 +79,7 @@ def _mirror(layout: Layout) -> Routine:
 class _SupernodeLoops:
     """The statements for supernodes of one shape, with `rooted` columns of a free root above."""
 
-    def __init__(self, layout: Layout, shape: Shape, rooted: int) -> None:
+    def __init__(self, layout: WindowLayout, shape: Shape, rooted: int) -> None:
         self.layout, self.shape, self.rooted = layout, shape, rooted
         self.lanes, self.size = layout.lanes, shape.size
         self.pitch = -(-6 // layout.lanes) * layout.lanes
@@ -89,10 +89,10 @@ class _SupernodeLoops:
         lanes, size, shape = self.lanes, self.size, self.shape
         statements: list[Statement] = [*(self._within() if shape.inner else ()), self._inner()]
         if not shape.top:
-            block = Entry("block", BLOCK)
+            block = TableEntry("block", BLOCK)
             body = (*self._accelerations(block), self._rows(block), self._columns(block))
             statements += [self._outer(), over("b", "blocks_of", NODE, *body, about="-T K a before it")]
-            statements += self._accelerations(Entry("first_of", NODE))
+            statements += self._accelerations(TableEntry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
         kind = " of a free root" if shape.rooted else ""
         about = f"{size} columns{kind}, on {parents} of these, -1 for what is above: rows and columns of M^-1"
@@ -104,20 +104,20 @@ class _SupernodeLoops:
         widths = dict.fromkeys(("s", "a", "square"), lanes)
         return Routine(name, about, ("factors", "inverse"), tuple(statements), ("node",), arrays, widths)
 
-    def _own(self, row: Row, offset: int = 0) -> Place:
+    def _own(self, row: SupernodeRow, offset: int = 0) -> Place:
         """Return a place in the record of a column."""
         return self.layout.own("factors", plus(_START, row.number), offset)
 
-    def _row(self, row: Row, column: Index) -> Place:
+    def _row(self, row: SupernodeRow, column: Index) -> Place:
         """Return a place from a column on in a row of the inverse."""
         columns = self.layout.columns
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
-    def _vector(self, array: str, row: Row) -> Place:
+    def _vector(self, array: str, row: SupernodeRow) -> Place:
         """Return the register of a row in an array of registers."""
         return Place(array, (), self.lanes * row.number)
 
-    def _number(self, m: PlaceRecorder, array: str, row: Row, lane: Row) -> Scalar:
+    def _number(self, m: PlaceRecorder, array: str, row: SupernodeRow, lane: SupernodeRow) -> Scalar:
         """Return one number of that register."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
@@ -164,7 +164,7 @@ class _SupernodeLoops:
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
         root.put([*rows, *[0.0] * (6 - self.rooted)], Place("a"))
-        up: Index = Entry("up", ABOVE)
+        up: Index = TableEntry("up", ABOVE)
         s, x = (
             m.numbers(6, self.layout.own("factors", up)),
             m.vector(self.layout.matrix("inverse", up, column)),
@@ -172,7 +172,7 @@ class _SupernodeLoops:
         m.put([k * x for k in s], Place("a"), adds=True)
         return [root.step(), over("e", "ups_of", NODE, m.step())]
 
-    def _carried(self, m: PlaceRecorder, row: Row) -> Scalar:
+    def _carried(self, m: PlaceRecorder, row: SupernodeRow) -> Scalar:
         """Return -T K a of a row."""
         factors = m.numbers(6, Place("outer", (), self.pitch * row.number))
         return dot(factors, m.vectors(6, Place("a")))
@@ -180,7 +180,7 @@ class _SupernodeLoops:
     def _rows(self, column: Index) -> Step:
         """Return rows of M^-1 in columns before the supernode, and the square in which these are."""
         m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
-        rows = replace(self.layout.matrix("inverse", Entry("first_of", NODE), column), pitch=columns)
+        rows = replace(self.layout.matrix("inverse", TableEntry("first_of", NODE), column), pitch=columns)
         square = m.vectors(shape.lane, rows)[:] if shape.lane else []
         for row in shape.rows:
             square.append(self._carried(m, row))
@@ -190,7 +190,7 @@ class _SupernodeLoops:
 
     def _columns(self, column: Index) -> Step:
         """Return the copy of the square to columns."""
-        to = self.layout.matrix("inverse", column, Entry("first_of", NODE))
+        to = self.layout.matrix("inverse", column, TableEntry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)
 
@@ -203,5 +203,5 @@ class _SupernodeLoops:
             for above in row.above:
                 own = own + self._number(m, "inner", above, row) * scaled[above.number]
             whole = own if self.shape.top else own + self._carried(m, row)
-            m.put([whole], self._row(row, Entry("first_of", NODE)))
+            m.put([whole], self._row(row, TableEntry("first_of", NODE)))
         return m.step()

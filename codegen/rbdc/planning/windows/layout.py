@@ -9,8 +9,8 @@ from itertools import accumulate
 
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.indices import Entry, Index, Variable, plus
-from rbdc.ir.loops import Loop, Place, Statement, Step, Table
+from rbdc.ir.indices import Index, TableEntry, Variable, plus
+from rbdc.ir.loops import ConstantTable, Loop, Place, Statement, Step
 from rbdc.ir.nodes import Program
 from rbdc.model import Body, Problem
 from rbdc.planning.windows import entries as at
@@ -25,7 +25,7 @@ R, B, J, K = map(Variable, "rbjk")
 
 
 @dataclass(frozen=True)
-class Layout:
+class WindowLayout:
     """A kernel of a function for registers of one width.
 
     bodies: programs over rows of limbs, by their names (`rbdc.planning.windows.bodies`).
@@ -111,7 +111,7 @@ class Layout:
 
     def own(self, array: str, column: Index, offset: int = 0) -> Place:
         """Return a place in the record of a column."""
-        return Place(array, ((Entry("slot_of", column), at.OWN_SIZE),), offset)
+        return Place(array, ((TableEntry("slot_of", column), at.OWN_SIZE),), offset)
 
     def entries(self, begin: int, column: Index) -> Place:
         """Return entries of joints from one on, from a column on."""
@@ -155,17 +155,17 @@ def step_at(program: Program, places: Mapping[str, Place]) -> Step:
     return Step(program, {name: place for name, place in places.items() if name in arguments})
 
 
-def integers(name: str, entries: Iterable[int], width: int = 1) -> Table:
+def integers(name: str, entries: Iterable[int], width: int = 1) -> ConstantTable:
     """Return a table of indices with `width` entries a row; an empty table has one entry, which no loop
     reads.
     """
     return replace(numbers(name, [*entries] or [0], width), integer=True)
 
 
-def numbers(name: str, entries: Iterable[float], width: int = 1) -> Table:
+def numbers(name: str, entries: Iterable[float], width: int = 1) -> ConstantTable:
     """Return a table of numbers with `width` entries a row."""
     found = [float(x) for x in entries]
-    return Table(name, tuple(tuple(found[k : k + width]) for k in range(0, len(found), width)))
+    return ConstantTable(name, tuple(tuple(found[k : k + width]) for k in range(0, len(found), width)))
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:
@@ -183,4 +183,4 @@ def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
 
 def over(variable: str, ends: str, of: Index, *body: Statement, about: str = "") -> Loop:
     """Return a loop over the entries of one of several lists."""
-    return Loop(variable, Entry(ends, of), Entry(ends, plus(of, 1)), body, about)
+    return Loop(variable, TableEntry(ends, of), TableEntry(ends, plus(of, 1)), body, about)

@@ -7,7 +7,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
-from rbdc.algorithms.dynamics.coriolis import Row
+from rbdc.algorithms.dynamics.coriolis import ClimbingForces
 from rbdc.algorithms.tools.machine import Array, At, Body, Column, Index, Machine, Quantity, packed
 from rbdc.errors import UnsupportedError
 from rbdc.ir.nodes import Program
@@ -23,7 +23,7 @@ ABOVE = Index("up")
 """The bodies that carry those of the row."""
 
 
-class Entry(NamedTuple):
+class StoredEntry(NamedTuple):
     """Where a number lies. With a factor the number is computed from that entry and is not stored."""
 
     array: str
@@ -31,13 +31,13 @@ class Entry(NamedTuple):
     factor: float = 1.0
 
 
-def _entries(array: str, first: int, count: int, factor: float = 1.0) -> list[Entry]:
-    return [Entry(array, first + k, factor) for k in range(count)]
+def _entries(array: str, first: int, count: int, factor: float = 1.0) -> list[StoredEntry]:
+    return [StoredEntry(array, first + k, factor) for k in range(count)]
 
 
-PLACES: Mapping[str, Sequence[Entry | None]] = {
+PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
     "motion": _entries("own", at.VELOCITY, 12),
-    "IC": [Entry("sum", at.MASS), *_entries("sum", at.MOMENTS, 9)],
+    "IC": [StoredEntry("sum", at.MASS), *_entries("sum", at.MOMENTS, 9)],
     "B": _entries("sum", at.FACTOR, 12),
     "f": _entries("sum", at.FORCE, 6),
     "direction": [  # of joints with one degree of freedom: sigma is 2 psidot
@@ -63,7 +63,7 @@ PLACES: Mapping[str, Sequence[Entry | None]] = {
 """By array of a text where the numbers of a row's bodies or joints lie, None where they are zero."""
 
 
-class Rows(Machine):
+class LimbRows(Machine):
     """Loops over rows of limbs, all quantities in one frame (`rbdc.planning.windows`).
 
     Consecutive loops in the same direction are one program, as are loops over columns and the passes towards
@@ -136,7 +136,7 @@ class RowBody(Body):
 
     rooted, joint, parent = False, Revolute(AXES[2]), ABOVE
 
-    def __init__(self, m: Rows, trace: LaneRecorder) -> None:
+    def __init__(self, m: LimbRows, trace: LaneRecorder) -> None:
         super().__init__("own")
         self.m, self.trace = m, trace
         if not m.bodies:
@@ -223,8 +223,8 @@ class RowColumn(Column):
 
     def above(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
         """Return nothing: loops over windows run later, on the stored quantities."""
-        row, m = cast(Row, carried), self.body.m
-        m.array("row", Row)[self], m.array("by_a", Force)[self] = row, row.r
+        row, m = cast(ClimbingForces, carried), self.body.m
+        m.array("row", ClimbingForces)[self], m.array("by_a", Force)[self] = row, row.r
         return iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
@@ -235,14 +235,14 @@ class RowArray(Array[Quantity]):
     """Quantities of the row's bodies or joints, at the places of their numbers."""
 
     def __init__(
-        self, m: Rows, places: Sequence[Entry | None], of: Callable[[Sequence[Scalar]], Quantity]
+        self, m: LimbRows, places: Sequence[StoredEntry | None], of: Callable[[Sequence[Scalar]], Quantity]
     ) -> None:
         self.m, self.places, self.of = m, places, of
 
     def __getitem__(self, at: At) -> Quantity:
         return self.of([self._read(place, above=at is ABOVE) for place in self.places])
 
-    def _read(self, place: Entry | None, *, above: bool) -> Scalar:
+    def _read(self, place: StoredEntry | None, *, above: bool) -> Scalar:
         if place is None:
             return 0.0
         if above and place.array != "own":

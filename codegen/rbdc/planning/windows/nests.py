@@ -7,15 +7,26 @@ from dataclasses import replace
 
 from rbdc.functions.declarations import FRICTION_WIDTH
 from rbdc.functions.record import Function
-from rbdc.ir.indices import Entry, Variable
-from rbdc.ir.loops import Call, Clear, Loop, LoopNest, Place, Routine, Statement, Table, WhereGiven, names_in
+from rbdc.ir.indices import TableEntry, Variable
+from rbdc.ir.loops import (
+    Call,
+    Clear,
+    ConstantTable,
+    Loop,
+    LoopNest,
+    Place,
+    Routine,
+    Statement,
+    WhereGiven,
+    names_in,
+)
 from rbdc.model import Problem
 from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
 from rbdc.planning.windows import inverse, products, root, rows, tiles
 from rbdc.planning.windows.bodies import window_bodies
 from rbdc.planning.windows.kernels import kernel_of
-from rbdc.planning.windows.layout import J, Layout, integers
+from rbdc.planning.windows.layout import J, WindowLayout, integers
 from rbdc.planning.windows.widths import widths_of
 from rbdc.reduction.constants import constants_of
 from rbdc.reduction.schedules import LIMBS, scheduled
@@ -23,22 +34,22 @@ from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import sqrt
 
 
-def window_layout(model: Problem, function: Function) -> Layout:
+def window_layout(model: Problem, function: Function) -> WindowLayout:
     """Return the kernel of a function for the longest registers."""
     kernel, schedule = kernel_of(function), scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
     bodies = {body.name: body for body in window_bodies(model, kernel)}
     longest = widths_of(schedule, function.declaration.scalar)[0]
-    return Layout(function, kernel, schedule, constants, bodies, longest)
+    return WindowLayout(function, kernel, schedule, constants, bodies, longest)
 
 
-def narrower_nests(layout: Layout) -> tuple[LoopNest, ...]:
+def narrower_nests(layout: WindowLayout) -> tuple[LoopNest, ...]:
     """Return the kernel for shorter registers."""
     _, *others = widths_of(layout.schedule, layout.scalar)
     return tuple(window_nest(replace(layout, width=width)) for width in others)
 
 
-def window_nest(layout: Layout) -> LoopNest:
+def window_nest(layout: WindowLayout) -> LoopNest:
     """Return the kernel for registers of one width, with its tables and arrays."""
     statements = _KERNELS[layout.function.policy.windows](layout)
     names = set(names_in(statements))
@@ -54,7 +65,7 @@ def window_nest(layout: Layout) -> LoopNest:
     )
 
 
-def _tables(layout: Layout) -> Iterator[Table]:
+def _tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     yield integers("slot_of", layout.slot_of)
     yield from root.root_tables(layout)
     if layout.kernel.moving:
@@ -71,7 +82,7 @@ def _columns(model: Problem) -> Iterator[int]:
     return (body.index_v + n for body in model.bodies for n in range(body.joint.nv))
 
 
-def _vectors(layout: Layout) -> dict[str, int]:
+def _vectors(layout: WindowLayout) -> dict[str, int]:
     """Return the sizes of arrays of rows of limbs."""
     count = layout.rows
     sizes = {
@@ -89,7 +100,7 @@ def _vectors(layout: Layout) -> dict[str, int]:
     return {name: LIMBS * size for name, size in sizes.items()}
 
 
-def _numbers(layout: Layout) -> dict[str, int]:
+def _numbers(layout: WindowLayout) -> dict[str, int]:
     """Return the sizes of arrays of numbers."""
     size, columns, first = len(layout.slots), layout.columns, layout.first
     by_slot = ("angles", "sines", "cosines", "slides", *(name for name, _ in layout.kernel.inputs))
@@ -119,11 +130,11 @@ def _called(routine: Routine, **arrays: str) -> Call:
     return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
 
 
-def _start(layout: Layout) -> list[Statement]:
+def _start(layout: WindowLayout) -> list[Statement]:
     return [*rows.posed(layout), *rows.coordinates(layout), *root.carrying(layout)]
 
 
-def _inverse_inertia(layout: Layout) -> list[Statement]:
+def _inverse_inertia(layout: WindowLayout) -> list[Statement]:
     """Return the computation of M^-1."""
     free = root.root_joints(layout) if layout.schedule.free else []
     down = rows.down(layout, "placed_row", "axes and inertias")
@@ -137,7 +148,7 @@ def _inverse_inertia(layout: Layout) -> list[Statement]:
     ]
 
 
-def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
+def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
     """Return the derivatives of inverse dynamics."""
     matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
     found = [
@@ -155,18 +166,18 @@ def _inverse_dynamics_derivatives(layout: Layout) -> list[Statement]:
     return [*found, *_diagonal(layout)]
 
 
-def _followed(layout: Layout) -> list[Statement]:
+def _followed(layout: WindowLayout) -> list[Statement]:
     """Return entries of joints that follow others, added to those of their leaders."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
-        to = Place(output, ((Entry("column_in_v", i), nv), (Entry("column_in_v", J), 1)))
+        to = Place(output, ((TableEntry("column_in_v", i), nv), (TableEntry("column_in_v", J), 1)))
         m.store([m.number(layout.matrix(array, i, J))], to, adds=True)
     inner = Loop("j", 0, layout.columns, (m.step(),))
     loop = Loop("i", 0, layout.columns, (inner,), "what follows another is moved by it")
     return [*(Clear(output, nv * nv) for output in layout.outputs), loop]
 
 
-def _diagonal(layout: Layout) -> list[Statement]:
+def _diagonal(layout: WindowLayout) -> list[Statement]:
     """Return the contributions of springs, damping, motors and dry friction."""
     model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
@@ -175,7 +186,7 @@ def _diagonal(layout: Layout) -> list[Statement]:
             for k, slope in _slopes(model, m):
                 along[k] = along.get(k, 0.0) + slope
         if along:
-            m.add_apart({k * (model.nv + 1): x for k, x in along.items()}, Place(output))
+            m.add_scattered({k * (model.nv + 1): x for k, x in along.items()}, Place(output))
     step = m.step()
     if not step.places:
         return []
@@ -200,7 +211,7 @@ def _width(known: float) -> list[Statement]:
     return [own.step(), WhereGiven((FRICTION_WIDTH,), (given.step(),))]
 
 
-def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
+def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
     """Return derivatives of inverse dynamics at the accelerations that the torques cause, and -M^-1 times
     them.
     """
@@ -232,7 +243,7 @@ def _forward_dynamics_derivatives(layout: Layout) -> list[Statement]:
     return [*found, *([root.root_itself(layout, by_q, by_v)] if free else [])]
 
 
-_KERNELS: Mapping[str, Callable[[Layout], list[Statement]]] = {
+_KERNELS: Mapping[str, Callable[[WindowLayout], list[Statement]]] = {
     "inverse_inertia": _inverse_inertia,
     "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": _forward_dynamics_derivatives,

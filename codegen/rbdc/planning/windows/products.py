@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from rbdc.ir.indices import Entry, Index, Multiple, Variable, plus
-from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Routine, Statement, Step, Table
+from rbdc.ir.indices import Index, Multiple, TableEntry, Variable, plus
+from rbdc.ir.loops import Clear, ConstantTable, Loop, LoopNest, Place, Routine, Statement, Step
 from rbdc.ir.moves import parted
 from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import B, J, K, Layout, dot, ends_of, integers, numbers, over
+from rbdc.planning.windows.layout import B, J, K, WindowLayout, dot, ends_of, integers, numbers, over
 from rbdc.planning.windows.tiles import COLUMN, Matrices, W, filled, held_arrays, tile_tables
 from rbdc.planning.windows.widths import PRODUCT_ROWS
 from rbdc.spatial import Scalar
 
 _GROUP, _FILLED = Variable("g"), Variable("n")
-_COLUMN: Index = Entry("column_of", B)
+_COLUMN: Index = TableEntry("column_of", B)
 
 
-def product_tables(layout: Layout) -> Iterator[Table]:
+def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     """Yield first columns of registers, the rows with entries of each window, and groups of rows of a
     product.
 
@@ -29,11 +29,11 @@ def product_tables(layout: Layout) -> Iterator[Table]:
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
     rows, groups = list[list[int]](), list[list[int]]()
-    for window, apart in zip(layout.width.windows, layout.width.apart, strict=True):
+    for window, unattached in zip(layout.width.windows, layout.width.unattached, strict=True):
         kinds = [tile.row for tile in window.tiles]
         rows.append([*range(layout.first), *kinds])
         for kind in (False, True):
-            groups.append([start for start, alone in zip(starts, apart, strict=True) if alone == kind])
+            groups.append([start for start, alone in zip(starts, unattached, strict=True) if alone == kind])
     yield integers("column_of", layout.blocks)
     yield integers("rows_of", ends_of(rows))
     yield integers("row_of", (row for own in rows for row in own))
@@ -43,7 +43,7 @@ def product_tables(layout: Layout) -> Iterator[Table]:
         yield numbers("damping", map(float, layout.model.damping))
 
 
-def driving(layout: Layout) -> Loop:
+def driving(layout: WindowLayout) -> Loop:
     """Return torques minus viscous damping."""
     m, damped = PlaceRecorder(), any(layout.model.damping)
     tau, *others = (m.number(Place(x, ((K, 1),))) for x in ("tau", *(("damping", "v") if damped else ())))
@@ -51,24 +51,24 @@ def driving(layout: Layout) -> Loop:
     return Loop("k", 0, layout.columns, (m.step(),))
 
 
-def accelerated(layout: Layout) -> Routine:
+def accelerated(layout: WindowLayout) -> Routine:
     """Return M^-1 times the remaining torques."""
     lanes, m = layout.lanes, PlaceRecorder(layout.lanes)
-    rest = m.number(Place("rests", ((Entry("slot_of", J), 1),)))
+    rest = m.number(Place("rests", ((TableEntry("slot_of", J), 1),)))
     m.put([rest * m.vector(layout.matrix("inverse", J, _COLUMN))], Place("sum"), adds=True)
-    to = {f"lane{k}": Place("seconds", ((Entry("slot_of", plus(_COLUMN, k)), 1),)) for k in range(lanes)}
+    to = {f"lane{k}": Place("seconds", ((TableEntry("slot_of", plus(_COLUMN, k)), 1),)) for k in range(lanes)}
     parts = Step(parted("parted", lanes, 1), {"vector": Place("sum"), **to})
     loop = _over_blocks(layout, Clear("sum", lanes), Loop("j", 0, layout.columns, (m.step(),)), parts)
     about, sizes = "accelerations: M^-1 times what is left of the torques", {"sum": lanes}
     return Routine("accelerated", about, ("inverse", "rests", "seconds"), (loop,), (), sizes, sizes)
 
 
-def _over_blocks(layout: Layout, *body: Statement) -> Loop:
+def _over_blocks(layout: WindowLayout, *body: Statement) -> Loop:
     """Return a loop over all columns, one register at a time."""
     return Loop("b", 0, len(layout.blocks), body)
 
 
-def root_response(layout: Layout) -> Routine:
+def root_response(layout: WindowLayout) -> Routine:
     """Return the accelerations of joints without torques when a free root accelerates.
 
     They are M^-1 of joints and root times the forces of the bodies that the root carries, with the sign of
@@ -84,7 +84,7 @@ def root_response(layout: Layout) -> Routine:
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 
 
-def operations_by_inverse(layout: Layout) -> int:
+def operations_by_inverse(layout: WindowLayout) -> int:
     """Return the number of operations of the products of M^-1 and right-hand sides where both are not
     zero.
     """
@@ -95,7 +95,7 @@ def operations_by_inverse(layout: Layout) -> int:
     return LoopNest((*tile_tables(layout), *product_tables(layout)), {}, (loop,)).cost().operations
 
 
-def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
+def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
     """Return for each window the derivatives of inverse dynamics, and -M^-1 times them."""
     lanes, first = layout.lanes, layout.first
     matrices = {"q": "bq", "v": "bv"}
@@ -116,7 +116,7 @@ def columns(layout: Layout, by_q: str, by_v: str) -> Routine:
     return Routine("columns", about, arguments, (loop,), (), arrays, dict.fromkeys(vectors, lanes))
 
 
-def _products(layout: Layout, by_q: str, by_v: str) -> list[Statement]:
+def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
     """Return -M^-1 times the right-hand sides of window w."""
     lanes, first, to = layout.lanes, layout.first, (by_q, by_v)
     whole = _groups(layout, 0, "inverse", ("bq", "bv"), to)
@@ -128,7 +128,7 @@ def _products(layout: Layout, by_q: str, by_v: str) -> list[Statement]:
     return [whole, m.step(), _groups(layout, 1, "response", ("rq", "rv"), to)]
 
 
-def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
+def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
     """Return rows of results: minus a matrix times right-hand sides by q and v with entries only in some
     rows.
 
@@ -136,10 +136,10 @@ def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Se
     unattached rows use none.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
-    start: Index = Entry("group", _GROUP)
+    start: Index = TableEntry("group", _GROUP)
     body: list[Statement] = [Clear("sums", count * layout.lanes)]
     if sides:
-        row: Index = J if kind else Entry("row_of", _FILLED)
+        row: Index = J if kind else TableEntry("row_of", _FILLED)
         m = PlaceRecorder(layout.lanes)
         own, sides_of_row = (
             m.numbers(size, layout.matrix(matrix, row, start)),
@@ -154,7 +154,7 @@ def _groups(layout: Layout, kind: int, matrix: str, sides: Sequence[str], to: Se
     return over("g", "groups_of", plus(Multiple(2, W), kind), *body, stored.step())
 
 
-def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
+def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
     """Return the columns of a free root without its own contributions, for its angular velocity -M^-1 B^T,
     and those of damping.
 
@@ -168,7 +168,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
     pairs = Loop("j", 0, size // 2, (_turning(layout, Multiple(2, J), plus(Multiple(2, J), 1)),))
     odd = [_turning(layout, size - 1)] if size % 2 else []
     sums = both.vectors(6, Place("sums"))
-    to = Place(by_v, ((_COLUMN, size),), 3, pitch=1, apart=size)
+    to = Place(by_v, ((_COLUMN, size),), 3, pitch=1, lane_stride=size)
     both.put([x + y for x, y in zip(sums[:3], sums[3:], strict=True)], to)
     statements: list[Statement] = [
         Loop("j", 0, size, (none,)),
@@ -185,7 +185,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str) -> Routine:
     return Routine("root_columns", about, arguments, tuple(statements), (), {"sums": 6 * lanes}, widths)
 
 
-def _turning(layout: Layout, *joints: Index) -> Step:
+def _turning(layout: WindowLayout, *joints: Index) -> Step:
     """Subtract t of joints times their rows of M^-1, in separate sums."""
     m = PlaceRecorder(layout.lanes)
     made: list[Scalar] = []

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.ir.from_casadi import masked
-from rbdc.ir.loops import Clear, Loop, Place, Routine, Statement, Step, Table, WhereGiven
+from rbdc.ir.loops import Clear, ConstantTable, Loop, Place, Routine, Statement, Step, WhereGiven
 from rbdc.ir.moves import totals
 from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import B, J, Layout, dot, step_at
+from rbdc.planning.windows.layout import B, J, WindowLayout, dot, step_at
 from rbdc.reduction.schedules import LIMBS
 from rbdc.spatial import Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
-def carrying(layout: Layout) -> list[Statement]:
+def carrying(layout: WindowLayout) -> list[Statement]:
     """Return the motion of the carrier of all bodies, and clear the sums that its children add.
 
     It is a free root with zero linear velocity, or the world, which accelerates by -g.
@@ -38,7 +38,7 @@ def carrying(layout: Layout) -> list[Statement]:
     return found
 
 
-def root_forces(layout: Layout) -> list[Statement]:
+def root_forces(layout: WindowLayout) -> list[Statement]:
     """Return the root's force for unit accelerations, and B^T, in `owns`, from the composite of all
     bodies.
     """
@@ -68,7 +68,7 @@ def _skew(v: Vector3) -> list[list[Scalar]]:
     return [[0.0, -v.z, v.y], [v.z, 0.0, -v.x], [-v.y, v.x, 0.0]]
 
 
-def root_columns(layout: Layout, by_q: str, by_v: str, by_a: str) -> Routine:
+def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routine:
     """Return the columns of a free root: its orientation, its linear and angular velocity, its
     acceleration.
     """
@@ -85,7 +85,7 @@ def root_columns(layout: Layout, by_q: str, by_v: str, by_a: str) -> Routine:
     return Routine("root_columns", about, arguments, (m.step(), body), (), sizes, {"held": lanes})
 
 
-def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
+def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
     """Return entries of row j in the columns b .. of a root."""
     m, record = PlaceRecorder(layout.lanes), layout.own("owns", J)
     held, f = m.vectors(9, Place("held")), m.numbers(6, record)
@@ -100,13 +100,13 @@ def _root_row(layout: Layout, by_q: str, by_v: str, by_a: str) -> Step:
     return m.step()
 
 
-def root_tables(layout: Layout) -> list[Table]:
+def root_tables(layout: WindowLayout) -> list[ConstantTable]:
     """Return the columns that turn a root, as a mask, and the inertia of its motors."""
     turning = tuple(-float(3 <= k < 6) for k in range(layout.root_row))
-    return [Table("turning", (turning,), integer=True, mask=True)]
+    return [ConstantTable("turning", (turning,), integer=True, mask=True)]
 
 
-def root_joints(layout: Layout) -> list[Statement]:
+def root_joints(layout: WindowLayout) -> list[Statement]:
     """Return a root as six joints in series, whose s are unit vectors: their records in `factors`.
 
     If derivatives are solved for, also `whole`, its inertia with its whole subtree (6, 6).
@@ -119,7 +119,7 @@ def root_joints(layout: Layout) -> list[Statement]:
     ]
 
 
-def root_torques(layout: Layout) -> list[Statement]:
+def root_torques(layout: WindowLayout) -> list[Statement]:
     """Return the forces left to accelerate a root: the input minus those of the root and of its subtree."""
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
@@ -134,7 +134,7 @@ def root_torques(layout: Layout) -> list[Statement]:
     ]
 
 
-def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
+def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
     """Return the accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e.
 
     The remaining terms are M times these.
@@ -143,11 +143,11 @@ def root_itself(layout: Layout, by_q: str, by_v: str) -> Step:
     turn, force, moment = _matrices(m)
     for matrix, rows in ((by_q, turn), (by_v, [*force, *moment])):
         entries = {layout.columns * i + k: x for i, row in enumerate(rows) for k, x in enumerate(row)}
-        m.add_apart({k: -x for k, x in entries.items() if not is_zero(x)}, Place(matrix))
+        m.add_scattered({k: -x for k, x in entries.items() if not is_zero(x)}, Place(matrix))
     return m.step()
 
 
-def accelerating(layout: Layout) -> Statement:
+def accelerating(layout: WindowLayout) -> Statement:
     """Return the acceleration of the carrier of all bodies: that of a free root, now known; none for the
     world.
     """

@@ -8,22 +8,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from rbdc.ir.indices import Entry, Index, Multiple, plus
-from rbdc.ir.loops import Loop, Place, Sines, Statement, Step, Table, WhereGiven
+from rbdc.ir.indices import Index, Multiple, TableEntry, plus
+from rbdc.ir.loops import ConstantTable, Loop, Place, Sines, Statement, Step, WhereGiven
 from rbdc.ir.moves import joined, parted, pieces_of_columns, records
 from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import K, Layout, R, integers, numbers, step_at
+from rbdc.planning.windows.layout import K, R, WindowLayout, integers, numbers, step_at
 from rbdc.reduction.schedules import LIMBS, Node
 
 
-def row_tables(layout: Layout) -> Iterator[Table]:
+def row_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     """Yield the tables of these loops."""
     schedule, model = layout.schedule, layout.model
     names = (", ".join("-" if node is None else _name(layout, node) for node in row) for row in schedule.grid)
     rows = zip(*layout.constants.values.values(), strict=True)
     constants = tuple(tuple(x for lanes in row for x in lanes) for row in rows)
-    yield Table("constants", constants, comments=tuple(names))
+    yield ConstantTable("constants", constants, comments=tuple(names))
     yield integers("above", schedule.above)
     if layout.moved:
         slots = [slot for row in schedule.carriers for slot in row]
@@ -46,13 +46,13 @@ def row_tables(layout: Layout) -> Iterator[Table]:
     yield numbers("motors", motors, LIMBS)
 
 
-def _name(layout: Layout, node: Node) -> str:
+def _name(layout: WindowLayout, node: Node) -> str:
     """Return the name of a node's body, with a number where its joint has several."""
     name = layout.model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
 
 
-def _scaled(layout: Layout) -> dict[str, list[float]]:
+def _scaled(layout: WindowLayout) -> dict[str, list[float]]:
     """Return factors of coordinates, for angles and for lengths, and offsets, by slot."""
     rows = []
     for node in layout.slots:
@@ -66,21 +66,21 @@ def _scaled(layout: Layout) -> dict[str, list[float]]:
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
-def coordinates(layout: Layout) -> list[Statement]:
+def coordinates(layout: WindowLayout) -> list[Statement]:
     """Return the entries of q, v and other inputs by slots, and sines and cosines of all angles."""
     m, slides = PlaceRecorder(), layout.constants.slides
-    q = m.number(Place("q", ((Entry("q_of", K), 1),)))
+    q = m.number(Place("q", ((TableEntry("q_of", K), 1),)))
     scaled = layout.model.coupled or slides or layout.schedule.filled_in
     for kind, array in (("turn", "angles"), *((("slide", "slides"),) if slides else ())):
         factor, offset = (Place(f"{kind}_{table}", ((K, 1),)) for table in ("of", "offset"))
         m.store([m.number(factor) * q + m.number(offset) if scaled else q], Place(array, ((K, 1),)))
     for name, source in layout.kernel.inputs:
-        m.store([m.number(Place(source, ((Entry("v_of", K), 1),)))], Place(name, ((K, 1),)))
+        m.store([m.number(Place(source, ((TableEntry("v_of", K), 1),)))], Place(name, ((K, 1),)))
     size, lanes = len(layout.slots), layout.scalar.angle_lanes[-1]
     return [Loop("k", 0, size, (m.step(),)), Sines("angles", "sines", "cosines", size, lanes)]
 
 
-def _place(layout: Layout, name: str) -> Place:
+def _place(layout: WindowLayout, name: str) -> Place:
     """Return the argument of a body with this name in row r."""
     rows = {
         "own": ("motions", at.MOTION_SIZE, 1),
@@ -93,13 +93,15 @@ def _place(layout: Layout, name: str) -> Place:
         array, size, begin = rows[name]
         return Place(array, ((R, LIMBS * size),), LIMBS * size * begin)
     if name == "up":
-        return Place("motions", ((Entry("up_of" if layout.moved else "above", R), LIMBS * at.MOTION_SIZE),))
+        return Place(
+            "motions", ((TableEntry("up_of" if layout.moved else "above", R), LIMBS * at.MOTION_SIZE),)
+        )
     if name in ("gain", "left", "columns", "force"):
         return Place({"columns": "forces"}.get(name, name))
     return Place(f"{name}s", ((R, LIMBS),))
 
 
-def of_row(layout: Layout, name: str) -> Step:
+def of_row(layout: WindowLayout, name: str) -> Step:
     """Return a body in row r."""
     program = layout.bodies[name]
     arguments = dict.fromkeys(array.name for array in (*program.inputs, *program.outputs))
@@ -111,12 +113,16 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
     found = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
-        strides = ((Entry("row_above", entry), LIMBS * size), (k, LIMBS), (Entry("lane_above", entry), 1))
+        strides = (
+            (TableEntry("row_above", entry), LIMBS * size),
+            (k, LIMBS),
+            (TableEntry("lane_above", entry), 1),
+        )
         found[f"lane{m}"] = Place(array, strides)
     return found
 
 
-def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
+def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
     """Return a loop from the root to the leaves.
 
     begin: the first entry of a row's carrier that it reads.
@@ -126,13 +132,13 @@ def down(layout: Layout, body: str, about: str, begin: int = 0) -> Loop:
         size = at.MOTION_SIZE
         scratch = Place("motions", ((K, LIMBS),), LIMBS * size * (layout.rows + 1))
         gathered = Step(joined("gathered", LIMBS, 1), {**_lane_above("motions", size), "vector": scratch})
-        steps.append(Loop("m", 0, Entry("moved", R), (Loop("k", begin, size, (gathered,)),)))
+        steps.append(Loop("m", 0, TableEntry("moved", R), (Loop("k", begin, size, (gathered,)),)))
     return Loop("r", 0, layout.rows, (*steps, of_row(layout, body)), f"root to leaves: {about}")
 
 
-def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statement]:
+def _to_carrier(layout: WindowLayout, to: str, size: int, own: Place) -> list[Statement]:
     """Add `size` entries of a row to its carrier."""
-    above = Place(to, ((Entry("above", R), LIMBS * size),))
+    above = Place(to, ((TableEntry("above", R), LIMBS * size),))
     plain = _moved(size, own, above, adds=True)
     if not layout.moved:
         return [plain]
@@ -143,7 +149,10 @@ def _to_carrier(layout: Layout, to: str, size: int, own: Place) -> list[Statemen
         entry = parted("handed_on", LIMBS, 1, some)
         added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
         apart.append(Loop("k", 0, size, (step_at(added, places),)))
-    return [Loop("m", Entry("moved", R), 1, (plain,)), Loop("m", 0, Entry("moved", R), (kept, *apart))]
+    return [
+        Loop("m", TableEntry("moved", R), 1, (plain,)),
+        Loop("m", 0, TableEntry("moved", R), (kept, *apart)),
+    ]
 
 
 def _moved(size: int, own: Place, to: Place, *, adds: bool = False) -> Step:
@@ -165,7 +174,7 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
     return step_at(program, places)
 
 
-def articulated(layout: Layout) -> Loop:
+def articulated(layout: WindowLayout) -> Loop:
     """Return the pass from the leaves to the root: s, K = U / D and 1 / D of each joint in `factors`, with
     inertias added to the carriers.
     """
@@ -177,10 +186,11 @@ def articulated(layout: Layout) -> Loop:
     return Loop("r", 0, layout.rows, body, about, backward=True)
 
 
-def external(layout: Layout) -> WhereGiven:
+def external(layout: WindowLayout) -> WhereGiven:
     """Return the subtraction of external forces from those of the bodies."""
     places = {
-        f"lane{m}": Place("fext", ((Entry("body_of", plus(Multiple(LIMBS, R), m)), 6),)) for m in range(LIMBS)
+        f"lane{m}": Place("fext", ((TableEntry("body_of", plus(Multiple(LIMBS, R), m)), 6),))
+        for m in range(LIMBS)
     }
     gathered = Step(joined("gathered", LIMBS, 6), {**places, "vector": Place("f")})
     row = of_row(layout, "external_row")
@@ -188,7 +198,7 @@ def external(layout: Layout) -> WhereGiven:
     return WhereGiven(("fext",), (Loop("r", 0, layout.rows, (gathered, step)),))
 
 
-def backward(layout: Layout) -> Loop:
+def backward(layout: WindowLayout) -> Loop:
     """Return the pass from the leaves to the root: the forces of joints by q, v and a, F_a and t in `owns`,
     with subtrees added to the carriers.
     """
@@ -200,7 +210,7 @@ def backward(layout: Layout) -> Loop:
     )
 
 
-def turned(layout: Layout) -> list[Statement]:
+def turned(layout: WindowLayout) -> list[Statement]:
     """Return the transposition from rows of limbs to columns, `lanes` rows at a time."""
     loops: list[Statement] = []
     for first in range(0, layout.rows, LIMBS):
@@ -215,7 +225,7 @@ def turned(layout: Layout) -> list[Statement]:
     return loops
 
 
-def _pieces(layout: Layout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
+def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
     """Yield columns of consecutive entries of a lane, in rows from a first one on: the first column; the
     lane, the first entry and their number.
     """
@@ -228,7 +238,7 @@ def _pieces(layout: Layout, first: int) -> Iterator[tuple[int, tuple[int, int, i
                 yield begin + entry, (lane, entry, 1 + len(others))
 
 
-def posed(layout: Layout) -> list[Statement]:
+def posed(layout: WindowLayout) -> list[Statement]:
     """Return constants with the frames of joints that have several degrees of freedom."""
     if not layout.schedule.filled_in:
         return []

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.dynamics.coriolis import Direction, Entries, Row
+from rbdc.algorithms.dynamics.coriolis import ClimbingForces, CoriolisEntries, Direction
 from rbdc.ir.from_casadi import masked
-from rbdc.ir.indices import Entry, Index, Multiple, Variable, plus
-from rbdc.ir.loops import Loop, Place, Routine, Statement, Step, Table
+from rbdc.ir.indices import Index, Multiple, TableEntry, Variable, plus
+from rbdc.ir.loops import ConstantTable, Loop, Place, Routine, Statement, Step
 from rbdc.planning.loops.places import PlaceRecorder
 from rbdc.planning.windows import entries as at
-from rbdc.planning.windows.layout import Layout, integers
+from rbdc.planning.windows.layout import WindowLayout, integers
 from rbdc.reduction.schedules import Tile
 from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 W, T, E = map(Variable, "wte")
-COLUMN: Index = Entry("window_column", W)
-_ROW: Index = Entry("tile_row", T)
+COLUMN: Index = TableEntry("window_column", W)
+_ROW: Index = TableEntry("tile_row", T)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Matrices:
         return Place(self.arrays[x], ((row, self.pitch), *self.column))
 
 
-def tile_tables(layout: Layout) -> Iterator[Table]:
+def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     """Yield windows, their tiles by kind (only in the subtree of the row, on both sides, only above it), rows
     without entries, and masks.
     """
@@ -64,7 +64,7 @@ def tile_tables(layout: Layout) -> Iterator[Table]:
     yield integers("empty_row", empty)
     yield integers("empties", ends_of_empty)
     rows = tuple(tuple(float(-(bits >> lane & 1)) for lane in lanes) for bits in masks)
-    yield Table("masks", rows, integer=True, mask=True)
+    yield ConstantTable("masks", rows, integer=True, mask=True)
 
 
 def _bits(tiles: Sequence[Tile]) -> tuple[list[int], list[int]]:
@@ -75,14 +75,14 @@ ABOVE, BELOW = "held_above", "held_below"
 """Vectors of a window: s, 2 psidot and psiddot; the forces by q, v and a."""
 
 
-def held_arrays(layout: Layout) -> dict[str, int]:
+def held_arrays(layout: WindowLayout) -> dict[str, int]:
     """Return the sizes of the arrays that are kept for a window."""
     return {ABOVE: 18 * layout.lanes, BELOW: 18 * layout.lanes}
 
 
-def filled(layout: Layout, to: Matrices) -> list[Statement]:
+def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
     """Return the rows of window w that have entries."""
-    first, both, last, end = (Entry("kinds", plus(Multiple(3, W), k)) for k in range(4))
+    first, both, last, end = (TableEntry("kinds", plus(Multiple(3, W), k)) for k in range(4))
     root = [_root_rows(layout, to)] if layout.schedule.free else []
     return [
         _hold(layout, ABOVE, at.AXIS, 18),
@@ -94,7 +94,7 @@ def filled(layout: Layout, to: Matrices) -> list[Statement]:
     ]
 
 
-def _hold(layout: Layout, array: str, begin: int, size: int) -> Step:
+def _hold(layout: WindowLayout, array: str, begin: int, size: int) -> Step:
     """Return the loads of entries of the window's columns, once for all rows."""
     m = PlaceRecorder(layout.lanes)
     m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
@@ -108,36 +108,38 @@ class _Half(Motion):
         return 0.5 * super().dot(force)
 
 
-def _above(layout: Layout, to: Matrices) -> Step:
+def _above(layout: WindowLayout, to: Matrices) -> Step:
     """Return a row of entries strictly above it."""
     m = PlaceRecorder(layout.lanes)
     held, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
     s, rate, second = (Motion.of(held[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
     none, turning = Force.zero(), Vector3.of(f[at.TRANSPOSED :])
-    row = Row(none, none, Force(none.linear, turning), Force.of(f[:6]))
+    row = ClimbingForces(none, none, Force(none.linear, turning), Force.of(f[:6]))
     found = row.itself(Direction(s, _Half.of(rate.scalars()), second, rate))
     _store(m, layout, "above_of", to, found, adds=False)
     return m.step()
 
 
-def _store(m: PlaceRecorder, layout: Layout, masks: str, to: Matrices, found: Entries, *, adds: bool) -> None:
+def _store(
+    m: PlaceRecorder, layout: WindowLayout, masks: str, to: Matrices, found: CoriolisEntries, *, adds: bool
+) -> None:
     """Store those of the entries by q, v and a that exist, in the lanes of a mask."""
-    mask = m.vector(Place("masks", ((Entry(masks, T), layout.lanes),)))
+    mask = m.vector(Place("masks", ((TableEntry(masks, T), layout.lanes),)))
     for x, entry in zip(to.arrays, found, strict=False):
         m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
 
 
-def _below(layout: Layout, to: Matrices, *, adds: bool) -> Step:
+def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
     """Return a row of entries in its subtree."""
     m = PlaceRecorder(layout.lanes)
     s, held = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
     none, forces = Force.zero(), (Force.of(held[k : k + 6]) for k in range(0, len(held), 6))
     by_q, by_v, by_a, *_ = *forces, none
-    _store(m, layout, "below", to, Row(by_q, by_v, none, by_a).above(Motion.of(s)), adds=adds)
+    _store(m, layout, "below", to, ClimbingForces(by_q, by_v, none, by_a).above(Motion.of(s)), adds=adds)
     return m.step()
 
 
-def _root_rows(layout: Layout, to: Matrices) -> Step:
+def _root_rows(layout: WindowLayout, to: Matrices) -> Step:
     """Return rows of a free root, whose s are unit vectors."""
     m = PlaceRecorder(layout.lanes)
     held = m.vectors(6 * len(to.arrays), Place(BELOW))
@@ -146,13 +148,13 @@ def _root_rows(layout: Layout, to: Matrices) -> Step:
     return m.step()
 
 
-def derivatives(layout: Layout, arrays: dict[str, str]) -> Routine:
+def derivatives(layout: WindowLayout, arrays: dict[str, str]) -> Routine:
     """Return the derivatives of inverse dynamics by windows, including zeros."""
     to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
     m = PlaceRecorder(layout.lanes)
     for x in arrays:
-        m.put([0.0], to.row(x, Entry("empty_row", E)))
-    empty = Loop("e", Entry("empties", W), Entry("empties", plus(W, 1)), (m.step(),))
+        m.put([0.0], to.row(x, TableEntry("empty_row", E)))
+    empty = Loop("e", TableEntry("empties", W), TableEntry("empties", plus(W, 1)), (m.step(),))
     loop = Loop("w", 0, len(layout.width.windows), (*filled(layout, to), empty))
     widths = dict.fromkeys((ABOVE, BELOW), layout.lanes)
     about = "by windows the derivatives of inverse dynamics, zeros as well"

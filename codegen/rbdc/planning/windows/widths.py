@@ -22,7 +22,7 @@ LARGEST = 8
 
 
 @dataclass(frozen=True)
-class Row:
+class SupernodeRow:
     """A column of a supernode.
 
     number: its index there.
@@ -33,7 +33,7 @@ class Row:
 
     number: int
     lane: int
-    above: tuple[Row, ...]
+    above: tuple[SupernodeRow, ...]
     below: tuple[int, ...]
 
 
@@ -53,14 +53,14 @@ class Shape:
     lane: int = 0
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[SupernodeRow, ...]:
         """Its columns, by their numbers."""
-        rows, above = list[Row](), list[tuple[int, ...]]()
+        rows, above = list[SupernodeRow](), list[tuple[int, ...]]()
         for parent in self.parents:
             above.append(() if parent < 0 else (*above[parent], parent))
         for number, own in enumerate(above):
             below = tuple(k for k in reversed(range(self.size)) if number in above[k])
-            rows.append(Row(number, self.lane + number, tuple(rows[k] for k in own), below))
+            rows.append(SupernodeRow(number, self.lane + number, tuple(rows[k] for k in own), below))
         return tuple(rows)
 
     @property
@@ -69,7 +69,7 @@ class Shape:
         return len(self.parents)
 
     @property
-    def inner(self) -> list[Row]:
+    def inner(self) -> list[SupernodeRow]:
         """Columns with ancestors within the supernode."""
         return [row for row in self.rows if row.above]
 
@@ -137,7 +137,7 @@ class Width:
         return windows(self.schedule, self.lanes)
 
     @cached_property
-    def apart(self) -> list[list[bool]]:
+    def unattached(self) -> list[list[bool]]:
         """For each window, by groups of rows of a product, whether all of these are attached only through a
         free root, or not at all, to the columns with entries there.
 

@@ -36,7 +36,7 @@ in the caches, as in a program that stores them in the same place.
 """
 
 
-class Method:
+class LoadedMethod:
     """A loaded method: its functions, its context, the number of samples of a batch, and its output buffers
     of the sizes `sizes`.
     """
@@ -138,7 +138,7 @@ class Timer:
         first, lengths = [x.ctypes.data for x in arrays], [n * x.strides[0] for x in arrays]
         return as_ctypes(np.arange(blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
 
-    def hot(self, method: Method, calls: int, n: int = 1, blocks: int = 0) -> float:
+    def hot(self, method: LoadedMethod, calls: int, n: int = 1, blocks: int = 0) -> float:
         """Return nanoseconds of a call, averaged over `calls` calls, over some of the blocks
         (default: all).
         """
@@ -149,7 +149,7 @@ class Timer:
         given, *into = self._blocks[key][1]
         return self._time(method, given, into[0] if into else table([method.next_place()]), calls, n)
 
-    def cold(self, method: Method) -> list[float]:
+    def cold(self, method: LoadedMethod) -> list[float]:
         """Return nanoseconds of single calls with code and data flushed; empty where caches cannot be
         flushed.
         """
@@ -164,13 +164,13 @@ class Timer:
             times.append(self._time(method, table([self.rows[k % self.count]]), table([method.out]), 1))
         return times
 
-    def _time(self, method: Method, given: Any, into: Any, calls: int, n: int = 1) -> float:
+    def _time(self, method: LoadedMethod, given: Any, into: Any, calls: int, n: int = 1) -> float:
         method.samples.value = n
         counts = map(ctypes.c_size_t, (len(given), bool(self.outputs), calls))
         clock = time.CLOCK_THREAD_CPUTIME_ID if self.outputs else time.CLOCK_MONOTONIC
         return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, clock))
 
-    def results(self, method: Method, checked: int) -> list[Array]:
+    def results(self, method: LoadedMethod, checked: int) -> list[Array]:
         """Return the outputs of the first `checked` samples, from one call with all samples."""
         for x in self.outputs:
             x.fill(np.nan)

@@ -119,7 +119,7 @@ def _in_a_process(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RobotComparison:
     """Everything that was measured of one robot.
 
     tools, peers: compilers, and builds of the peers.

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdc.report.measure.loops import Array, Method, Timer, interleaved
+from rbdc.report.measure.loops import Array, LoadedMethod, Timer, interleaved
 from rbdc.report.methods.records import Contender
 
 BATCH_ROUNDS = 5, 100
@@ -32,10 +32,10 @@ LIMIT_INPUT = np.array([0.5, 0.5])
 """a and b of all kernels: x = x a + b tends to 1, which is neither infinite nor subnormal."""
 
 
-def kernel(library: str, name: str, size: int = 0) -> Method:
+def kernel(library: str, name: str, size: int = 0) -> LoadedMethod:
     """Return a function that measures a limit, with room for its results."""
     symbol = f"rbdc_{name}"
-    return Method(Contender(symbol, "", "", Path(library), symbol), [size])
+    return LoadedMethod(Contender(symbol, "", "", Path(library), symbol), [size])
 
 
 def peak(library: str, seconds: float) -> dict[str, Any]:
@@ -99,7 +99,10 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     """Return the results of the methods of a function for one sample: passes for about the seconds of the
     job, then cold calls.
     """
-    methods, inputs = [Method(one, function["outputs"]) for one in function["methods"]], function["inputs"]
+    methods, inputs = (
+        [LoadedMethod(one, function["outputs"]) for one in function["methods"]],
+        function["inputs"],
+    )
     timers = {dtype: Timer(job["library"], inputs, dtype) for dtype in sorted({m.dtype for m in methods})}
     outputs = {}
     for method in methods:
@@ -118,7 +121,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     """Return the results of the methods of a function in batches, with times of a sample by size. All sizes
     together take about the seconds of the job.
     """
-    methods, sizes = [Method(one) for one in function["methods"]], function["samples"]
+    methods, sizes = [LoadedMethod(one) for one in function["methods"]], function["samples"]
     timers, most = dict[str, Timer](), max(sizes)
     inputs = [np.resize(x, (most, x.shape[1])) for x in function["inputs"]]  # repeated in turn
     different = min(len(function["inputs"][0]), most)
@@ -137,7 +140,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     return times, {m.name: timers[m.dtype].results(m, job["checked"]) for m in storing}
 
 
-def batched(timer: Timer, method: Method, n: int, blocks: int) -> Callable[[int], float]:
+def batched(timer: Timer, method: LoadedMethod, n: int, blocks: int) -> Callable[[int], float]:
     """Return the function that times batches of n. A peer takes one sample at a time and is timed
     by n calls.
     """

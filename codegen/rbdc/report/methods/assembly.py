@@ -23,7 +23,7 @@ from rbdc.model.bodies import ParameterRow
 from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.planning.availability import buildable
-from rbdc.planning.plans import UNTOLD, Choice
+from rbdc.planning.plans import UNTOLD, FormChoice
 from rbdc.report.accuracy import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_files, of_casadi
 from rbdc.report.methods.contenders import SINGLE, Toolchains, compiled, known_methods, library_of, methods_of
@@ -40,7 +40,7 @@ from rbdc.report.methods.implementation import (
     of_files,
 )
 from rbdc.report.methods.limits import over, within
-from rbdc.report.methods.own_references import load, own_methods, refuse_other_functions
+from rbdc.report.methods.own_references import load, refuse_other_functions, user_methods
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
@@ -82,7 +82,7 @@ def assemble(
         made = methods_of(
             model, function, rows, every_form=options.every_form, large=options.limit is not None
         )
-        mine = own_methods(model, function, own, [method.name for method in made])
+        mine = user_methods(model, function, own, [method.name for method in made])
         return [*(method for method in made if options.wants(method.name, method.family)), *mine]
 
     methods = [(one, wanted(one.function)) for one in measured]
@@ -195,7 +195,7 @@ def _batched(
     yield _method("generated-batch", own, _how(source), moved), files
     yield _method("generated-loop", own, one_by_one, moved), loop
     if source.one_by_one:
-        files, source = generated(model, one.function, choice=Choice(lanes=DOUBLE.lanes))
+        files, source = generated(model, one.function, choice=FormChoice(lanes=DOUBLE.lanes))
         how = f"{_how(source)}, which planning expects to be slower than single calls"
         yield _method("generated-lanes", own, how, moved), files
     if SINGLE in there:
@@ -252,7 +252,7 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
 
 
 def generated(
-    model: Problem, function: Function, scalar: ScalarType = DOUBLE, choice: Choice = UNTOLD
+    model: Problem, function: Function, scalar: ScalarType = DOUBLE, choice: FormChoice = UNTOLD
 ) -> tuple[Files, FunctionSource]:
     """Return C of the generated batch function behind the common entry point, and the source that
     it wraps.

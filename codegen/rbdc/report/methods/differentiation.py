@@ -80,7 +80,7 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
 
 
 @dataclass(frozen=True)
-class Scheme:
+class DifferenceScheme:
     """A derivative along direction k or, with `twice`, by a step along k and then one along j, as C.
 
     quotient: C expression for entry r, from the results `y` of several evaluations.
@@ -101,24 +101,26 @@ class Scheme:
 
 _AHEAD, _BEHIND, _BESIDE = (("1", [("outer, k", h)]) for h in ("step", "-step", "step * I"))
 _CENTRAL = partial(
-    Scheme,
+    DifferenceScheme,
     "central differences, (f(x + h e_k) - f(x - h e_k)) / 2h",
     quotient="(y[0][r] - y[1][r]) / (2.0 * step)",
     ends=[_AHEAD, _BEHIND],
 )
 SCHEMES = {
-    CHAIN_RULE: Scheme("the chain rule, step by step, twice", 0.0, "y[0][r]", scalar=DOUBLE, twice=True),
-    COMPLEX_STEP: Scheme(
+    CHAIN_RULE: DifferenceScheme(
+        "the chain rule, step by step, twice", 0.0, "y[0][r]", scalar=DOUBLE, twice=True
+    ),
+    COMPLEX_STEP: DifferenceScheme(
         "the complex step: imag f(x + i h e_k) / h",
         2.0**-300,
         "cimag(y[0][r]) / step",
         [_BESIDE],
         scalar=COMPLEX,
     ),
-    BICOMPLEX: Scheme(
+    BICOMPLEX: DifferenceScheme(
         "the bicomplex step, Im12 / h^2", 1e-20, "cimag(y[0][r]) / (step * step)", scalar=COMPLEX, twice=True
     ),
-    "finite-difference": Scheme(
+    "finite-difference": DifferenceScheme(
         "one-sided differences, (f(x + h e_k) - f(x)) / h",
         2.0**-26,
         "(y[0][r] - here[r]) / step",
@@ -127,7 +129,7 @@ SCHEMES = {
     ),
     "central-difference": _CENTRAL(step=2.0**-17),
     "finite-diff-2": _CENTRAL(step=1e-5),
-    "finite-diff-1": Scheme(
+    "finite-diff-1": DifferenceScheme(
         "second differences: equation (55) twice in the same direction, else (56)",
         10**-3.5,
         "(SAME ? (y[0][r] - 2.0 * here[r] + y[1][r]) / (step * step) : "

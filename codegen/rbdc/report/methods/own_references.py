@@ -44,7 +44,7 @@ from rbdc.report.methods.reference_loops import (
     texts_of,
     unknown,
 )
-from rbdc.report.options import LOOPS, OwnReference
+from rbdc.report.options import LOOPS, UserReference
 from rbdc.runtime._suggestions import suggestion
 from rbdc.spatial import Force, Scalar
 
@@ -55,7 +55,7 @@ FAMILY = "analytical"
 class Loaded:
     """A user's reference, and the function that it names in its file."""
 
-    of: OwnReference
+    of: UserReference
     call: Callable[..., Any]
 
     @property
@@ -74,7 +74,7 @@ class Loaded:
             raise OptionError(_message(self.of.file, error)) from error
 
 
-def refuse_other_functions(references: Sequence[OwnReference], catalogue: Mapping[str, Function]) -> None:
+def refuse_other_functions(references: Sequence[UserReference], catalogue: Mapping[str, Function]) -> None:
     """Raise OptionError for a reference of a function that the catalogue does not have."""
     for own in references:
         if own.function not in catalogue:
@@ -82,7 +82,7 @@ def refuse_other_functions(references: Sequence[OwnReference], catalogue: Mappin
             raise OptionError(f"--reference: {own.function} is no function of rbdc; {remedy}")
 
 
-def load(references: Sequence[OwnReference]) -> list[Loaded]:
+def load(references: Sequence[UserReference]) -> list[Loaded]:
     """Return references with the functions that they name.
 
     Raises OptionError for a missing file, for a file that does not run, and for a name that the file does not
@@ -91,7 +91,7 @@ def load(references: Sequence[OwnReference]) -> list[Loaded]:
     return [Loaded(own, _function(own)) for own in references]
 
 
-def _function(own: OwnReference) -> Callable[..., Any]:
+def _function(own: UserReference) -> Callable[..., Any]:
     if not own.file.is_file():
         raise OptionError(f"--reference: no file {str(own.file)!a}; give [NAME=]FILE:FUNCTION")
     name = f"rbdc_reference_{own.file.stem}"
@@ -122,7 +122,7 @@ def _message(file: Path, error: BaseException) -> str:
     return f"--reference: {where}: {kind}{error}"
 
 
-def own_methods(
+def user_methods(
     model: Problem, function: Function, loaded: Sequence[Loaded], known: Sequence[str]
 ) -> list[Method]:
     """Return the methods of a function by the user's references for it. known: names of its other methods.

@@ -31,7 +31,7 @@ from rbdc.planning.loops.arrays import LoopResult
 from rbdc.planning.loops.factors import LoopRows, invert
 from rbdc.planning.loops.machine import Loops
 from rbdc.planning.loops.rolled import nest
-from rbdc.planning.loops.tree import Tree
+from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Scalar
 
 Results = Array[Scalar] | tuple[Array[Scalar], ...]
@@ -94,7 +94,7 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
     if own := unknown(problem, function, text):
         raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {own}")
     names, declaration = dict[str, str](), declared(function, text)
-    return nest(Tree(problem), partial(_run, text, declaration, names), declaration)
+    return nest(TreeTables(problem), partial(_run, text, declaration, names), declaration)
 
 
 MOVING = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.WRENCHES)

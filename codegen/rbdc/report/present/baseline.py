@@ -55,7 +55,7 @@ class Verdict:
     better: list[str] = field(default_factory=list)
     slower: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    times: dict[str, list[Change]] = field(default_factory=dict)
+    times: dict[str, list[TimeChange]] = field(default_factory=dict)
 
     def lines(self) -> list[str | Table]:
         """Return the verdict for the terminal, worst last, so that it stays on the screen."""
@@ -166,7 +166,7 @@ WORSE_RATIO = 1.25
 
 
 @dataclass(frozen=True)
-class Change:
+class TimeChange:
     """The least time of a call (ns), in the earlier run and in this one.
 
     yardstick: how many times as long something outside rbdc took as in the earlier run, None if nothing was
@@ -193,7 +193,7 @@ class Change:
         return f"{times}, {self.factor:.2f} times as long; {self.beside} {self.yardstick:.2f}"
 
 
-def changes(report: Report, baseline: Report) -> Iterator[Change]:
+def changes(report: Report, baseline: Report) -> Iterator[TimeChange]:
     """Yield the times of our own methods that both reports have, function by function."""
     now, then = _methods(report), _methods(baseline)
     both = {
@@ -208,7 +208,7 @@ def changes(report: Report, baseline: Report) -> Iterator[Change]:
     for (function, name), times in both.items():
         family = now[function, name]["family"]
         if family in TIMED:
-            yield Change(
+            yield TimeChange(
                 function, name, family, *times, *_yardstick(peers[function], everywhere, report, baseline)
             )
 
@@ -224,7 +224,7 @@ def _identity(method: Report, report: Report) -> tuple[Any, ...]:
 def _yardstick(
     own: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
 ) -> tuple[float | None, str]:
-    """Return the yardstick and its name; see `Change`."""
+    """Return the yardstick and its name; see `TimeChange`."""
     peaks = [one["peak"]["scalar_flops_per_second"] for one in (baseline, report) if "peak" in one]
     candidates = (
         ([*own.values()], f"{', '.join(own)}:"),

@@ -19,7 +19,7 @@ from rbdc.analysis.model_summary import as_data
 from rbdc.native.machine import machine
 from rbdc.native.scratch import placed
 from rbdc.report.accuracy import DIGITS, SEED, WRONG, tolerance
-from rbdc.report.measure.timing import Comparison, Limits, bandwidth_percent, peak_percent
+from rbdc.report.measure.timing import Limits, RobotComparison, bandwidth_percent, peak_percent
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import FIGURES, NO_SUCH_METHOD, Batches, Contender, FunctionRecord
 from rbdc.report.options import NOT_ASKED, PEERS, peer_of
@@ -34,7 +34,7 @@ SETTINGS = ("samples", "checked", "seconds", "at_rest", "batch")
 """Options that a report has among its settings."""
 
 
-def document(comparison: Comparison) -> dict[str, Any]:
+def document(comparison: RobotComparison) -> dict[str, Any]:
     """Return the report, ready for JSON. Figures that a method does not have are null."""
     model, options, tools = comparison.model, comparison.options, comparison.tools
     return {

@@ -18,7 +18,7 @@ from rbdc.functions.references import reference_of
 from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import compare
-from rbdc.report.measure.timing import Comparison
+from rbdc.report.measure.timing import RobotComparison
 from rbdc.report.methods.differentiation import SCHEMES
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
@@ -134,7 +134,7 @@ def precision(
     return _residues(comparison, states), document(comparison)
 
 
-def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[str, Any]]:
+def _residues(comparison: RobotComparison, states: Mapping[str, Array]) -> list[dict[str, Any]]:
     """Return for every derivative that should vanish its largest entry and the number of entries that are
     exactly 0.
 
@@ -160,7 +160,7 @@ def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[dict[
     return found
 
 
-def _truncated(comparison: Comparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
+def _truncated(comparison: RobotComparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
     """Return the largest truncation error of one-sided differences by v at rest, in exact arithmetic.
 
     The function is quadratic in v at rest, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the quotient is h

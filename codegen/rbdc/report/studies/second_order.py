@@ -26,7 +26,7 @@ from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import Family, families_report, labelled_report
-from rbdc.report.measure.loops import Method, pointers_to
+from rbdc.report.measure.loops import LoadedMethod, pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
 from rbdc.report.methods.records import Contender
@@ -209,7 +209,7 @@ def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools)
     sizes = [p.size for p in function.declaration.outputs]
-    method = Method(Contender(name, "", "", library.path, ENTRY), sizes)
+    method = LoadedMethod(Contender(name, "", "", library.path, ENTRY), sizes)
     return lambda values: method.results(pointers_to(values))
 
 

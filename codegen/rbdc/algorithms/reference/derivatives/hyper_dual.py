@@ -38,7 +38,7 @@ class Complex(Tangent):
     __rmul__ = __mul__
 
 
-class Bicomplex(Complex, OuterTangent):
+class NestedComplex(Complex, OuterTangent):
     """Complex numbers over these numbers, with a second imaginary unit."""
 
     __slots__ = ()
@@ -58,7 +58,7 @@ class FourParts(NamedTuple):
 
 
 CHAIN_RULE = FourParts(OuterTangent, Tangent)
-BICOMPLEX = FourParts(Bicomplex, Complex, 1e-20)
+BICOMPLEX = FourParts(NestedComplex, Complex, 1e-20)
 """Im12 / h^2 with steps h."""
 
 

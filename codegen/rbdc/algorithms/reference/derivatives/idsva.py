@@ -79,7 +79,7 @@ class BodyCoriolis:
 
 
 @dataclass(frozen=True)
-class Rates:
+class DirectionRates:
     """s, psidot, psiddot and psidot + sdot of a degree of freedom, or of several side by side."""
 
     s: Motion
@@ -88,35 +88,39 @@ class Rates:
     both_rates: Motion
 
     @staticmethod
-    def of(s: Motion, v_parent: Motion, a_parent: Motion, v: Motion) -> Rates:
+    def of(s: Motion, v_parent: Motion, a_parent: Motion, v: Motion) -> DirectionRates:
         """Return the rates of a column from the velocity and acceleration of the parent, and the velocity of
         the body itself.
         """
         psi_rate = v_parent.cross(s)
-        return Rates(s, psi_rate, a_parent.cross(s) + v_parent.cross(psi_rate), psi_rate + v.cross(s))
+        return DirectionRates(
+            s, psi_rate, a_parent.cross(s) + v_parent.cross(psi_rate), psi_rate + v.cross(s)
+        )
 
 
 @dataclass(frozen=True)
-class Subtree:
+class SubtreeInMotion:
     """I, B and f of a subtree, or of several side by side."""
 
     inertia: RigidInertia
     factor: BodyCoriolis
     force: Force
 
-    def columns(self, d: Rates) -> tuple[Force, Force, Force, Force]:
+    def columns(self, d: DirectionRates) -> tuple[Force, Force, Force, Force]:
         """Return the forces c_q, c_v, r_b and r of a direction of its joint."""
         factor, inertia = self.factor, self.inertia
         c_q = factor.apply(d.psi_rate) + inertia @ d.psi_second
         c_v = factor.apply(d.s) + inertia @ d.both_rates
         return c_q, c_v, factor.apply_transposed(d.s), inertia @ d.s
 
-    def __add__(self, other: Subtree) -> Subtree:
-        return Subtree(self.inertia + other.inertia, self.factor + other.factor, self.force + other.force)
+    def __add__(self, other: SubtreeInMotion) -> SubtreeInMotion:
+        return SubtreeInMotion(
+            self.inertia + other.inertia, self.factor + other.factor, self.force + other.force
+        )
 
-    def moved(self, x: Placement) -> Subtree:
+    def moved(self, x: Placement) -> SubtreeInMotion:
         """Return the subtree in the parent's frame."""
-        return Subtree(self.inertia.moved(x), self.factor.moved(x), x.act_force(self.force))
+        return SubtreeInMotion(self.inertia.moved(x), self.factor.moved(x), x.act_force(self.force))
 
 
 def rnea_derivatives(
@@ -134,15 +138,19 @@ def rnea_derivatives(
     return *whole(model, q, v, fext, dq, dv), by_a
 
 
-def in_motion(m: Machine) -> tuple[Array[Rates], Array[Subtree]]:
+def in_motion(m: Machine) -> tuple[Array[DirectionRates], Array[SubtreeInMotion]]:
     """Return the directions of the joints, and the subtrees of the bodies."""
     v, a = forward_pass(m)
-    f, rates, subtrees = body_forces(m, v, a), m.array("rates", Rates), m.array("subtree", Subtree)
+    f, rates, subtrees = (
+        body_forces(m, v, a),
+        m.array("rates", DirectionRates),
+        m.array("subtree", SubtreeInMotion),
+    )
     for b in m.down():
         above_v, above_a = b.from_parent(v[b.parent]), b.from_parent(a[b.parent])
         for k in b.columns():
-            rates[k] = Rates.of(k.s, above_v, above_a, v[b])
-        subtrees[b] = Subtree(b.inertia(), BodyCoriolis.of_body(b.inertia(), v[b]), f[b])
+            rates[k] = DirectionRates.of(k.s, above_v, above_a, v[b])
+        subtrees[b] = SubtreeInMotion(b.inertia(), BodyCoriolis.of_body(b.inertia(), v[b]), f[b])
     for b in m.up():
         b.add_to_parent(subtrees, subtrees[b])
     return rates, subtrees

@@ -16,7 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
-from rbdc.algorithms.reference.derivatives.idsva import BodyCoriolis, Rates, Subtree, in_motion
+from rbdc.algorithms.reference.derivatives.idsva import (
+    BodyCoriolis,
+    DirectionRates,
+    SubtreeInMotion,
+    in_motion,
+)
 from rbdc.algorithms.reference.derivatives.side_by_side import SideBySide
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, sum_of
 from rbdc.algorithms.reference.rnea import resistance_by_vv
@@ -72,7 +77,7 @@ def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
     rates, subtrees = in_motion(m)
     found = _empty(m)
     for i in m.columns():
-        operators = Operators.of(subtrees[i.body], rates[i])
+        operators = PaperOperators.of(subtrees[i.body], rates[i])
         for one, middles in ((True, i.same), (False, i.above)):
             for j, operator in middles(operators):
                 vectors = _vectors(operator, rates[j])
@@ -89,10 +94,10 @@ def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
     For j and for k at or above it, it computes the entries of all i in the subtree of j.
     """
     rates, subtrees = in_motion(m)
-    operators, found = m.array("operators", Operators), _empty(m)
+    operators, found = m.array("operators", PaperOperators), _empty(m)
     for b in m.up():
         for i in b.columns():
-            operators[i] = Operators.of(subtrees[b], rates[i])
+            operators[i] = PaperOperators.of(subtrees[b], rates[i])
     for j in m.columns():
         for two, tops in ((True, j.same), (False, j.above)):
             for k, _ in tops(0.0):
@@ -108,7 +113,7 @@ def _empty(m: Machine) -> tuple[Array[Scalar], ...]:
 
 
 @dataclass(frozen=True)
-class Operators:
+class PaperOperators:
     """The operators of one degree of freedom p of joint i (lines 15-24), or of several side by side, as
     functions of motions.
 
@@ -117,18 +122,18 @@ class Operators:
 
     inertia: RigidInertia
     factor: BodyCoriolis
-    d: Rates
+    d: DirectionRates
     a0: Force
     a4: Force
     a5: Force
     a7: Force
 
     @staticmethod
-    def of(subtree: Subtree, d: Rates) -> Operators:
+    def of(subtree: SubtreeInMotion, d: DirectionRates) -> PaperOperators:
         """Return the operators from the subtree of i and the columns of p."""
         by_q, by_v, transposed, inertial = subtree.columns(d)
         turned = by_q + d.s.cross_force(subtree.force)
-        return Operators(subtree.inertia, subtree.factor, d, inertial, transposed, turned, by_v)
+        return PaperOperators(subtree.inertia, subtree.factor, d, inertial, transposed, turned, by_v)
 
     def b(self, v: Motion, x: Motion) -> Force:
         """Return B(I, v) x = v x* I x - I (v x x) + x x* I v (lines 9, 15, 16)."""
@@ -172,7 +177,7 @@ class Operators:
         return self.d.s.cross_force(self.inertia @ x) + x.cross_force(self.a0)
 
 
-def _vectors(i: Operators, t: Rates) -> tuple[Force, ...]:
+def _vectors(i: PaperOperators, t: DirectionRates) -> tuple[Force, ...]:
     """Return u1 .. u11 (lines 29-36) for the operators of i and a direction t of j; u12 is u2."""
     a4 = t.s.cross_force(i.a4)
     return (
@@ -190,7 +195,7 @@ def _vectors(i: Operators, t: Rates) -> tuple[Force, ...]:
     )
 
 
-def _products(vectors: tuple[Force, ...], k: Rates) -> tuple[Scalar, ...]:
+def _products(vectors: tuple[Force, ...], k: DirectionRates) -> tuple[Scalar, ...]:
     """Return products of the vectors of i and j with directions of k (lines 40-67), in the order of the
     vectors.
 

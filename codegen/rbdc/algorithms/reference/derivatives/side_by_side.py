@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate, groupby
 from typing import Any, cast
 
-from rbdc.algorithms.reference.dual_numbers import apart, picked, together
+from rbdc.algorithms.reference.dual_numbers import picked, scalars_of, together
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.tools.machine import Array, At, Column, Index, Quantity
 from rbdc.algorithms.tools.numbers import Entries, NumberColumn
@@ -123,4 +123,4 @@ class LaneEntries(Entries[Quantity]):
             super().__setitem__(at, value)
         else:
             keys = [*zip(*(self.m.lanes.numbers[index] for index in at), strict=True)]
-            self.known |= zip(keys, apart(value, len(keys)), strict=True)
+            self.known |= zip(keys, scalars_of(value, len(keys)), strict=True)

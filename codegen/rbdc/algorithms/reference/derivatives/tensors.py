@@ -4,7 +4,7 @@ variable j, second variable k.
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.dual_numbers import apart, side_by_side
+from rbdc.algorithms.reference.dual_numbers import scalars_of, side_by_side
 from rbdc.algorithms.tools.linear import Matrix, flat, product, transposed
 
 Tensor = list[Matrix]
@@ -14,7 +14,7 @@ def matrix_sum(a: Matrix, b: Matrix) -> Matrix:
     """Return A + B."""
     size = len(a)
     one, other = (side_by_side(flat(matrix)) for matrix in (a, b))
-    total = apart(one + other, size * size)
+    total = scalars_of(one + other, size * size)
     return [total[k * size : (k + 1) * size] for k in range(size)]
 
 
