@@ -14,7 +14,7 @@ def machine() -> dict[str, object]:
     """Return processor, vector instructions, number of processors, system and Python."""
     present = set(_told("flags|Features").split())
     return {
-        "processor": _told("model name") or platform.machine(),
+        "processor": processor(),
         "vector_instructions": [f for f in VECTOR_FEATURES if f in present],
         "processors": cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
