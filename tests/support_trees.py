@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -101,6 +102,23 @@ def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Problem
         joints.append(random_joint(rng, f"joint{k}", kind, parent, f"link{k}"))
     root = "free-flyer" if seed % 2 else "fixed"
     return Problem.assemble(f"tree{seed}", links, joints, root_joint=root, mimic=mimic)
+
+
+SCREWS = ("helical", "universal", "revolute", "cylindrical", "helical", "spherical", "cylindrical")
+"""Joints that turn about an axis and slide along it, and universal ones, among others."""
+
+
+def screw_tree(first: int = 0, size: int = 4, root: str = "fixed") -> Problem:
+    """Return `size` links beyond the root, their joints of `SCREWS` in turn; links 1 and 2 are siblings."""
+    rng = np.random.default_rng(100 + first)
+    links, joints = [Link("base", random_inertia(rng))], []
+    for k in range(size):
+        kind = SCREWS[(first + k) % len(SCREWS)]
+        above = "base" if k == 0 else f"link{max(0, k - 1 - (k == 2))}"
+        joint = random_joint(rng, f"joint{k}", kind, above, f"link{k}")
+        joints.append(replace(joint, pitch=rng.uniform(-0.2, 0.2)) if kind == "helical" else joint)
+        links.append(Link(f"link{k}", random_inertia(rng)))
+    return Problem.assemble(f"screws{first}", links, joints, root_joint=root)
 
 
 def law_module(tree: Problem) -> ModuleType:

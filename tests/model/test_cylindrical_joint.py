@@ -12,8 +12,7 @@ import pytest
 
 from rbdc import Joint, Limits, Link, Placement
 from rbdc.model import Problem
-from rbdc.model.joints import Revolute
-from tests.model.cylindrical_joint import Cylindrical
+from rbdc.model.joints import Cylindrical, Revolute
 from tests.support import UNOPTIMISED, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement, vector
 

@@ -160,7 +160,7 @@ WRONG: dict[str, tuple[str, int | None, str]] = {
     "huge": (text_of('{"mass": 1e999}'), 3, "mass is not a finite number"),
     "digits": (text_of('{"mass": 1' + "0" * 400 + "}"), 3, "mass is not a finite number"),
     "vector": (text_of('{"com": [1, 2]}'), 3, "com is not a list of 3 numbers"),
-    "type": (text_of('{"type": "helical"}'), 3, 'type is "helical"; use one of revolute, prismatic, fixed'),
+    "type": (text_of('{"type": "screw"}'), 3, 'type is "screw"; use one of revolute, prismatic, helical'),
     "parent": (text_of("{}", '{"parent": 2}'), 4, "parent = 2 is not the number of an earlier joint"),
     "number twice": (text_of("{}", '{"i": 1}'), 4, "i = 1 is there twice"),
     "fraction": (text_of('{"i": 1.5}'), 3, "i is not a whole number"),

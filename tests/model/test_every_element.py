@@ -89,6 +89,7 @@ SCHEMA = {
     "drake:joint/child": "link",
     "drake:joint/origin": "xyz rpy",
     "drake:joint/axis": "xyz",
+    "drake:joint/drake:screw_thread_pitch": "value",
     "drake:ball_constraint": "name",
     **{
         f"drake:ball_constraint/drake:ball_constraint_{part}": own
@@ -154,6 +155,9 @@ SETUPS: dict[tuple[str, str], dict[str, Change]] = {
 """What is changed before an attribute is tried: names that nothing has, which are refused."""
 
 _NEW = '<link name="n"/><{0} name="new" type="{1}"><parent link="c"/><child link="n"/></{0}>'
+_SCREW = _NEW.format("drake:joint", "screw").replace(
+    "</drake:joint>", '<drake:screw_thread_pitch value="0.1"/></drake:joint>'
+)
 _XACRO = '<xacro:if xmlns:xacro="http://www.ros.org/wiki/xacro" value="1">{}</xacro:if>'
 _BALL = (
     '<drake:ball_constraint><drake:ball_constraint_body_A name="a"/><drake:ball_constraint_body_B name="c"/>'
@@ -188,6 +192,7 @@ SNIPPETS: dict[str, list[tuple[str, str]]] = {
     "transmission/actuator/drake:rotor_inertia": [("//actuator", '<drake:rotor_inertia value="3"/>')],
     "transmission/actuator/drake:gear_ratio": [("//actuator", '<drake:gear_ratio value="3"/>')],
     "drake:joint": [("/robot", _NEW.format("drake:joint", "ball"))],
+    "drake:joint/drake:screw_thread_pitch": [("/robot", _SCREW)],
     "drake:ball_constraint": [("/robot", _BALL)],
     "material": [("/robot", '<material name="blue"><color rgba="0 0 1 1"/></material>')],
     "gazebo": [("/robot", '<gazebo reference="a"><springStiffness>3</springStiffness></gazebo>')],

@@ -45,6 +45,7 @@ VALUES_OF_JOINT: dict[str, Any] = {
     "i": {"i": 7, "parent": 2},
     "parent": 1,
     "type": "prismatic",
+    "pitch": {"type": "helical", "pitch": 1},
     "theta_offset": 1,
     "d": 1,
     "a": 1,

@@ -22,6 +22,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.inputs import units_of
 from rbdc.model import Problem
 from rbdc.model.contacts import row_slices
+from rbdc.model.joints import Helical
 from rbdc.reduction.parameters import nominal
 
 
@@ -186,7 +187,8 @@ def every_joint(model: Problem) -> list[tuple[Any, ...]]:
     in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
-        kind = "scalar" if body.joint.nv == 1 and body.joint.euclidean else body.joint.kind
+        entries = body.joint.euclidean and not isinstance(body.joint, Helical)  # of MuJoCo's, one by one
+        kind = "scalar" if entries else body.joint.kind
         kind = "continuous" if body.described == "continuous" else kind
         row = (body.joint_name, kind, body.joint.nq, body.joint.nv, body.index_q, body.index_v)
         if (follow := body.coupling) is None:

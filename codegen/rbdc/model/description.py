@@ -11,7 +11,9 @@ from enum import Enum, StrEnum
 from rbdc.model.joints import DESCRIBED, JointType
 from rbdc.spatial import Inertia, Placement, Vector3
 
-JOINT_KINDS = (*DESCRIBED, "fixed")
+UNIVERSAL = "universal"
+"""The kind of a joint that becomes two revolute joints (`rbdc.model.rearranged`)."""
+JOINT_KINDS = (*DESCRIBED, UNIVERSAL, "fixed")
 """The values of `Joint.kind`."""
 
 
@@ -106,6 +108,8 @@ class Joint:
     stiffness: stiffness of a spring; joints with one coordinate only (N/m, N m/rad).
     spring_rest: coordinate at which the spring is at rest (m, rad).
     other_drives: forces by laws that no function has, each as its term and a description.
+    pitch: advance of a helical joint (m/rad), positive for a right-handed thread.
+    second_axis: axis of a universal joint in the child, about which it turns by its second angle.
     """
 
     name: str
@@ -123,6 +127,8 @@ class Joint:
     stiffness: float = 0.0
     spring_rest: float = 0.0
     other_drives: tuple[tuple[DriveTerm, str], ...] = ()
+    pitch: float = 0.0
+    second_axis: Vector3 = field(default_factory=lambda: Vector3(0.0, 1.0, 0.0))
 
     def joint_type(self) -> JointType:
         """Return the type of a moving joint, with an axis of unit length. An axis within 1e-12 of a
@@ -130,11 +136,12 @@ class Joint:
         """
         own = DESCRIBED[self.kind]
         if not own.uses_axis:
-            return own.described(self.axis)
+            return own.described(self.axis, self.pitch)
         length = math.hypot(*self.axis.scalars())
         unit = [float(x) / length for x in self.axis.scalars()]
         near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
-        return own.described(Vector3.of([float(round(x)) for x in unit] if near else unit))
+        axis = Vector3.of([float(round(x)) for x in unit] if near else unit)
+        return own.described(axis, self.pitch)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from rbdc.model.description import (
 from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, ModelOptions, RootJoint
-from rbdc.model.rearranged import rearranged
+from rbdc.model.rearranged import rearranged, without_universal
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Vector3
@@ -50,6 +50,7 @@ def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
     Raises OptionError for an option that cannot be applied, DescriptionError for a description that is not a
     robot.
     """
+    given = without_universal(given)
     validate(given)  # rearranging needs a tree
     description = rearranged(given, options)
     field, gravity_notes = _gravity(description, options)

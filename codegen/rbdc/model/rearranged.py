@@ -1,5 +1,5 @@
 """Changes of descriptions before they become models: rounded rotations, locked joints, other armature,
-another root link, added frames.
+another root link, added frames, universal joints as chains.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from rbdc.errors import OptionError
-from rbdc.model.description import Description, Effect, Joint, Limits, Link, Note
+from rbdc.errors import DescriptionError, OptionError
+from rbdc.model.description import UNIVERSAL, Description, Effect, Joint, Limits, Link, Note
 from rbdc.model.joints import ONE_DOF
 from rbdc.model.joints.coupling import composed
 from rbdc.model.options import LIKELY_MEANT, JointNumbers, ModelOptions, Origin
@@ -21,6 +21,9 @@ from rbdc.spatial import AnyRotation, Placement, Rotation, Vector3
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
 """Largest rounding error of products of the rows of a rotation."""
+
+_PARALLEL = 1e-9
+"""Sine of the angle between axes below which they count as parallel."""
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
@@ -215,3 +218,68 @@ def _moved(before: AnyRotation, after: AnyRotation) -> int:
     """Return the number of entries that changed by more than rounding."""
     pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
     return sum(abs(a - b) > _ROUNDING for a, b in pairs)
+
+
+def without_universal(description: Description) -> Description:
+    """Return the description with two revolute joints in place of each universal one (Cardan, Hooke): NAME_1
+    and NAME_2, with the link NAME_cross between them, which has no mass. Limits, damping, friction and
+    armature are those of each.
+
+    A universal joint turns by q1 about its axis in the parent, then by q2 about its second axis in the child.
+    With J the rotation by q2, its motion subspace in the child is S(q) = [J^T e1, e2], and c_J = dS/dt v =
+    (J^T e1) x e2 v1 v2. The chain has the same q, v, M and forces: its second body moves by S(q) v, and the
+    velocity products of its revolute joints, whose subspaces are constant, are c_J. Test: Pinocchio's
+    universal joint.
+
+    Raises DescriptionError for axes that are parallel, and for a universal joint that follows another.
+    """
+    if not any(joint.kind == UNIVERSAL for joint in description.joints):
+        return description
+    links = {link.name for link in description.links}
+    names = {joint.name for joint in description.joints}
+    made, crosses = list[Joint](), list[Link]()
+    for joint in description.joints:
+        if joint.kind != UNIVERSAL:
+            made.append(joint)
+            continue
+        _check(description, joint)
+        cross = Link(free_name(f"{joint.name}_cross", links), line=joint.line)
+        links.add(cross.name)
+        crosses.append(cross)
+        for half in _halves(joint, cross.name):
+            made.append(replace(half, name=free_name(half.name, names)))
+            names.add(made[-1].name)
+    return replace(description, links=(*description.links, *crosses), joints=tuple(made))
+
+
+def _halves(joint: Joint, cross: str) -> Iterator[Joint]:
+    yield replace(joint, name=f"{joint.name}_1", kind="revolute", child=cross)
+    yield replace(
+        joint,
+        name=f"{joint.name}_2",
+        kind="revolute",
+        parent=cross,
+        placement=Placement.identity(),
+        axis=joint.second_axis,
+    )
+
+
+def _check(description: Description, joint: Joint) -> None:
+    called = f'joint "{shown(joint.name)}"'
+    if joint.mimic is not None:
+        problem = f"{called} is universal and follows another"
+        raise DescriptionError(
+            problem, "only joints with one coordinate follow", description.file, joint.line
+        )
+    if joint.stiffness != 0.0:
+        problem = f"{called} is universal and has a spring"
+        raise DescriptionError(
+            problem, "give springs only to joints with one coordinate", description.file, joint.line
+        )
+    one, other = joint.axis, joint.second_axis
+    sizes = [math.hypot(*x.scalars()) for x in (one, other, one.cross(other))]
+    if not sizes[2] > _PARALLEL * sizes[0] * sizes[1]:
+        problem = f"{called} is universal with parallel axes"
+        raise DescriptionError(
+            problem, "give two directions that differ, usually x and y", description.file, joint.line
+        )

@@ -25,7 +25,7 @@ from rbdc.model.description import (
     measurable,
 )
 from rbdc.model.formats.loops import instead
-from rbdc.model.joints import ONE_DOF, WITH_AXIS
+from rbdc.model.joints import ONE_DOF, WITH_AXIS, Helical
 from rbdc.model.xml import shown
 from rbdc.runtime._suggestions import hint, suggestion
 from rbdc.spatial import RigidInertia
@@ -127,6 +127,7 @@ class _Check:
             )
         if joint.kind in WITH_AXIS:
             self.axis(joint)
+        self.pitch(joint)
         self.limits(joint)
 
     def axis(self, joint: Joint) -> None:
@@ -136,6 +137,13 @@ class _Check:
             self.refuse(joint, f"has the axis {axis}", "give a nonzero direction, usually of length 1")
         if abs(length - 1.0) > 1e-4:
             self.note(joint, f"has an axis of length {length:.6g}: normalised", Effect.ALL)
+
+    def pitch(self, joint: Joint) -> None:
+        helical = joint.kind == Helical.kind
+        if not measurable(joint.pitch) or (helical and joint.pitch == 0.0):
+            self.refuse(joint, f"has the pitch {joint.pitch}", "give the advance of its thread, in m/rad")
+        if joint.pitch != 0.0 and not helical:
+            self.refuse(joint, f"is {joint.kind} and has a pitch", f"describe it as {Helical.kind}")
 
     def limits(self, joint: Joint) -> None:
         limits = joint.limits

@@ -165,7 +165,8 @@ def _coordinates(module: Any) -> list[dict[str, Any]]:
     lengths = {own.kind: own.lengths for own in JOINT_TYPES}
     found = []
     for name, kind, _, nv, q, v, *follows in vars(module)["_EVERY_JOINT"]:
-        slides = int(ways.get(q) == "prismatic") if nv == 1 else lengths.get(kind, 0)
+        sliding = sum(ways.get(q + k) == "prismatic" for k in range(nv))
+        slides = sliding if kind in ("scalar", "continuous") else lengths.get(kind, 0)
         limits = (lower[q], upper[q]) if nv == 1 else ()
         for k in range(0 if follows else nv):
             direction = "" if nv == 1 else f"v[{v + k}]"

@@ -5,9 +5,10 @@ With A_i the pose of frame i in the frame of its parent,
     distal (standard)     A_i = Rz(theta_i) Tz(d_i) Tx(a_i) Rx(alpha_i)
     proximal (modified)   A_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)
 
-A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i = sign_i q_i + d_i0. In the
-distal convention joint i turns about z of its parent's frame: the body's frame (joint i's) is Rz Tz, and
-frame i is fixed to it by Tx Rx. In the proximal convention the two frames coincide.
+A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i = sign_i q_i + d_i0. A helical
+joint has both, with pitch sign_i q_i in d_i. A cylindrical joint has d_i by its first coordinate and theta_i
+by its second. In the distal convention joint i turns about z of its parent's frame: the body's frame (joint
+i's) is Rz Tz, and frame i is fixed to it by Tx Rx. In the proximal convention the two frames coincide.
 
 docs/robots.md has the schema.
 """
@@ -29,7 +30,7 @@ BASE_LINK = "base"
 
 CONVENTIONS = {"distal": "distal", "standard": "distal", "proximal": "proximal", "modified": "proximal"}
 """Conventions by the first word of `convention`."""
-KINDS = ("revolute", "prismatic", "fixed")
+KINDS = ("revolute", "prismatic", "helical", "cylindrical", "fixed")
 _OF_MOTION = ("q_sign", "limits", "velocity_limit", "effort_limit", "armature", "damping", "friction")
 """Members that only moving joints have."""
 INERTIA = "inertia_com"
@@ -124,7 +125,7 @@ class _DhReader:
         joint = Joint(
             name, kind, carrier, moving, before, _Z.scaled(sign),
             self._limits(fields), fields.number("damping", 0.0), fields.number("friction", 0.0),
-            line=line, armature=fields.number("armature", 0.0),
+            line=line, armature=fields.number("armature", 0.0), pitch=fields.number("pitch", 0.0),
         )  # fmt: skip
         self.joints.append(joint)
         if moving != own:

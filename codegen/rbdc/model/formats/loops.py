@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rbdc.model.bodies import ContactKind
 from rbdc.model.description import Joint
-from rbdc.model.joints import ONE_DOF
+from rbdc.model.joints import ONE_DOF, Helical
 from rbdc.model.xml import shown
 from rbdc.option_fields import asked
 from rbdc.spatial import AnyRotation, Placement, Rotation, Vector3
@@ -96,6 +96,8 @@ def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
 
 def _keeps(joint: Joint, axis: Vector3, normal: Vector3) -> bool:
     """Return whether a joint keeps everything in the plane with this normal."""
+    if joint.kind == Helical.kind:
+        return False
     if joint.kind == "prismatic":
         return abs(float(axis.dot(normal))) < _PARALLEL
     return math.hypot(*axis.cross(normal).scalars()) < _PARALLEL

@@ -7,10 +7,10 @@ import math
 
 from lxml import etree
 
-from rbdc.model.description import Description, Effect, Joint, Limits, Link, Mimic
+from rbdc.model.description import UNIVERSAL, Description, Effect, Joint, Limits, Link, Mimic
 from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.formats.urdf_loops import LoopElements
-from rbdc.model.joints import WITH_AXIS
+from rbdc.model.joints import WITH_AXIS, Helical
 from rbdc.model.joints.coupling import trimmed
 from rbdc.model.text import stem_of
 from rbdc.model.xml import Document, as_written, drake_name, line_of, shown
@@ -19,8 +19,10 @@ from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "spherical")
 """Types of joints: those of URDF, and "spherical", which PyBullet and others read."""
 _KINDS = {kind: kind for kind in KINDS}
-_OF_DRAKE = {"ball": "spherical", "planar": "planar"}
-"""Types of a <drake:joint>."""
+_OF_DRAKE = {"ball": "spherical", "planar": "planar", "screw": "helical", "universal": UNIVERSAL}
+"""Types of a <drake:joint>. A universal one turns about x, then about y."""
+_PITCH = "screw_thread_pitch"
+"""Drake's element with the advance of a screw in one revolution (m)."""
 _BOUNDED = ("revolute", "prismatic")
 """Joints with position limits; a note reports a missing limit."""
 POLYNOMIAL = "polycoef"
@@ -50,6 +52,7 @@ _ATTRIBUTES = {
     "limit": ("lower", "upper", "velocity", "effort"),
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset", POLYNOMIAL),
+    _PITCH: ("value",),
 }
 """Honoured attributes by the tag of their element; a note lists all others."""
 
@@ -147,6 +150,9 @@ class _UrdfReader:
                 remedy = f'give it <{required} link="..."/>'
                 document.fail(f"{called} has no <{required}>", remedy, element)
         axis, drive = parts.get("axis"), parts.get("dynamics")
+        if kind == UNIVERSAL and axis is not None:
+            self._count("<axis> of a universal joint", axis)
+            axis = None
         if kind == "fixed" and drive is not None:
             self._count("<dynamics> of a fixed joint", drive)
         return Joint(
@@ -161,7 +167,17 @@ class _UrdfReader:
             0.0 if drive is None else document.number(drive, "friction", 0.0),
             self._mimic(parts.get("mimic")),
             line_of(element),
+            pitch=self._pitch(called, element) if kind == Helical.kind else 0.0,
         )
+
+    def _pitch(self, called: str, joint: etree._Element) -> float:
+        """Return the advance of a screw (m/rad)."""
+        for child in self.document.children(joint):
+            if drake_name(child) == _PITCH:
+                self._remainder(child)
+                return self.document.number(child, "value") / (2.0 * math.pi)
+        remedy = f'give it <drake:{_PITCH} value="..."/>, in m a revolution'
+        return self.document.fail(f"{called} has no <drake:{_PITCH}>", remedy, joint)
 
     def _limits(self, called: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
         if limit is None:
@@ -219,6 +235,8 @@ class _UrdfReader:
         parts: dict[str, etree._Element] = {}
         for child in self.document.children(element):
             tag = str(child.tag)
+            if drake_name(child) == _PITCH and element.get("type") == "screw":
+                continue
             if tag not in _CHILDREN.get(_tag(element), ()):
                 self._unused(_tag(element), child)
             elif tag in parts:

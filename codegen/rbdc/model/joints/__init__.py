@@ -12,8 +12,18 @@ from rbdc.model.joints.described import Planar as Planar
 from rbdc.model.joints.described import Prismatic as Prismatic
 from rbdc.model.joints.described import Revolute as Revolute
 from rbdc.model.joints.described import Spherical as Spherical
+from rbdc.model.joints.screws import Cylindrical as Cylindrical
+from rbdc.model.joints.screws import Helical as Helical
 
-JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
+JOINT_TYPES: tuple[type[JointType], ...] = (
+    Revolute,
+    Prismatic,
+    Spherical,
+    Planar,
+    FreeFlyer,
+    Helical,
+    Cylindrical,
+)
 """Joint types that descriptions can name, in the order of generated code."""
 
 DESCRIBED: Mapping[str, type[JointType]] = {name: own for own in JOINT_TYPES for name in own.spellings}

@@ -48,7 +48,7 @@ class JointType(ABC):
     spellings: ClassVar[tuple[str, ...]] = ()
     """Names in descriptions; none for a type that is only created in code."""
     uses_axis: ClassVar[bool] = False
-    """Whether the type's only field is the axis of the description."""
+    """Whether the type has the axis of the description; `described` takes other fields."""
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
@@ -123,13 +123,15 @@ class JointType(ABC):
         return [column.dot(force) for column in self.subspace()]
 
     @classmethod
-    def described(cls, axis: Vector3) -> JointType:
-        """Return the joint that a description of this type makes, with a unit axis if it has one.
+    def described(cls, axis: Vector3, pitch: float = 0.0) -> JointType:
+        """Return the joint that a description of this type makes, with a unit axis if it has one; `pitch`
+        (m/rad) is of a screw.
 
         Raises UnsupportedError for a type that descriptions cannot name.
         """
         if not cls.spellings:
             raise UnsupportedError(f"no description makes a joint of type {cls.kind}")
+        del pitch
         make: Callable[..., JointType] = cls
         return make(axis) if cls.uses_axis else make()
 
@@ -148,8 +150,8 @@ class JointType(ABC):
         """Return the part of an inertia that also moves with the parent, for all q; here none."""
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
-    def pinocchio(self) -> tuple[str, list[float]] | None:
-        """Return the joint in Pinocchio with the same q and v: the class of its Python module, and the axis
-        that it takes, empty if none. None if Pinocchio has no such joint.
+    def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:
+        """Return the joint in Pinocchio with the same q and v: the class of its Python module, and its
+        arguments, vectors and numbers that it takes. None if Pinocchio has no such joint.
         """
         return None

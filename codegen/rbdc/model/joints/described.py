@@ -59,11 +59,11 @@ class OneAxis(JointType, ABC):
     def on_z(self) -> Self:
         return replace(self, axis=AXES[2])
 
-    def pinocchio(self) -> tuple[str, list[float]] | None:
+    def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:
         aligned, unaligned = self.pinocchio_names
         if self.axis in AXES:
             return f"{aligned}{'XYZ'[AXES.index(self.axis)]}", []
-        return unaligned, [float(x) for x in self.axis.scalars()]
+        return unaligned, [[float(x) for x in self.axis.scalars()]]
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Spherical(JointType):
         """Return the mass, at the origin."""
         return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
 
-    def pinocchio(self) -> tuple[str, list[float]] | None:
+    def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:
         return "JointModelSpherical", []
 
 
@@ -209,7 +209,7 @@ class Planar(JointType):
         zz = inertia.second.zz if self.normal == AXES[2] else 0.0
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, zz))
 
-    def pinocchio(self) -> tuple[str, list[float]] | None:
+    def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:
         return ("JointModelPlanar", []) if self.normal == AXES[2] else None
 
 
@@ -253,5 +253,5 @@ class FreeFlyer(JointType):
         turn = logarithm(multiply(conjugate(q0[3:]), q1[3:]))
         return [*differentiate_translation(turn, translation).scalars(), *turn.w.scalars()]
 
-    def pinocchio(self) -> tuple[str, list[float]] | None:
+    def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:
         return "JointModelFreeFlyer", []

@@ -202,8 +202,8 @@ def _joint(pin: Any, joint: JointType) -> Any:
     own = joint.pinocchio()
     if own is None:
         return None
-    name, axis = own
-    return getattr(pin, name)(*([np.array(axis)] if axis else []))
+    name, given = own
+    return getattr(pin, name)(*(np.array(x) if isinstance(x, list) else x for x in given))
 
 
 def _inertia(pin: Any, inertia: RigidInertia) -> Any:
