@@ -170,7 +170,7 @@ WRONG = [
     ('"lanes": 1', '"lanes": 1.5', r"tuning.json:\d+: crba, batch: no batch has 1.5 lanes; give"),
     ('"schema": 1', '"schema": 0', r"tuning.json:2: the tuning: it is not of schema 1; tune again"),
     ('"form"', '"from"', r"tuning.json:\d+: crba, single: it has no form; give it form"),
-    ('"nanoseconds": 10.0', '"nanoseconds": -1', r"tuning.json:\d+: .*no nanoseconds above 0"),
+    ('"nanoseconds": 10.0', '"nanoseconds": -1', r"tuning.json:\d+: .*nanoseconds are not above 0"),
     ("{", "{{", r"tuning.json:1: not JSON: .*; mend"),
     ('"functions": {', '"functions": 7, "x": {', r"tuning.json:\d+: functions is not an object; write"),
 ]

@@ -392,7 +392,7 @@ void cartpole_relative_jacobian(const double *CARTPOLE_RESTRICT q, int frame, in
 void cartpole_relative_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int other, int reference, double *CARTPOLE_RESTRICT J);
 void cartpole_relative_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int other, int reference, double *CARTPOLE_RESTRICT J);
 
-/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows.
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   manipulability[1]: sqrt(det(J J^T)) (m^3)
  *   gradient[2]: derivative by q (m^3 / rad, m^2)

@@ -234,7 +234,7 @@ inline void relative_jacobian(const double *q, int frame, int other, int referen
     cartpole_relative_jacobian(q, frame, other, reference, J);
 }
 
-/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows. */
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent. */
 inline void manipulability_gradient(const double *q, int frame, int reference, double *manipulability, double *gradient)
 {
     cartpole_manipulability_gradient(q, frame, reference, manipulability, gradient);
@@ -782,7 +782,7 @@ inline Matrix<6, 2> relative_jacobian(In<2, 1> q, int frame, int other, int refe
     return J;
 }
 
-/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows. */
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent. */
 inline void manipulability_gradient(In<2, 1> q, int frame, int reference, double &manipulability, Out<2, 1> gradient)
 {
     cartpole_manipulability_gradient(q.data(), frame, reference, &manipulability, gradient.data());

@@ -1118,7 +1118,7 @@ _manipulability_gradient = _runtime.Entry(
 
 @_manipulability_gradient.function
 def manipulability_gradient(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
-    """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows.
+    """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)

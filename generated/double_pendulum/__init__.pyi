@@ -136,7 +136,7 @@ def relative_jacobian(q: ArrayLike, frame: str | int, other: str | int, referenc
     """Jacobian of a frame relative to another, linear rows first, as seen from the frame."""
 
 def manipulability_gradient(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[np.float64 | NDArray[np.float64], NDArray[np.float64]]:
-    """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows."""
+    """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent."""
 
 def com(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Centre of mass of all links, in the world."""

@@ -23,7 +23,7 @@ QUICK = ("--functions", "nle,rnea", "--targets", "c", "--cflags", "-O0")
 MESSAGE = (
     r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the description: "
     r"called with single samples, at a state [^,]+, tau\[\d\] is \S+, not \S+, "
-    r"which is \S+ times what may be off; nothing was installed\. "
+    r"an error of \S+ times the tolerance; nothing was installed\. "
     r"This is a fault of rbdc, or of the compiler or its flags: "
     r"please report it with the description, the options and the compiler, .+\n$"
 )

@@ -67,7 +67,7 @@ def test_mobility_and_rows_that_depend_on_others(case: str) -> None:
     found = mobility(model)
     assert found["freedoms"] == mechanism.freedoms
     assert found["rows"] == found["rank"] == 3 * len(mechanism.loops) - mechanism.dropped
-    left_out = [str(note) for note in model.notes if "depend on others and are left out" in str(note)]
+    left_out = [str(note) for note in model.notes if "rows are redundant and ignored" in str(note)]
     assert len(left_out) == mechanism.dropped
 
 

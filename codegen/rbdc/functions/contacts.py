@@ -116,7 +116,7 @@ REQUIRES = {
     "contact_forward_dynamics": FORWARD,
     "centroidal_contact_dynamics": frozenset({Requirement.MOVING_MASS}),
 }
-"""Requirements of functions; their derivatives have the same."""
+"""Requirements of functions and of their derivatives."""
 
 ROOMS = (dynamics, derivatives, products, centroidal, projection)
 """Modules of algorithms."""

@@ -94,7 +94,7 @@ relative_jacobian(q, frame, other)
     J[6, nv]: relative Jacobian
 manipulability_gradient(q, frame)
     Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the
-    tangent space); both 0 where J has not six independent rows.
+    tangent space); both are 0 if the rows of J are dependent.
     manipulability[]: sqrt(det(J J^T)) (m^3)
     gradient[nv]: derivative by q (m^3 / rad, m^2)
 """

@@ -26,7 +26,7 @@ def verify(program: Program) -> Program:
             raise MalformedProgram(f"{here}: {operation} of {len(arguments)} arguments")
         for argument in arguments:
             if not 0 <= argument < index:
-                raise MalformedProgram(f"{here} is used before it is made")
+                raise MalformedProgram(f"{here} is used before it is defined")
             if widths[argument] not in (1, value.width) and operation.form is not Form.LANES:
                 raise MalformedProgram(f"{here}: {operation} of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):

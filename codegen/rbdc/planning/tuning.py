@@ -271,7 +271,7 @@ class _TuningReader:
         own = self._fields(node, f"{what}, measured")
         nanoseconds = own.number("nanoseconds", 0.0)
         if nanoseconds <= 0.0:
-            own.fail("it has no nanoseconds above 0", "remove it, or tune again")
+            own.fail("its nanoseconds are not above 0", "remove it, or tune again")
         processor = own.word("processor", own.required("processor"))
         return Timing(processor, self._way(kind, own), nanoseconds, own.number("spread", 1.0))
 

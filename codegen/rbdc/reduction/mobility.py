@@ -75,7 +75,7 @@ def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
         )
     gone = before.rows - after.rows
     return Note(
-        f'loop "{shown(before.name)}": {gone} of {before.rows} rows depend on others and are left out; '
+        f'loop "{shown(before.name)}": {gone} of {before.rows} rows are redundant and ignored; '
         f"{after.rows} are held",
         effect=Effect.ASKED,
     )

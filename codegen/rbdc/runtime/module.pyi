@@ -788,7 +788,7 @@ class GeneratedModule(ModuleType):
         """
 
     def manipulability_gradient(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[np.float64 | NDArray[np.float64], NDArray[np.float64]]:
-        """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows.
+        """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)

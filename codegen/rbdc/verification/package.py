@@ -172,6 +172,6 @@ def _compared(
             got, wanted = result.reshape(error.shape)[state, entry], right.values[state, entry]
             raise VerificationError(
                 f"{words}, at a state {name_of_state(state)}, {entry_of(output, entry)} is {got:.17g}, "
-                f"not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
+                f"not {wanted:.17g}, an error of {error[state, entry]:.3g} times the tolerance"
             )
     return worst

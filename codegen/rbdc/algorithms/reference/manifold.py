@@ -145,8 +145,8 @@ def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
 
 
 class Dual(Tangent):
-    """A scalar of a motion: the rotation and, with the dual unit, the translation, which may both
-    have rates.
+    """A number a + b e with e^2 = 0: the unit e separates the translation of a motion from its rotation. a
+    and b may have rates.
     """
 
     __slots__ = ()

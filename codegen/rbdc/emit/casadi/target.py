@@ -140,7 +140,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFuncti
 
     row, u = symbols("row", model.nv), symbols("u", model.nq + len(_unit_vectors(model)))
     inputs, made = [("u", u), ("row", row)], _by_entries(model, u, row)
-    title = "A row of derivatives in the tangent space as one by the entries of q."
+    title = "Convert a row of derivatives in the tangent space to derivatives by the entries of q."
     functions = [_function(robot, title, from_casadi("entries", inputs, [("to", made)]))]
     if twice:
         by_q = jacobian(made, u, _rates(model, u))

@@ -130,7 +130,7 @@ def left_out(m: Any) -> list[Note]:
     balls = [j for j in range(m.njnt) if int(m.jnt_type[j]) == BALL and m.jnt_limited[j]]
     light = sum(bool(x) for x in m.body_gravcomp)
     none, forces, dynamics = Effect.NONE, Effect.FORCES, Effect.DYNAMICS
-    in_q = "actuators have forces that depend on q or are vectors: not in the actuation matrix"
+    in_q = "actuators are not in the actuation matrix: their forces depend on q or are vectors"
     counted = (
         (
             len(motors),

@@ -52,7 +52,9 @@ class JointType(ABC):
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
-    """How the joint turns its body: not; about `main_axis` by the angle q[0]; or in any other way."""
+    """How the joint turns its body: "none", "angle" for a turn about `main_axis` by q[0], or "any"
+    other way.
+    """
     in_lanes: ClassVar[bool] = False
     """Whether limbs with the joint may share vector lanes: then `rotation` and `main_axis` describe it
     fully.

@@ -69,9 +69,9 @@ class Accelerations:
         yield Loop("e", 0, joints, tuple(self._up()), "Y, from the root down")
         yield self._listed("rooted", self._rooted(), about="M does not depend on the q of roots")
         yield self._listed(
-            "lower_of", *self._by_joint(), about="by the q of each joint, and what is above it"
+            "lower_of", *self._by_joint(), about="by the q of each joint, and of those above it"
         )
-        about = "qq so far holds one of two terms of each entry: m += m^T"
+        about = "qq holds one of two terms of each entry until here: m += m^T"
         yield Loop("r", 0, self.n, (self._symmetrised(),), about)
         if layout.free:
             yield Loop("r", 0, self.n, (self._step(self._root_pair),), "two directions of the free root")

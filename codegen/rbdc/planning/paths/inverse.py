@@ -20,11 +20,11 @@ from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in range(8))
-"""Entries of `forces`, which torques above multiply with s, of d and vectors of directions."""
+"""Entries of `forces` of d and vectors of directions; torques above are their products with s."""
 ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
-"""Entries of `root`: likewise for directions of a free root."""
+"""Entries of `root`, the same for directions of a free root."""
 U9, U11, SAME, BESIDE = 3, 9, 12, 18
-"""Rows of `beside`, which other directions are multiplied with: u8 (3), u9 (6), u11 (3), A1 s (6)."""
+"""Rows of `beside`, the factors of other directions: u8 (3), u9 (6), u11 (3), A1 s (6)."""
 J, FROM, GIVEN, STRICTLY = map(Variable, ("j", "from", "count", "above"))
 UP, POSITION, PARTIAL = TableEntry("up", E), TableEntry("position_of", B), TableEntry("partial_row", E)
 

@@ -171,8 +171,8 @@ class Hessian:
         if layout.pairs:
             yield Loop("e", 0, number, (own,), "sums over directions of a joint")
         carried = once(layout, lambda m: up(m, joint.dof, above.dof))
-        yield Loop("e", 0, count, (carried,), "sums over what joints carry", backward=True)
-        yield Loop("e", 0, count, (once(layout, down), *more), "sums over what is above them")
+        yield Loop("e", 0, count, (carried,), "sums over subtrees", backward=True)
+        yield Loop("e", 0, count, (once(layout, down), *more), "sums over the joints above")
         if layout.pairs:
             yield Loop("e", 0, number, (copies,), "the same for all directions of a joint")
 

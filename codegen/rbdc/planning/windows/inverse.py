@@ -95,7 +95,7 @@ class _SupernodeLoops:
             statements += self._accelerations(TableEntry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
         kind = " of a free root" if shape.rooted else ""
-        about = f"{size} columns{kind}, on {parents} of these, -1 for what is above: rows and columns of M^-1"
+        about = f"{size} columns{kind}, on {parents} of these, -1 for those above: rows and columns of M^-1"
         statements.append(self._itself())
         names = set(names_in(statements))
         sizes = {"within": size * lanes, "inner": size * lanes, "outer": size * self.pitch}

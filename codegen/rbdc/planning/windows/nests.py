@@ -173,7 +173,7 @@ def _followed(layout: WindowLayout) -> list[Statement]:
         to = Place(output, ((TableEntry("column_in_v", i), nv), (TableEntry("column_in_v", J), 1)))
         m.store([m.number(layout.matrix(array, i, J))], to, adds=True)
     inner = Loop("j", 0, layout.columns, (m.step(),))
-    loop = Loop("i", 0, layout.columns, (inner,), "what follows another is moved by it")
+    loop = Loop("i", 0, layout.columns, (inner,), "joints that follow others move with them")
     return [*(Clear(output, nv * nv) for output in layout.outputs), loop]
 
 
@@ -231,7 +231,7 @@ def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
         Clear("seconds", len(layout.slots)),
         _called(products.accelerated(layout), inverse=inverse_of),
         root.accelerating(layout),
-        rows.down(layout, "corrected_row", "what the accelerations of joints add", at.ACCELERATION),
+        rows.down(layout, "corrected_row", "contributions of joint accelerations", at.ACCELERATION),
         rows.backward(layout),
         *rows.turned(layout),
     ]

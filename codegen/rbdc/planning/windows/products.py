@@ -59,7 +59,7 @@ def accelerated(layout: WindowLayout) -> Routine:
     to = {f"lane{k}": Place("seconds", ((TableEntry("slot_of", plus(_COLUMN, k)), 1),)) for k in range(lanes)}
     parts = Step(parted("parted", lanes, 1), {"vector": Place("sum"), **to})
     loop = _over_blocks(layout, Clear("sum", lanes), Loop("j", 0, layout.columns, (m.step(),)), parts)
-    about, sizes = "accelerations: M^-1 times what is left of the torques", {"sum": lanes}
+    about, sizes = "accelerations: M^-1 times the remaining torques", {"sum": lanes}
     return Routine("accelerated", about, ("inverse", "rests", "seconds"), (loop,), (), sizes, sizes)
 
 
@@ -79,7 +79,7 @@ def root_response(layout: WindowLayout) -> Routine:
     whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
     m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
     loop = _over_blocks(layout, held.step(), Loop("k", 0, first, (m.step(),)))
-    about = "how joints accelerate with a free root: M^-1 times what the root carries"
+    about = "accelerations of joints with a free root: M^-1 times the forces of its subtree"
     arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 
@@ -112,7 +112,7 @@ def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
     if layout.schedule.free:
         arrays |= {"rq": first * lanes, "rv": first * lanes}
     loop = Loop("w", 0, len(layout.width.windows), tuple(statements))
-    about = "by windows the derivatives of inverse dynamics, and -M^-1 times them"
+    about = "derivatives of inverse dynamics by windows, and -M^-1 times them"
     return Routine("columns", about, arguments, (loop,), (), arrays, dict.fromkeys(vectors, lanes))
 
 
@@ -180,7 +180,7 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
         taken = [-(d * x) for d, x in zip(damping, row, strict=True)]
         m.store(taken, layout.matrix(by_v, J, 0), adds=True)
         statements.append(Loop("j", 0, size, (m.step(),)))
-    about = "the columns of a free root without what it does by itself; others are overwritten"
+    about = "columns of a free root without its own contributions; others are overwritten"
     arguments, widths = ("owns", "inverse", by_q, by_v), {"sums": lanes}
     return Routine("root_columns", about, arguments, tuple(statements), (), {"sums": 6 * lanes}, widths)
 

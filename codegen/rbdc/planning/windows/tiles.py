@@ -157,6 +157,6 @@ def derivatives(layout: WindowLayout, arrays: dict[str, str]) -> Routine:
     empty = Loop("e", TableEntry("empties", W), TableEntry("empties", plus(W, 1)), (m.step(),))
     loop = Loop("w", 0, len(layout.width.windows), (*filled(layout, to), empty))
     widths = dict.fromkeys((ABOVE, BELOW), layout.lanes)
-    about = "by windows the derivatives of inverse dynamics, zeros as well"
+    about = "derivatives of inverse dynamics by windows, with zeros"
     arguments = ("by", "owns", *arrays.values())
     return Routine("windows", about, arguments, (loop,), (), held_arrays(layout), widths)

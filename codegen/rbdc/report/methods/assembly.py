@@ -243,8 +243,8 @@ def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
 
 
 def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
-    """Return why peers took no part in the comparison of single calls either: the reason of the peer that was
-    requested first.
+    """Return why peers took no part in the comparison of single calls: the reason of the first requested
+    peer.
     """
     reasons = [a.reason for a in one.absent if peer_of(a.method) in peers]
     reasons += [absent[peer] for peer in peers if peer in absent]

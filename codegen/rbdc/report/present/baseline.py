@@ -29,7 +29,9 @@ REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
 
 GATED = {"operations": 1.0, "statements": 1.0, "text bytes": 1.01}
-"""Figures that depend on rbdc alone, and the factor above which they are worse: one more comment is not."""
+"""Figures that depend on rbdc alone, and the factor above which they are worse; one more comment does not
+count.
+"""
 COMPILED = {"code bytes": 1.01, "stack bytes": 1.01}
 """Figures that depend on compiler and flags too; they count where those are the same."""
 ERRORS = {f"error {metric}": 2.0 for metric in METRICS}
