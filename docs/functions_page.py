@@ -39,6 +39,7 @@ TITLES = {
     "manifold": "The configuration manifold",
     "contacts": "Contacts, closed loops and impacts",
     "steps": "Steps of time",
+    "time_derivatives": "Time derivatives along motions",
     "second_order": "Second derivatives of dynamics",
 }
 """Titles of the families of records by their names; others have the name as title."""

@@ -20,6 +20,7 @@ from rbdc.model import Problem
 from rbdc.model.formats.contacts import CONTACTS, LOOPS, ContactOption
 from rbdc.model.options import (
     REGRESSOR,
+    TIME_ORDER,
     DriveMode,
     Integrator,
     JointOrder,
@@ -54,7 +55,6 @@ Progress = Callable[[str], None]
 
 Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
 """Numbers for some joints: `joint=value,...`, a file, a mapping, or several of these."""
-
 
 ForceFrame = Literal["local", "world"]
 """Frames of external forces: the frame of each body, or the world."""
@@ -139,6 +139,7 @@ class BuildOptions(ModelOptions):
     regressor: Option[tuple[RegressorPart, ...]] = Option(
         REGRESSOR, ("links",), "Columns of the torque regressor: of links, and of joints' drives."
     )
+    time_order: Option[int] = Option(TIME_ORDER, 2, "Highest order of time derivatives, 1 to 4.")
     name: Option[str | None] = Option(
         TEXT, None, "The module's name; by default derived from the description's.", recorded=False
     )
@@ -216,9 +217,7 @@ class BuildOptions(ModelOptions):
         recorded=False,
     )
     verify: Option[bool] = Option(
-        SWITCH,
-        True,
-        "Compare the compiled functions with the algorithms of the literature before installation.",
+        SWITCH, True, "Compare the compiled functions with the literature's algorithms before installation."
     )
 
 
@@ -249,6 +248,7 @@ class BuildArguments(TypedDict, total=False):
     contact_frame: ContactFrame
     integrator: Integrator
     regressor: str | Sequence[str]
+    time_order: str | int
     name: str | None
     functions: str | Sequence[str] | None
     preset: str
@@ -332,7 +332,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     held = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
         "contact_frame": "local-world-aligned" if model.world_aligned else "local",
-        **{name: getattr(model, name) for name in ("integrator", "regressor")},
+        **{name: getattr(model, name) for name in ("integrator", "regressor", "time_order")},
     }
     every = {
         o: held.get(o.name, getattr(options, o.name))

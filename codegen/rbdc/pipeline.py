@@ -117,8 +117,8 @@ def read(description: Description, options: BuildOptions) -> Problem:
     model = with_reduced_loops(model, options.loops)
     frames = (options.where_given(name) for name in ("fext_frame", "contact_frame"))
     model = with_frames_of_forces(model, *frames)
-    asked = {name: options.where_given(name) or getattr(model, name) for name in ("integrator", "regressor")}
-    model = replace(model, **asked)
+    names = ("integrator", "regressor", "time_order")
+    model = replace(model, **{name: options.where_given(name) or getattr(model, name) for name in names})
     return with_rows(model, options.parameters, options.payloads)
 
 

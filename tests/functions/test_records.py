@@ -30,8 +30,8 @@ RECORDS = {
     for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")
 }
 FUNCTIONS = set(known())
-INPUTS = {p.name for function in known().values() for p in function.declaration.inputs} - {"rows"}
-"""Names of inputs, but for one that is a common word."""
+INPUTS = {p.name for function in known().values() for p in function.declaration.inputs} - {"rows", "snap"}
+"""Names of inputs, but for a common word and an option."""
 
 NAMING: dict[str, set[str]] = {
     "algorithms/manifold.py": {"step"},

@@ -13,6 +13,7 @@ from rbdc.report.methods.differentiation import Bicomplex
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value
 from rbdc.spatial.scalars import atan2, cos, hypot, sin, sqrt, where_less
+from rbdc.spatial.series import Series, length_of, terms_of
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, value_of
 from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 from tests.support import assert_close
@@ -137,3 +138,25 @@ def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
         hypot(Tangent(1.0, 1.0), Tangent(1.0, 0.0))
     with pytest.raises(TypeError, match="no adjoint of atan2"):
         atan2(*Tape().variables([1.0, 1.0]))
+
+
+def test_series_carry_every_order_along() -> None:
+    """Their terms are those of the function on a circle around the start, by Cauchy's integral."""
+    rng = np.random.default_rng(5)
+    x, y = (np.append(start, rng.standard_normal(4)) for start in (0.7, 1.3))
+    circle = 0.05 * np.exp(2j * np.pi * np.arange(16) / 16)
+    values = expression(*(np.polynomial.polynomial.polyval(circle, terms) for terms in (x, y)))
+    expected = (np.fft.fft(values) / 16).real[:5] / 0.05 ** np.arange(5)
+    assert_close(expression(Series(x), Series(y)).terms, expected, 1e-9)
+
+
+def test_series_beside_other_scalars() -> None:
+    x = Series([0.5, -2.0, 3.0])
+    assert terms_of(where_less(x, 0.6, x, 1.0), 3) == [0.5, -2.0, 3.0]
+    assert terms_of(where_less(0.6, x, x, 1.0), 3) == [1.0, 0.0, 0.0]
+    assert (x * Series([2.0, 1.0])).terms == (1.0, -3.5)  # as far as both are known
+    assert value_of(x * Tangent(2.0, 1.0)).terms == (1.0, -4.0, 6.0)
+    assert rate_of(Tangent(2.0, 1.0) - x) == 1.0
+    assert (x * 0.0, length_of(x), length_of(4.0)) == (0.0, 3, 1)
+    with pytest.raises(TypeError, match="no series of atan2"):
+        atan2(x, 1.0)

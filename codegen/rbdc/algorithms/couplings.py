@@ -6,7 +6,8 @@ frames. With its residual r(q, qdot), their acceleration at qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
-by the theorem of implicit functions. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
+by the theorem of implicit functions. From the closed loops on, each step over a power series of time doubles
+the number of its terms that are right. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Problem
 from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import polynomial
+from rbdc.spatial.series import length_of, terms_of
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 GIVEN = 4
@@ -70,9 +72,12 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
     """Return the curves of a cluster's followers, starting from their polynomials."""
     linkage = Linkage(model, cluster)
     name = model.bodies[cluster.leader].name
+    start, z = terms_of(y, 1)[0], [terms_of(x, 1)[0] for x in z]
     for count in range(cluster.steps):
-        z = [a + b for a, b in zip(z, linkage.step(y, z), strict=True)]
+        z = [a + b for a, b in zip(z, linkage.step(start, z), strict=True)]
         trace(name, "z - J_z^-1 e: a step towards the closed loop", f"z{cluster.leader}_{count}", z)
+    for _ in range((length_of(y) - 1).bit_length()):
+        z = [a + b for a, b in zip(z, linkage.step(y, z), strict=True)]
     slopes, curvatures = linkage.derivatives(y, z)
     moving = OuterTangent(Tangent(y, 1.0), Tangent(1.0, 0.0))
     along = tangents(tangents(z, slopes), tangents(slopes, curvatures), OuterTangent)

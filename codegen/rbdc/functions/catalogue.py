@@ -16,7 +16,7 @@ from rbdc.errors import OptionError
 from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives, second_order
-from rbdc.functions.dynamics import dynamics
+from rbdc.functions.dynamics import dynamics, time_derivatives
 from rbdc.functions.evaluation import alone
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold, steps
@@ -36,6 +36,7 @@ FAMILIES: list[Family] = [
     manifold,
     contacts,
     steps,
+    time_derivatives,
     second_order,
 ]
 """Families, in the order of the documentation."""

@@ -1,16 +1,26 @@
-"""The records of inverse and forward dynamics and of the joint-space inertia."""
+"""The records of inverse and forward dynamics, of their time derivatives and of the joint-space inertia."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from rbdc.algorithms.dynamics.christoffel import christoffel
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.external_forces import external_torque
-from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_cholesky
+from rbdc.algorithms.dynamics.forward_dynamics import (
+    by_articulated_bodies,
+    by_cholesky,
+    solved_by_articulated_bodies,
+    solved_by_cholesky,
+)
 from rbdc.algorithms.dynamics.minverse import inverse_factors, minverse, minverse_of_branches
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
+from rbdc.algorithms.steps.time_derivatives import aba_time_derivatives, rnea_time_derivatives
+from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.evaluation import OnJointSpace, joint_space
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
@@ -44,6 +54,35 @@ minverse(q, parameters)
 aba(q, v, tau, fext, parameters, friction_width)
     Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
+"""
+
+_MOTION = {
+    "jerk": "rate of acceleration (m/s^3, rad/s^3)",
+    "snap": "rate of jerk (m/s^4, rad/s^4)",
+    "crackle": "rate of snap (m/s^5, rad/s^5)",
+    "pop": "rate of crackle (m/s^6, rad/s^6)",
+}
+"""Derivatives of accelerations by time, in their order."""
+
+_TORQUES = {
+    "dtau_dt": "first time derivative of tau (N/s, N m/s)",
+    "d2tau_dt2": "second time derivative of tau (N/s^2, N m/s^2)",
+    "d3tau_dt3": "third time derivative of tau (N/s^3, N m/s^3)",
+    "d4tau_dt4": "fourth time derivative of tau (N/s^4, N m/s^4)",
+}
+"""Derivatives of generalised forces by time, in their order."""
+
+TIME_DECLARATIONS = """
+rnea_time_derivatives(q, v, a, {motion}, fext, parameters, friction_width)
+    Inverse dynamics and its time derivatives along a motion, up to order {order} (`time_order`). Entries of
+    optional inputs are constant.
+    tau[nv]: generalised force (N, N m)
+{of_torques}
+aba_time_derivatives(q, v, tau, {torques}, fext, parameters, friction_width)
+    Forward dynamics and its time derivatives under torques that change, up to order {order} (`time_order`).
+    Entries of optional inputs are constant.
+    ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
+{of_motion}
 """
 
 
@@ -215,3 +254,38 @@ def _others(declared: Declared) -> list[Function]:
             ),
         )
     ]
+
+
+def time_derivatives(model: Problem) -> list[Function]:
+    """Return the records of time derivatives, up to the order of the model."""
+    motion, torques = (dict(islice(own.items(), model.time_order)) for own in (_MOTION, _TORQUES))
+    inputs = [*_inputs(model, motion, Kind.ACCELERATION), *_inputs(model, torques, Kind.FORCE)]
+    names = {"motion": ", ".join(motion), "torques": ", ".join(torques), "order": model.time_order}
+    outputs = {"of_motion": _outputs(motion), "of_torques": _outputs(torques)}
+    declared = declarations(model, TIME_DECLARATIONS.format(**names, **outputs), *inputs)
+    solves = {"articulated_bodies": solved_by_articulated_bodies, "cholesky": solved_by_cholesky}
+    return [
+        Function(
+            declared["rnea_time_derivatives"],
+            {"newton_euler": joint_space(rnea_time_derivatives)},
+            preset=ALONE,
+            references={"dual_numbers": ".derivatives.time_derivatives:rnea_time_derivatives"},
+            comparison=Comparison(checks_only=True),
+        ),
+        Function(
+            declared["aba_time_derivatives"],
+            {name: joint_space(partial(aba_time_derivatives, solve)) for name, solve in solves.items()},
+            preset=ALONE,
+            requires=frozenset({Requirement.REGULAR_INERTIA}),
+            references={"dual_numbers": ".derivatives.time_derivatives:aba_time_derivatives"},
+            comparison=Comparison(checks_only=True),
+        ),
+    ]
+
+
+def _inputs(model: Problem, meanings: Mapping[str, str], kind: Kind) -> list[Parameter]:
+    return [Parameter(name, (model.nv,), meaning, kind) for name, meaning in meanings.items()]
+
+
+def _outputs(meanings: Mapping[str, str]) -> str:
+    return "\n".join(f"    {name}[nv]: {meaning}" for name, meaning in meanings.items())

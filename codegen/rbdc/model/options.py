@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, get_args
 from rbdc.model.description import DriveTerm, measurable
 from rbdc.model.xml import shown
 from rbdc.option_fields import (
+    COUNT,
     FOLDER,
     SWITCH,
     TEXT,
@@ -176,6 +177,20 @@ def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
             raise ValueError("give NAME:=VALUE, or a mapping of texts")
         found[texts[0].strip()] = texts[1]
     return tuple(found.items())
+
+
+def _time_order(given: Any) -> int:
+    """Return an order of time derivatives."""
+    order = COUNT.read(given)
+    if order > HIGHEST_ORDER:
+        raise ValueError(f"give a whole number from 1 to {HIGHEST_ORDER}")
+    return order
+
+
+HIGHEST_ORDER = 4
+"""Highest order of time derivatives: that of the names of their inputs."""
+TIME_ORDER = Reading(_time_order, "INTEGER")
+"""Orders of time derivatives."""
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Problem(Model):
     clusters: joints that closed loops bind to one coordinate.
     integrator: rule of time steps.
     regressor: groups of columns of the torque regressor.
+    time_order: highest order of time derivatives along a motion.
     """
 
     drive_terms: tuple[DriveTerm, ...] = ()
@@ -73,6 +74,7 @@ class Problem(Model):
     clusters: tuple[Cluster, ...] = ()
     integrator: Integrator = "semi-implicit"
     regressor: tuple[RegressorPart, ...] = ("links",)
+    time_order: int = 2
 
     __hash__ = Model.__hash__
 

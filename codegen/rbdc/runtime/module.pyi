@@ -1206,6 +1206,46 @@ class GeneratedModule(ModuleType):
             hessian_tautau (nv, nv): [j, k]: by the first, then by the second variable
         """
 
+    def rnea_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Inverse dynamics and its time derivatives along a motion, up to order 2 (`time_order`). Entries of optional inputs are constant.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            a (nv,): acceleration (m/s^2, rad/s^2)
+            jerk (nv,): rate of acceleration (m/s^3, rad/s^3)
+            snap (nv,): rate of jerk (m/s^4, rad/s^4)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            tau (nv,): generalised force (N, N m)
+            dtau_dt (nv,): first time derivative of tau (N/s, N m/s)
+            d2tau_dt2 (nv,): second time derivative of tau (N/s^2, N m/s^2)
+        """
+
+    def aba_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dtau_dt: ArrayLike, d2tau_dt2: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Forward dynamics and its time derivatives under torques that change, up to order 2 (`time_order`). Entries of optional inputs are constant.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            v (nv,): velocity (m/s, rad/s)
+            tau (nv,): generalised force (N, N m)
+            dtau_dt (nv,): first time derivative of tau (N/s, N m/s)
+            d2tau_dt2 (nv,): second time derivative of tau (N/s^2, N m/s^2)
+            fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            ddq (nv,): generalised acceleration (m/s^2, rad/s^2)
+            jerk (nv,): rate of acceleration (m/s^3, rad/s^3)
+            snap (nv,): rate of jerk (m/s^4, rad/s^4)
+        """
+
     def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
 

@@ -23,7 +23,7 @@ class Recorded:
     """
 
     __slots__ = ("index", "tape", "value")
-    level: ClassVar[int] = 3  # operations with dual numbers are its own, not theirs
+    level: ClassVar[int] = 4  # operations with dual numbers are its own, not theirs
     __array_ufunc__ = None  # NumPy leaves the operation to this class: an array beside it is one constant
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:

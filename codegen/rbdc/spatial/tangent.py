@@ -19,7 +19,7 @@ class Tangent:
     """
 
     __slots__ = ("rate", "value")
-    level: ClassVar[int] = 1
+    level: ClassVar[int] = 2
     __array_ufunc__ = None  # NumPy leaves the operation to this class: an array is one constant
 
     def __init__(self, value: Scalar, rate: Scalar) -> None:
@@ -105,7 +105,7 @@ class OuterTangent(Tangent):
     """A scalar and its rate, which may themselves have rates in another direction."""
 
     __slots__ = ()
-    level = 2
+    level = 3
 
 
 def tangents(

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any
 
 from rbdc.algorithms.reference.contacts import contact_error, contact_jacobian
-from rbdc.algorithms.reference.dual_numbers import innermost
+from rbdc.algorithms.reference.dual_numbers import depth, innermost
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.sharing import once
 from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
@@ -28,24 +28,19 @@ from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import sqrt
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
-STEPS_OF_RATES = 4
-"""Number of Newton's steps over numbers with rates. They start at the closed loops, with the Jacobian there:
-each step makes the rates exact to one more order, and there are four orders at most.
-"""
-
 
 class First(Tangent):
     """The rate by the leader's coordinate, which may itself have rates."""
 
     __slots__ = ()
-    level = 3
+    level = 8
 
 
 class Second(Tangent):
     """The rate of the rate."""
 
     __slots__ = ()
-    level = 4
+    level = 9
 
 
 def at_configuration(model: Problem, q: Scalars) -> Problem:
@@ -87,14 +82,16 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
 
 
 def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
-    """Return the coordinates of a cluster's followers, by Newton's steps from their polynomials."""
+    """Return the coordinates of a cluster's followers, by Newton's steps from their polynomials: first for
+    numbers, then from there for numbers with rates, of which each makes one more order right.
+    """
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
     number, laws = innermost(y), model.curves
     q: list[Scalar] = [polynomial(laws[k], number) if k in laws else number for k in order]
     rows: Matrix = []
     square: Matrix = []
-    for count in range(cluster.steps + 1 + STEPS_OF_RATES):
+    for count in range(cluster.steps + 1 + depth(y)):
         if count <= cluster.steps:
             rows = [[row[k] for k in columns] for row in contact_jacobian(tree, q)]
             square = [[dot(x, z) for z in rows] for x in rows]

@@ -162,6 +162,11 @@ def innermost(x: Scalar) -> Scalar:
     return x
 
 
+def depth(x: Scalar) -> int:
+    """Return the number of rates that dual numbers have of one another."""
+    return 1 + depth(x.value) if isinstance(x, Tangent) else 0
+
+
 def scalars_of(row: Scalar, count: int) -> list[Scalar]:
     """Return the `count` scalars of a row."""
     if is_number(row):

@@ -150,7 +150,7 @@ class Dual(Tangent):
     """
 
     __slots__ = ()
-    level = 5
+    level = 10
 
 
 def _exponential(motion: Motion) -> tuple[Vector, Vector3]:

@@ -1,1 +1,1 @@
-"""Steps of time and their derivatives."""
+"""Steps of time and their derivatives; time derivatives along motions."""

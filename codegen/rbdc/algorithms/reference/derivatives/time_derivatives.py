@@ -1,0 +1,70 @@
+"""Time derivatives of dynamics by dual numbers of dual numbers (Clifford 1873): the derivative along a motion
+is that of (q, v, a, ...) in the direction (v, a, jerk, ...), applied once for each order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rbdc.algorithms.reference import aba as forward
+from rbdc.algorithms.reference import rnea as inverse
+from rbdc.algorithms.reference.couplings import at_configuration
+from rbdc.algorithms.reference.dual_numbers import stepped
+from rbdc.algorithms.tools.linear import Vector
+from rbdc.model import Problem
+from rbdc.spatial import Forces, Scalar, Scalars
+from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
+
+_KINDS: tuple[type[Tangent], ...] = tuple(
+    type(f"InTime{level}", (Tangent,), {"__slots__": (), "level": level}) for level in range(4, 8)
+)
+"""Dual numbers of each order. Those of other derivatives are their values, those of curves have them."""
+
+
+def rnea_time_derivatives(
+    model: Problem, q: Scalars, v: Scalars, *rates: Scalars, fext: Forces | None = None
+) -> tuple[Vector, ...]:
+    """Return tau (nv) and its time derivatives; `rates` are a, jerk and so on (nv). Test: differences."""
+    motion, kinds = [q, v, *rates], _KINDS[: len(rates) - 1]
+    for kind in kinds:
+        motion = _moving(model, motion, kind)
+    position, velocity, acceleration = motion
+    return _derivatives(inverse.rnea(_at(model, position), position, velocity, acceleration, fext), kinds)
+
+
+def aba_time_derivatives(
+    model: Problem, q: Scalars, v: Scalars, *torques: Scalars, fext: Forces | None = None
+) -> tuple[Vector, ...]:
+    """Return ddq (nv) and its time derivatives under tau and its derivatives, `torques` (nv). Test: inverse
+    dynamics.
+    """
+    given, kinds = list(torques), _KINDS[: len(torques) - 1]
+    for kind in kinds:
+        ddq = forward.aba(_at(model, q), q, v, given[0], fext)
+        q, v = _moving(model, [q, v, ddq], kind)
+        given = [tangents(x, rate, kind) for x, rate in pairwise(given)]
+    return _derivatives(forward.aba(_at(model, q), q, v, given[0], fext), kinds)
+
+
+def _at(model: Problem, q: Scalars) -> Problem:
+    """Return the model with couplings by their tangents along the motion."""
+    return at_configuration(model, q) if model.curves else model
+
+
+def _moving(model: Problem, motion: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
+    """Return q, v, a and so on with their rates, one fewer."""
+    q, v, *others = motion
+    rates = (tangents(x, rate, kind) for x, rate in pairwise([v, *others]))
+    return [stepped(model, q, v, configuration=True, kind=kind), *rates]
+
+
+def _derivatives(found: Vector, kinds: Sequence[type[Tangent]]) -> tuple[Vector, ...]:
+    """Return derivatives of each order: rates by the first kinds, values by the others."""
+
+    def read(x: Scalar, order: int) -> Scalar:
+        for number, kind in reversed([*enumerate(kinds)]):
+            x = rate_of(x, kind) if number < order else value_of(x, kind)
+        return x
+
+    return tuple([read(x, order) for x in found] for order in range(len(kinds) + 1))

@@ -1,0 +1,101 @@
+"""Time derivatives of inverse and forward dynamics along a motion, by the recursions over power series.
+
+The motion is given by its derivatives at one time: q, v, a, jerk and so on. From v(t) the series of q(t)
+follows term by term as the solution of dq/dt = rate(q, v), on the configuration manifold too.
+
+Forward dynamics finds the terms of a(t) one after the other. Term n of inverse dynamics has a_n in M a_n
+alone, so the factors of M at the start give all of them:
+
+    a_n = M^-1 (tau_n - term n of inverse dynamics with a_n = 0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import factorial
+
+from rbdc.algorithms.couplings import at_configuration
+from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.tools.linear import Vector
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Problem
+from rbdc.spatial import Forces, Scalars
+from rbdc.spatial.series import Series, length_of, terms_of
+
+
+def rnea_time_derivatives(
+    model: Problem, q: Scalars, v: Scalars, *rates: Scalars, fext: Forces | None = None, trace: Trace = silent
+) -> tuple[Vector, ...]:
+    """Return tau (nv) and its time derivatives along a motion. rates: a, jerk and so on (nv each), one for
+    each result. External forces have constant entries. Test: series of torques along motions.
+    """
+    found = _torques(model, q, v, rates, fext, trace)
+    return tuple(_derivatives(found, order) for order in range(len(rates)))
+
+
+def aba_time_derivatives(
+    dynamics: Dynamics,
+    model: Problem,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *rates: Scalars,
+    fext: Forces | None = None,
+    trace: Trace = silent,
+) -> tuple[Vector, ...]:
+    """Return ddq (nv) and its time derivatives under tau with the time derivatives `rates` (nv each), by the
+    solves of `dynamics`. Test: `rnea_time_derivatives` of the results.
+    """
+    ddq, solve = dynamics(model, q, v, tau, fext, trace)
+    found = [ddq]
+    for order, pushed in enumerate(rates, 1):
+        known = _torques(model, q, v, [*found, [0.0] * model.nv], fext, trace)
+        moving = [x - y for x, y in zip(pushed, _derivatives(known, order), strict=True)]
+        trace("forward dynamics", "rate of tau - inverse dynamics of the others", f"moving{order}", moving)
+        found.append(solve(moving))
+    return tuple(found)
+
+
+def _torques(
+    model: Problem, q: Scalars, v: Scalars, rates: Sequence[Scalars], fext: Forces | None, trace: Trace
+) -> list[Series]:
+    """Return inverse dynamics along a motion."""
+    velocity, acceleration = _series([v, *rates[:-1]]), _series(rates)
+    position = _configuration(model, q, velocity)
+    there = at_configuration(model, position)
+    return newton_euler(there, position, velocity, acceleration, fext, _term_by_term(trace))
+
+
+def _series(derivatives: Sequence[Scalars]) -> list[Series]:
+    """Return the series of the entries of a vector from its derivatives."""
+    rows = zip(*derivatives, strict=True)
+    return [Series((1.0 / factorial(order)) * x for order, x in enumerate(row)) for row in rows]
+
+
+def _derivatives(series: Scalars, order: int) -> Vector:
+    """Return derivatives of one order (nv)."""
+    return [float(factorial(order)) * terms_of(x, order + 1)[order] for x in series]
+
+
+def _configuration(model: Problem, q: Scalars, velocity: Sequence[Series]) -> list[Series]:
+    """Return the series of the configuration, as long as that of the velocity."""
+    found = [Series([x]) for x in q]
+    for count in range(1, max(map(length_of, velocity), default=1)):
+        rates = configuration_rate(model, found, [Series(x.terms[:count]) for x in velocity])
+        next_terms = [(1.0 / count) * terms_of(rate, count)[-1] for rate in rates]
+        found = [Series([*x.terms, term]) for x, term in zip(found, next_terms, strict=True)]
+    return found
+
+
+def _term_by_term(trace: Trace) -> Trace:
+    """Return a trace of series, which announces the terms of each order in turn."""
+
+    def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
+        count = max(map(length_of, values), default=1)
+        for order, own in enumerate(zip(*(terms_of(x, count) for x in values), strict=True)):
+            term, mark = (f", term {order} in time", f"_t{order}") if order else ("", "")
+            trace(section, f"{formula}{term}", f"{symbol}{mark}", own)
+
+    return record
