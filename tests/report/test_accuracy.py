@@ -7,8 +7,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.report.accuracy import WRONG, WRONG_NUMERICAL, errors, tolerance
-from tests.support import Array
+from rbdc.algorithms.trace import silent
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import for_one_frame
+from rbdc.model import Problem
+from rbdc.report.accuracy import WRONG, WRONG_NUMERICAL, deepest_frame, draw, errors, inputs_of, tolerance
+from rbdc.report.accuracy import reference as in_40_digits
+from rbdc.resources import resolve
+from tests.support import Array, assert_close
 
 
 def reference(*samples: list[float]) -> Array:
@@ -42,3 +48,16 @@ def test_differences_may_err_by_more() -> None:
         WRONG,
         WRONG_NUMERICAL,
     ]
+
+
+@pytest.mark.parametrize("name", ["frame_error", "frame_jacobian_time_derivative"])
+def test_functions_of_a_frame_have_reference_results(name: str) -> None:
+    """Those with a target too, which references take by name."""
+    model = Problem.from_urdf(resolve("double_pendulum"))
+    function, drawn = functions_of(model)[name], draw(model, 1)
+    inputs = {key: drawn[key] for key in inputs_of(function.declaration, drawn)}
+    (high, _) = in_40_digits(model, function, inputs)
+    assert function.at_frame is not None
+    evaluate = for_one_frame(function.at_frame, deepest_frame(model), "LOCAL")
+    found = evaluate(model, {key: [*map(float, x[0])] for key, x in inputs.items()}, silent)
+    assert_close([x for output in found for x in output], high[0], 1e-13, 1.0)

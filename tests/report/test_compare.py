@@ -22,7 +22,8 @@ from rbdc.report.present.document import wrong_results
 from rbdc.report.present.page import page
 
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O0")
-FUNCTIONS = "rnea,minverse,rnea_derivatives,aba_derivatives,frame_jacobian,coriolis,integrate,difference"
+FUNCTIONS = "rnea,minverse,rnea_derivatives,aba_derivatives,frame_jacobian,frame_error"
+FUNCTIONS += ",coriolis,integrate,difference"
 EXACT = 1e-11
 """Relative to the largest entry; what every method but the differences must reach."""
 
@@ -59,7 +60,7 @@ def test_figures_that_are_added_keep_the_schema_and_the_baselines(pendulum: Path
     for key in ("peak", "other_compilers"):
         del old[key]
     for function in old["functions"]:
-        del function["peers"]
+        del function["peers"], function["beside"]
         for method in function["methods"]:
             del method["flops"], method["peak_percent"]
     jsonschema.validate(
@@ -106,6 +107,22 @@ def test_every_function_has_its_ratio_to_every_peer(pendulum: Path) -> None:
             best = function["peers"]["casadi"]
             assert best["ratio"] == theirs[best["method"]] == min(theirs.values())
         assert "pinocchio" not in function["peers"], "not asked for"
+
+
+def test_a_function_is_beside_the_one_that_it_extends(pendulum: Path) -> None:
+    """Ratio and difference of the times of generated code, on the page too."""
+    functions = {one["name"]: one for one in report_of(pendulum)["functions"]}
+    times = {
+        name: next(m for m in one["methods"] if m["method"] == "generated")["nanoseconds"]["minimum"]
+        for name, one in functions.items()
+    }
+    beside = functions["frame_error"]["beside"]
+    assert beside["function"] == "frame_jacobian"
+    assert beside["ratio"] == pytest.approx(times["frame_error"] / times["frame_jacobian"], abs=1e-4)
+    assert beside["nanoseconds"] == pytest.approx(times["frame_error"] - times["frame_jacobian"], abs=1e-3)
+    assert {one["beside"] is None for name, one in functions.items() if name != "frame_error"} == {True}
+    words = f"frame_error takes {beside['ratio']:.3g} times as long as frame_jacobian"
+    assert words in (pendulum / "report.html").read_text()
 
 
 def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from rbdc.model import Problem
 from rbdc.model.joints import Planar
 from rbdc.native.build import Unit, compiled_object
 from rbdc.native.toolchain import Compiled, Compiler, Toolchain
-from rbdc.report.accuracy import draw, inputs_of
+from rbdc.report.accuracy import deepest_frame, draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import add_peers, save_model
 from rbdc.report.methods.records import FunctionRecord
@@ -35,6 +35,7 @@ from rbdc.resources import resolve
 from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close
 from tests.support_contacts import on_feet
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
+from tests.support_pinocchio_tasks import of_frame, of_step
 from tests.support_trees import mimic_tree, random_tree
 
 HARNESS = pinocchio.harness()
@@ -408,6 +409,14 @@ def expected(function: str, model: Problem, p: Peer, given: Sequence[Array]) -> 
         return [p.q_back(pin.integrate(p.model, p.q(q), others[0]))]
     if function == "difference":
         return [pin.difference(p.model, p.q(q), p.q(others[0]))]
+    if function in ("nle_derivatives", "gravity_torque_derivatives"):
+        v = others[0] if others else np.zeros(model.nv)
+        pin.computeRNEADerivatives(p.model, data, p.q(q), v, np.zeros(model.nv))
+        return [np.array(data.dtau_dq), np.array(data.dtau_dv)][: 1 + len(others)]
+    if functions_of(model)[function].declaration.framed:
+        return of_frame(function, p, p.frame(model.frames[deepest_frame(model)].name), q, others)
+    if function.startswith("step"):
+        return of_step(function, p, q, others[0], others[1], others[2][0])
     if function == "coriolis":
         return [np.array(pin.computeCoriolisMatrix(p.model, data, p.q(q), others[0]))]
     padded = [*others, np.zeros(0), np.zeros(0), np.zeros(0)]

@@ -147,6 +147,9 @@ def kinematics(model: Problem) -> list[Function]:
 ROOMS = (frames, frame_placements, frame_pairs, frame_errors, frame_derivatives)
 """Modules of algorithms."""
 
+PEERS = {"frame_jacobian": ("frame_jacobian",), "frame_error": ("frame_error", "frame_error_path")}
+"""Pinocchio's algorithms for functions of a frame."""
+
 CHOOSING = ("frame_error", "frame_error_derivatives")
 """Functions of a frame that choose formulas by the sample."""
 
@@ -191,7 +194,11 @@ def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule
         chain=chain,
         policy=Policy(sample_by_sample=name in CHOOSING),
         differential=Differential(related) if isinstance(related, str) and related else None,
-        comparison=Comparison(checks_only=True),
+        comparison=Comparison(
+            peers={"pinocchio": PEERS[name]} if name in PEERS else {},
+            checks_only=True,
+            beside="frame_jacobian" if name in CHOOSING else "",
+        ),
     )
 
 
@@ -226,7 +233,7 @@ def _of_tasks(model: Problem) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA, Requirement.INDEPENDENT_TASK}),
             policy=Policy(sample_by_sample=True),
             references={"khatib": f"frames:{name}"},
-            comparison=Comparison(checks_only=True),
+            comparison=Comparison(peers={"pinocchio": (name, f"{name}_minverse")}, checks_only=True),
         )
         for name, declaration in declared.items()
     ]

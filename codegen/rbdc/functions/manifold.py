@@ -145,6 +145,9 @@ and Kutta's have 3,000 operations for an arm of two joints, 160,000 for a free b
 28,000 for iiwa.
 """
 
+EXTENDED = {"step": "aba", "step_derivatives": "aba_derivatives"}
+"""Functions of a step, with those of forward dynamics that they extend."""
+
 _BY = ("q", "v", "tau")
 _BLOCKS = {0: (0, 0), 4: (1, 1), 1: (0, 1), 2: (0, 2), 5: (1, 2), 8: (2, 2)}
 """The blocks of Hessians by their numbers among the derivatives of `step_vjp` by these, and the numbers of
@@ -249,7 +252,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
             requires=requires,
             references={"textbook": f".derivatives.steps:{prefix}{name}"},
             policy=_policy(model, name),
-            comparison=Comparison(checks_only=True),
+            comparison=_comparison(model, f"{prefix}{name}"),
             differential=first if name == "step" else None,
         )
         for name, own in methods.items()
@@ -262,6 +265,13 @@ def _refused(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]
         f"{model.place}: matrices of derivatives of a step take no joints that follow others along curves; "
         "build step_vjp or step_jvp, or step over the tree with `mimic='independent'`"
     )
+
+
+def _comparison(model: Problem, name: str) -> Comparison:
+    """Return how a step is compared: the peer has the rule of `EULER[0]`, without contacts."""
+    known = model.integrator == EULER[0] and name in EXTENDED
+    peers = {"pinocchio": (name,)} if known else {}
+    return Comparison(peers=peers, checks_only=True, beside=EXTENDED.get(name, ""))
 
 
 def _policy(model: Problem, name: str) -> Policy:

@@ -72,6 +72,7 @@ class Comparison:
 
     derivative_of: name of the function whose derivatives it computes.
     of_placements: name of the function whose derivatives by the placements of joints it computes.
+    beside: name of the function that it extends; reports give its time beside that one's.
     peers: names of its algorithms in other libraries, by library, as their harnesses export them.
     checks_only: the generated method is the textbook's too, so references check results and are not timed.
     through_passes: name under which the oracle is also timed on the joint-space model, like generated
@@ -82,6 +83,7 @@ class Comparison:
 
     derivative_of: str | None = None
     of_placements: str | None = None
+    beside: str = ""
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks_only: bool = False
     through_passes: str = ""

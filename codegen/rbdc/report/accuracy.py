@@ -20,7 +20,7 @@ from rbdc.algorithms.trace import silent
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind
-from rbdc.functions.evaluation import Inputs, arrays, on_model
+from rbdc.functions.evaluation import Inputs, for_one_frame, on_model
 from rbdc.functions.record import Function
 from rbdc.functions.references import reference_of
 from rbdc.model import Problem
@@ -115,12 +115,10 @@ def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
     # Convert the constants of the model too: their products and sums must not be rounded.
     exact, algorithm = with_numbers(model, context.mpf), reference_of(function)
-    if function.declaration.framed:
-        others = (0,) if function.declaration.pair else ()
-        found = arrays(algorithm(exact, *scalars.values(), deepest_frame(model), *others, "LOCAL"))
-    else:
-        found = on_model(algorithm)(exact, scalars, silent)
-    return [context.mpf(x) for output in found for x in output]
+    others = (0,) if function.declaration.pair else ()
+    place = (deepest_frame(model), *others, "LOCAL")
+    evaluate = for_one_frame(algorithm, *place) if function.declaration.framed else on_model(algorithm)
+    return [context.mpf(x) for output in evaluate(exact, scalars, silent) for x in output]
 
 
 WRONG = 1e-8

@@ -65,7 +65,13 @@ def document(comparison: RobotComparison) -> dict[str, Any]:
             "builds": [build.data() for build in comparison.peers.builds],
             "absent": comparison.peers.absent,
         },
-        "functions": [_function(one, comparison.peak, comparison.bandwidth) for one in comparison.functions],
+        "functions": [
+            {
+                **_function(one, comparison.peak, comparison.bandwidth),
+                "beside": beside(one, comparison.functions),
+            }
+            for one in comparison.functions
+        ],
     }
 
 
@@ -114,6 +120,17 @@ def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
     own = times["generated"]
     return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
+
+
+def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str, Any] | None:
+    """Return how the generated function compares with the one that it extends: the ratio and the difference
+    (ns) of their least times; None if it extends none of `functions`.
+    """
+    base = next((other for other in functions if other.name == one.function.comparison.beside), None)
+    if base is None:
+        return None
+    own, least = (float(x.times["generated"]["minimum"]) for x in (one, base))
+    return {"function": base.name, "ratio": round(own / least, 4), "nanoseconds": round(own - least, 3)}
 
 
 def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:

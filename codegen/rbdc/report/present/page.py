@@ -21,6 +21,7 @@ from rbdc.report.present.tables import (
     bandwidth_words,
     batch_notes,
     batch_table,
+    beside_words,
     entry_heading,
     glance_table,
     headline_table,
@@ -146,6 +147,7 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
         f"{x['method']} takes {x['ratio']:.3g} times as long as generated: {x['algorithm']}"
         for x in function["peers"].values()
     ]
+    peers += beside_words(function)
     absent = [f"{one['method']}: not measured. {one['reason']}" for one in function["absent"]]
     table = methods_table(function)
     errors = table.only("method", *ERRORS, "algorithm")
@@ -256,6 +258,7 @@ def comparison_lines(report: dict[str, Any]) -> Lines:
         lines.append(methods_table(function).only(*kept, "code, bytes", "compile s", "rms rel (43)"))
         if function["absent"]:
             lines.append(f"absent: {', '.join(one['method'] for one in function['absent'])}")
+        lines += beside_words(function)
     lines.append(_summary("Generated code and its peers", summary(report), report["peak"]))
     lines += _of_peers(report)
     if report["bandwidth"] is not None:

@@ -79,6 +79,17 @@ def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
     return f"one core moves {rate:.3g} GB/s, reading and writing a buffer of {size} MiB"
 
 
+def beside_words(function: Mapping[str, Any]) -> list[str]:
+    """Return a sentence about the time of a function beside the one that it extends, if both were measured;
+    older reports do not have it.
+    """
+    found = function.get("beside")
+    if found is None:
+        return []
+    more = f"{found['ratio']:.3g} times as long as {found['function']} ({found['nanoseconds']:+.1f} ns)"
+    return [f"generated: {function['name']} takes {more}"]
+
+
 def batch_notes(batch: Mapping[str, Any]) -> list[str]:
     """Return remarks on a function's batches: how they are computed, absent methods, and omitted sizes."""
     lanes = batch["lanes"]

@@ -40,7 +40,7 @@ LIBRARY_PARTS = (
 """Parts whose algorithms Pinocchio's library exports with the signature that the harness calls; a user
 compiles the others.
 """
-TEMPLATE_PARTS = ("INVERSE_INERTIA", "CONTACTS")
+TEMPLATE_PARTS = ("INVERSE_INERTIA", "TASKS", "STEPS", "CONTACTS")
 """Parts beside the library that are compiled from the headers as a user would, for every processor of its
 kind.
 """
@@ -54,7 +54,9 @@ _LIBRARY_FLAGS = (*COMMON_FLAGS, "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-
 _CALLS, _TEMPLATES = "-O1", "-O3"
 """Optimisation of the calls of the library, and of what is compiled beside it."""
 _LIBRARY = "pinocchio_default"
-_HARNESS = tuple(f"pinocchio{of}.cpp.jinja" for of in ("", "_algorithms", "_second", "_contacts"))
+_HARNESS = tuple(
+    f"pinocchio{of}.cpp.jinja" for of in ("", "_algorithms", "_tasks", "_steps", "_second", "_contacts")
+)
 """The templates of the harness, in order: the part that all others need, then the parts."""
 
 
