@@ -21,7 +21,7 @@ from rbdc.ir.loops import (
     Switch,
     WhereGiven,
 )
-from rbdc.ir.nodes import Array as Argument
+from rbdc.ir.nodes import ArgumentArray as Argument
 from rbdc.ir.nodes import Program
 from tests.support import Array
 from tests.support_programs import vectors

@@ -16,7 +16,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
 from rbdc.ir.moves import exchanged_lanes
-from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.nodes import ArgumentArray, Program, Section, Value
 from rbdc.ir.operations import CONSTANT, EXCHANGE, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE, Form
 from rbdc.ir.passes.vectorise.batch_vectorise import in_blocks, widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
@@ -25,8 +25,8 @@ from tests.support import FLAGS
 
 def finish(
     name: str,
-    inputs: Sequence[Array],
-    outputs: Sequence[Array],
+    inputs: Sequence[ArgumentArray],
+    outputs: Sequence[ArgumentArray],
     builder: Builder,
     results: Sequence[Sequence[int]],
     sections: Sequence[Section],
@@ -45,7 +45,13 @@ def program(make: Make, inputs: int = 4) -> Program:
     builder = Builder()
     results = make(builder, [builder.input("x", k) for k in range(inputs)])
     return finish(
-        "f", [Array("x", inputs)], [Array("y", len(results))], builder, [results], [Section("", "")], {}
+        "f",
+        [ArgumentArray("x", inputs)],
+        [ArgumentArray("y", len(results))],
+        builder,
+        [results],
+        [Section("", "")],
+        {},
     )
 
 

@@ -32,7 +32,7 @@ from rbdc.ir.loops import (
     WhereGiven,
 )
 from rbdc.ir.moves import joined, parted, transposition
-from rbdc.ir.nodes import Array as Argument
+from rbdc.ir.nodes import ArgumentArray as Argument
 from rbdc.ir.nodes import Program
 from rbdc.ir.verify import MalformedProgram
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ArgumentArray, Program, Section
 from rbdc.ir.operations import ADD, MUL
 from tests.support_programs import finish
 
@@ -21,8 +21,8 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
     wide = builder.gather(tuple(x))
     pair = [builder.raw(ADD, (wide, wide)), builder.raw(MUL, (wide, wide))]
     entries = [*x[:scalars], builder.constant(0.0), *(builder.extract(v, m) for v in pair for m in range(4))]
-    output = Array("y", len(entries), output_indices=places)
-    return finish("f", [Array("x", 4)], [output], builder, [entries], [Section("", "")], {}), entries
+    output = ArgumentArray("y", len(entries), output_indices=places)
+    return finish("f", [ArgumentArray("x", 4)], [output], builder, [entries], [Section("", "")], {}), entries
 
 
 def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
@@ -77,13 +77,17 @@ def test_a_store_waits_for_the_last_of_its_values() -> None:
     }
 
 
-def constants(values: list[float]) -> tuple[Program, Array, list[int]]:
+def constants(values: list[float]) -> tuple[Program, ArgumentArray, list[int]]:
     """Return a program whose output is these constants; in place of 9.0 an input."""
     builder = Builder()
     x = builder.input("x", 0)
     entries = [x if value == 9.0 else builder.constant(value) for value in values]
-    output = Array("y", len(entries))
-    return finish("f", [Array("x", 1)], [output], builder, [entries], [Section("", "")], {}), output, entries
+    output = ArgumentArray("y", len(entries))
+    return (
+        finish("f", [ArgumentArray("x", 1)], [output], builder, [entries], [Section("", "")], {}),
+        output,
+        entries,
+    )
 
 
 def test_runs_of_zeros_go_together_and_other_constants_alone() -> None:

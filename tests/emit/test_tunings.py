@@ -25,7 +25,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Section
+from rbdc.ir.nodes import ArgumentArray, Section
 from rbdc.model import Problem
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS
 from rbdc.options import BuildOptions
@@ -99,9 +99,9 @@ def constants(folder: Path, scalar: ScalarType) -> Path:
     """Return the C of a function whose results are the numbers of `runs`; the file includes what it needs."""
     builder = Builder()
     entries = [builder.constant(x) for x in runs()]
-    output = Array("y", len(entries))
+    output = ArgumentArray("y", len(entries))
     section = [Section("", "")]
-    program = finish("f", [Array("x", 1)], [output], builder, [entries], section, {})
+    program = finish("f", [ArgumentArray("x", 1)], [output], builder, [entries], section, {})
     arrays = (Parameter("x", (1,), "none"),), (Parameter("y", (len(entries),), "numbers"),)
     declaration = FunctionDeclaration("constants", "Numbers.", *arrays, scalar=scalar)
     source = windows_source("robot", declaration, program)

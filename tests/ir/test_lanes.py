@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.nodes import ArgumentArray, Program, Section, Value
 from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, REDUCE, SIN, SUB, Operation
 from rbdc.ir.passes.simplify import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
@@ -100,13 +100,13 @@ class Tree:
             *self.pairs,
         ]
         inputs = [
-            Array("trunk", 1),
-            Array("arm", arms),
-            Array("finger", arms * fingers),
-            Array("table", arms * fingers),
+            ArgumentArray("trunk", 1),
+            ArgumentArray("arm", arms),
+            ArgumentArray("finger", arms * fingers),
+            ArgumentArray("table", arms * fingers),
         ]
         return finish(
-            "p", inputs, [Array("r", len(results))], self.builder, [results], [Section("s", "f")], {}
+            "p", inputs, [ArgumentArray("r", len(results))], self.builder, [results], [Section("s", "f")], {}
         )
 
 
@@ -152,8 +152,8 @@ def test_a_sum_over_limbs_is_one_reduction() -> None:
     for m in limbs:
         total = builder.apply(SUB, (total, builder.apply(MUL, (first[m], second[m]))))
         total = builder.apply(ADD, (total, builder.apply(COS, (first[m],))))
-    inputs = [Array("x", 4), Array("y", 4), Array("c", 1)]
-    program = finish("p", inputs, [Array("r", 1)], builder, [[total]], [Section("s", "f")], {})
+    inputs = [ArgumentArray("x", 4), ArgumentArray("y", 4), ArgumentArray("c", 1)]
+    program = finish("p", inputs, [ArgumentArray("r", 1)], builder, [[total]], [Section("s", "f")], {})
     moves = {(name, m): (name, (m + 1) % 4) for name in "xy" for m in limbs}
     packed = remove_dead_code(pack(program, Exchange([moves], [4], {})))
     assert [v.operation for v in packed.values].count(REDUCE) == 1
@@ -169,6 +169,8 @@ def test_verify_refuses_mixed_widths() -> None:
         Value(GATHER, (0,) * 4, width=4),
         Value(ADD, (1, 2), width=4),
     )
-    program = Program("p", (Array("x", 1),), (Array("r", 1),), values, ((0,),), (Section("s", "f"),), {})
+    program = Program(
+        "p", (ArgumentArray("x", 1),), (ArgumentArray("r", 1),), values, ((0,),), (Section("s", "f"),), {}
+    )
     with pytest.raises(MalformedProgram, match="different widths"):
         verify(program)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ArgumentArray, Program, Section
 from rbdc.ir.operations import ADD, CONSTANT, INPUT, LANES
 from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, in_blocks, side_by_side, widened
 from rbdc.ir.verify import verify
@@ -21,8 +21,8 @@ def program(entry: int = 0) -> Program:
     total, zero, two = builder.apply(ADD, (x, one)), builder.constant(0.0), builder.constant(2.0)
     return finish(
         "f",
-        [Array("q", 1 + entry)],
-        [Array("M", 4), Array("s", 1)],
+        [ArgumentArray("q", 1 + entry)],
+        [ArgumentArray("M", 4), ArgumentArray("s", 1)],
         builder,
         [[total, zero, total, two], [x]],
         [Section("", "")],

@@ -9,7 +9,7 @@ import pytest
 
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ArgumentArray, Program, Section
 from rbdc.ir.operations import ADD
 from rbdc.ir.passes.sections import LONGEST, order_sections
 from rbdc.ir.passes.simplify import without_input
@@ -47,8 +47,8 @@ def chains(length: int) -> Program:
     total = builder.raw(ADD, (ends[0], ends[1]))
     return finish(
         "f",
-        [Array("x", 2)],
-        [Array("y", 1)],
+        [ArgumentArray("x", 2)],
+        [ArgumentArray("y", 1)],
         builder,
         [[total]],
         [Section(title, "") for title in "abcde"],

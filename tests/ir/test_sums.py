@@ -7,7 +7,7 @@ import pytest
 
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ArgumentArray, Program, Section
 from rbdc.ir.operations import ADD, MUL, NEG, SIN, SUB
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
@@ -82,7 +82,13 @@ def test_sums_end_with_their_section() -> None:
     builder.section = 1
     whole = builder.raw(ADD, (x[3], inner))
     before = finish(
-        "f", [Array("x", 4)], [Array("y", 1)], builder, [[whole]], [Section("a", ""), Section("b", "")], {}
+        "f",
+        [ArgumentArray("x", 4)],
+        [ArgumentArray("y", 1)],
+        builder,
+        [[whole]],
+        [Section("a", ""), Section("b", "")],
+        {},
     )
     after = chain_sums(before)
     assert [v.section for v in after.values if v.operation in (ADD, MUL)] == [0, 0, 1]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.frames import PathToRoot
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.reference.contacts import (
     centroidal_contact_dynamics,
@@ -75,7 +75,7 @@ def loop(tree: Problem, kind: str, one: str, two: str) -> tuple[Any, ...]:
     """Return a loop that a random configuration closes."""
     rng = np.random.default_rng(8)
     q = integrate(tree, tree.neutral(), [float(x) for x in rng.uniform(-0.7, 0.7, tree.nv)])
-    placed = {frame.name: Climb.of(tree, q, k, "LOCAL").world for k, frame in enumerate(tree.frames)}
+    placed = {frame.name: PathToRoot.of(tree, q, k, "LOCAL").world for k, frame in enumerate(tree.frames)}
     own = Placement(Rotation.from_rpy(0.3, 0.2, 0.1), Vector3(0.1, -0.2, 0.1))
     other = placed[two].inverse().compose(placed[one]).compose(own)
     x, y, z = (

@@ -283,7 +283,7 @@ def test_a_wrong_result_is_named(paper: Path, tmp_path: Path) -> None:
     ("reference", "message"),
     [
         ("rnea=no_number", r"paper\.py:\d+: AttributeError: 'float' object has no attribute"),
-        ("rnea=of_bodies", "of_bodies must return what m.vector, m.matrix or m.tensor gave"),
+        ("rnea=of_bodies", "of_bodies must return results of m.vector, m.matrix or m.tensor"),
         ("rnea=two_vectors", r"two_vectors must return .* for tau\[2\]"),
         ("rnea=matrix", r"matrix returns arrays of \[4\] entries, for tau\[2\]"),
         ("rnea=strange_name", "'text_no name' is no name of an array|'no name' is no name of an array"),

@@ -12,7 +12,7 @@ import pytest
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import Cost, cost
-from rbdc.ir.nodes import Array, Program, Value
+from rbdc.ir.nodes import ArgumentArray, Program, Value
 from rbdc.ir.operations import ADD, DIV, GATHER, INPUT, MUL, NEG, REDUCE, SIN, SUB
 from rbdc.model import Problem
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
@@ -102,7 +102,7 @@ def test_flop_are_counted_lane_by_lane() -> None:
         *(Value(GATHER, (0, 1, 0, 1), width=4), Value(MUL, (6, 2), width=4), Value(SUB, (7, 6), width=4)),
         *(Value(DIV, (8, 7), width=4), Value(NEG, (9,), width=4), Value(REDUCE, (10,), lane=4)),
     )
-    program = Program("f", (Array("x", 2),), (Array("r", 1),), values, ((11,),), (), {})
+    program = Program("f", (ArgumentArray("x", 2),), (ArgumentArray("r", 1),), values, ((11,),), (), {})
     assert cost(program) == Cost(
         additions=1 + 3,
         multiplications=1,

@@ -66,8 +66,9 @@ class Spin:
 
 
 class AnyMotion(ABC):
-    """The motion of a body, in the frame of a machine's bodies or in its one frame. law: formula of its
-    wrench.
+    """The motion of a body, in the frame of a machine's bodies or in its one frame.
+
+    law: formula of its wrench.
     """
 
     law: ClassVar[str]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.frames import PathToRoot
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
@@ -125,7 +125,9 @@ def frame_error(
     """Return log6(T^-1 X) of the placement X of a frame and the target T, x y z qx qy qz qw; the same in
     every reference.
     """
-    return Error.of(held_at_unit(given_target(options)), Climb.of(model, q, frame, reference).world).motion
+    return Error.of(
+        held_at_unit(given_target(options)), PathToRoot.of(model, q, frame, reference).world
+    ).motion
 
 
 def frame_error_derivatives(
@@ -134,7 +136,10 @@ def frame_error_derivatives(
     """Return the derivatives of `frame_error` by q (6, nv) in the tangent space, and by the entries of the
     target (6, 7); the error.
     """
-    climb, target = replace(Climb.of(model, q, frame, reference), reference="LOCAL"), given_target(options)
+    climb, target = (
+        replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL"),
+        given_target(options),
+    )
     error = Error.of(held_at_unit(target), climb.world)
     rates = error.rates()
     columns = {index: [rates.along(s) for s in own] for index, own in climb.columns.items()}

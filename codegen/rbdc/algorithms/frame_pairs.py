@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.frames import PathToRoot
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, product, transposed
 from rbdc.model import Model
@@ -30,7 +30,7 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
     the frame's reference. Joints that carry both frames have zero columns. Test: the difference of both
     Jacobians in WORLD.
     """
-    one, two = (Climb.of(model, q, k, reference) for k in (frame, other))
+    one, two = (PathToRoot.of(model, q, k, reference) for k in (frame, other))
     between = one.world.inverse().compose(two.world)
     apart = {index: own for index, own in one.columns.items() if index not in two.columns}
     others = {index: own for index, own in two.columns.items() if index not in one.columns}
@@ -43,7 +43,7 @@ def manipulability_gradient(
     """Return w, and dw/dq (nv) in the tangent space. Both are zero if J does not have six independent rows,
     for example if fewer than six degrees of freedom carry the frame.
     """
-    climb = replace(Climb.of(model, q, frame, reference), reference="LOCAL")
+    climb = replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL")
     columns = climb.columns
     jacobian, freedoms = transposed(climb.matrix(columns)), sum(map(len, columns.values()))
     squared, solutions = _solved(jacobian, 1.0 if freedoms >= 6 else 0.0)

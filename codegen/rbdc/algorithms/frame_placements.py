@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from rbdc.algorithms.frames import Climb
+from rbdc.algorithms.frames import PathToRoot
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
@@ -26,12 +26,12 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """Return the origin of a frame in the world (m)."""
-    return Climb.of(model, q, frame, reference).world.translation.scalars()
+    return PathToRoot.of(model, q, frame, reference).world.translation.scalars()
 
 
 def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """Return the placement of a frame in the world, the 4x4 matrix [R p; 0 1] row by row (m)."""
-    return homogeneous(Climb.of(model, q, frame, reference).world)
+    return homogeneous(PathToRoot.of(model, q, frame, reference).world)
 
 
 def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
@@ -76,17 +76,17 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
     it with the joints between, by s_a x s_b; in LOCAL_WORLD_ALIGNED each of the two without the other's
     shift.
     """
-    return _jacobian_derivatives(Climb.of(model, q, frame, reference))
+    return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 
 
-def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
+def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> PathToRoot:
     """Return the climb from the frame, with results at its origin along the world's axes, because positions
     and placements are the same in every reference.
     """
-    return replace(Climb.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
+    return replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
 
 
-def _jacobian_derivatives(climb: Climb) -> Matrix:
+def _jacobian_derivatives(climb: PathToRoot) -> Matrix:
     nv = climb.model.nv
     made = zeros(6 * nv, nv)
     for a, b, factor, (s, t), above in _pairs(climb):
@@ -132,7 +132,7 @@ def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]
     return [entry for row in rows for entry in row] + [0.0] * 4
 
 
-def _pairs(climb: Climb) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
+def _pairs(climb: PathToRoot) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
     """Yield, for each pair of degrees of freedom that carry the frame: their entries in v, the product of
     their factors, their columns, and whether the joint of the second is that of the first or nearer to the
     root.

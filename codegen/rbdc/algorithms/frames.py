@@ -58,7 +58,7 @@ def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
 
 
 @dataclass(frozen=True)
-class Moving:
+class MovingFrame:
     """A frame in motion, LOCAL.
 
     steps: for each body that carries it, the velocity that its joint adds.
@@ -72,7 +72,7 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Climb:
+class PathToRoot:
     """The path from a frame to the root.
 
     model: the model.
@@ -87,7 +87,7 @@ class Climb:
     reference: str
 
     @staticmethod
-    def of(model: Model, q: Scalars, frame: int, reference: str) -> Climb:
+    def of(model: Model, q: Scalars, frame: int, reference: str) -> PathToRoot:
         """Return the path at q (nq). Raises OptionError for an unknown reference."""
         if reference not in REFERENCES:
             raise OptionError(f"reference {reference!r} is none of {', '.join(REFERENCES)}")
@@ -96,7 +96,7 @@ class Climb:
         while index != WORLD:
             columns[index], x = frame_step(model, index, q, x)
             index = model.bodies[index].parent
-        return Climb(model, columns, x, reference)
+        return PathToRoot(model, columns, x, reference)
 
     def expressed(self, motion: Motion) -> Motion:
         """Return a LOCAL motion in the axes and at the point of the reference."""
@@ -132,15 +132,15 @@ class Climb:
         """Return X^-1 S x of each body that carries the frame, for x of all joints."""
         return {index: motion_sum(own, rates[index]) for index, own in self.columns.items()}
 
-    def moving(self, v: Scalars) -> Moving:
+    def moving(self, v: Scalars) -> MovingFrame:
         """Return the frame's motion at v (nv)."""
         steps = self.sums(joint_velocities(self.model, v))
         relative, below = dict[int, Motion](), Motion.zero()
         for index, step in steps.items():
             relative[index], below = below, below + step
-        return Moving(steps, relative, below)
+        return MovingFrame(steps, relative, below)
 
-    def acceleration(self, moving: Moving, pushes: Mapping[int, Motion]) -> Motion:
+    def acceleration(self, moving: MovingFrame, pushes: Mapping[int, Motion]) -> Motion:
         """Return the frame's LOCAL acceleration; pushes: X^-1 S qddot."""
         acceleration = Motion.zero()
         for index, push in pushes.items():
@@ -150,13 +150,13 @@ class Climb:
 
 def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """Return J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     return climb.matrix(climb.columns)
 
 
 def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """Return the frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     return climb.expressed(climb.moving(v).velocity)
 
 
@@ -167,7 +167,7 @@ def frame_jacobian_time_derivative(
     V_i x s as seen from the world; in coordinates that move by U, U x s is subtracted. U is the frame's
     velocity for LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
     """
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
     for index in reversed(climb.columns):
         carrying = carrying + moving.steps[index]
@@ -204,7 +204,7 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
     """Return (dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
     accelerations. Test: the product.
     """
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     moving, rest = climb.moving(v), joint_accelerations(model, v, [0.0] * model.nv)
     drift = climb.acceleration(moving, climb.sums(rest))
     if reference == "LOCAL_WORLD_ALIGNED":
@@ -218,6 +218,6 @@ def frame_acceleration(
     """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i, with s_i
     = X^-1 S qdot of joint i and d_i the sum of s over the joints between i and the frame.
     """
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     pushes = climb.sums(joint_accelerations(model, v, a))
     return climb.expressed(climb.acceleration(climb.moving(v), pushes))

@@ -151,7 +151,7 @@ PEERS = {"frame_jacobian": ("frame_jacobian",), "frame_error": ("frame_error", "
 """Pinocchio's algorithms for functions of a frame."""
 
 CHOOSING = ("frame_error", "frame_error_derivatives")
-"""Functions of a frame that choose formulas by the sample."""
+"""Functions of a frame whose formulas depend on values of the sample."""
 
 FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ("frame_position", "control", "frame_position_derivatives"),

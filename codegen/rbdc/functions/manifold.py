@@ -201,8 +201,14 @@ def _of_steps(model: Problem) -> list[Parameter]:
 
 @dataclass(frozen=True)
 class _Laws:
-    """Dynamics of steps: by methods, for values and products; by one of these, for derivatives, and for these
-    in lanes. weighted: weighted sums of rows of derivatives by these methods; of: the names of their weights.
+    """Dynamics of steps.
+
+    by_vectors: methods for values and products, by name.
+    method: the one of these for derivatives.
+    by_matrices: dynamics for derivatives.
+    in_lanes: dynamics for derivatives in lanes.
+    weighted: weighted sums of rows of derivatives by these methods.
+    of: names of their weights.
     """
 
     by_vectors: Mapping[str, algorithms.LawOf]
@@ -282,14 +288,15 @@ def _policy(model: Problem, name: str) -> Policy:
 
 @dataclass(frozen=True)
 class StepHessian:
-    """The Hessian of the weighted results of a step, those of q_next as difference(q_next, .), by blocks.
+    """The Hessian of the weighted results of a step, with q_next as difference(q_next, .), by blocks.
 
-    By Euler's rules it is that of accelerations, with weights that are constants meanwhile, and what
-    `rbdc.algorithms.steps.curvature` adds; by others that of the weighted sums of rows.
+    By Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
+    `rbdc.algorithms.steps.curvature`. By other rules it is the derivative of the weighted sums of rows.
 
-    values, derivatives, gradient: of the step. dynamics: weighted sums of the rows of the derivatives of
-    accelerations; its weights are inputs of the names `of`. by: the inputs that it is by. weights: the
-    inputs of the step that are weights.
+    values, derivatives, gradient: those of the step.
+    dynamics: weighted sums of the rows of the derivatives of accelerations; its weights are the inputs `of`.
+    by: inputs by which it is differentiated.
+    weights: inputs of the step that are weights.
     """
 
     values: Evaluate

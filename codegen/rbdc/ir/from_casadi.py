@@ -16,7 +16,7 @@ import casadi as ca
 from rbdc.algorithms.trace import components
 from rbdc.errors import UnsupportedError
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ArgumentArray, Program, Section
 from rbdc.ir.operations import ADD, DIV, JOINT_CALLS, MUL, OPERATIONS, WHERE
 from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.spatial import Scalar
@@ -86,7 +86,9 @@ def from_casadi(
         for index, name_of_value in zip(entries, components(symbol, len(entries)), strict=True):
             if not builder.values[index].operation.is_leaf:
                 names.setdefault(index, name_of_value)
-    given, made = (tuple(Array(key, len(values)) for key, values in group) for group in (inputs, outputs))
+    given, made = (
+        tuple(ArgumentArray(key, len(values)) for key, values in group) for group in (inputs, outputs)
+    )
     results = tuple(map(tuple, stored[len(labels) :]))
     return Program(name, given, made, tuple(builder.values), results, tuple(sections), names)
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from rbdc.ir.cost import Cost, cost, counted, summed
 from rbdc.ir.indices import Index, tables_in, value_of
-from rbdc.ir.nodes import Array, Program
+from rbdc.ir.nodes import ArgumentArray, Program
 from rbdc.ir.operations import ADD
 from rbdc.ir.verify import MalformedProgram
 
@@ -98,7 +98,7 @@ class Step:
         return cost(self.program)
 
     @cached_property
-    def _sums(self) -> list[tuple[Array, int]]:
+    def _sums(self) -> list[tuple[ArgumentArray, int]]:
         """Outputs that are added, with the number of their nonzero entries."""
         program = self.program
         return [

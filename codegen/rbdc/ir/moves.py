@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rbdc.ir.builder import Builder
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ArgumentArray, Program, Section
 from rbdc.ir.passes.simplify import remove_dead_code
 from rbdc.ir.verify import verify
 
@@ -105,8 +105,8 @@ def _program(
     builder: Builder,
 ) -> Program:
     """Return the program of a builder: inputs with size and lanes, outputs with values and lanes."""
-    given = tuple(Array(key, *own) for key, own in inputs.items())
-    made = tuple(Array(key, len(values), lanes) for key, (values, lanes) in outputs.items())
+    given = tuple(ArgumentArray(key, *own) for key, own in inputs.items())
+    made = tuple(ArgumentArray(key, len(values), lanes) for key, (values, lanes) in outputs.items())
     results = tuple(tuple(values) for values, _ in outputs.values())
     program = Program(name, given, made, tuple(builder.values), results, (Section("", ""),), {})
     return verify(remove_dead_code(program))

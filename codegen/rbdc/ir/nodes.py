@@ -54,7 +54,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class ArgumentArray:
     """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes.
 
     output_indices: positions of an output's entries if they are not contiguous.
@@ -81,8 +81,8 @@ class Program:
     """
 
     name: str
-    inputs: tuple[Array, ...]
-    outputs: tuple[Array, ...]
+    inputs: tuple[ArgumentArray, ...]
+    outputs: tuple[ArgumentArray, ...]
     values: tuple[Value, ...]
     results: tuple[tuple[int, ...], ...]
     sections: tuple[Section, ...]

@@ -105,7 +105,10 @@ class Compiled:
 
 
 class Toolchain(NamedTuple):
-    """A compiler and its flags. others: compilers of single C files, by variant ("" for all) and name."""
+    """A compiler and its flags.
+
+    others: compilers of single C files, by variant ("" for all) and name.
+    """
 
     compiler: Compiler
     flags: tuple[str, ...]

@@ -48,7 +48,9 @@ class Windows:
 @dataclass(frozen=True)
 class Paths:
     """Second derivatives as straight-line code, then loops over the degrees of freedom on each path of the
-    tree. uses: functions that it calls first.
+    tree.
+
+    uses: functions that it calls first.
     """
 
     model: Problem

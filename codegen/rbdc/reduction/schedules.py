@@ -83,8 +83,9 @@ def parent_columns(nodes: Sequence[Node]) -> list[int]:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rows of nodes; nodes come after those that carry them. slots: place of each node, counted from row 1
-    on, one lane after the other. Row 0 carries everything.
+    """Rows of nodes; nodes come after those that carry them. Row 0 carries everything.
+
+    slots: index of each node, counted from row 1 on, row by row and lane by lane.
     """
 
     model: Problem

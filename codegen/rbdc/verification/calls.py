@@ -56,8 +56,9 @@ class FunctionCall:
 @dataclass
 class Callee:
     """The package in a folder, as a callable for messages: for a declaration it returns the kinds of calls,
-    for a call its outputs, (states, ...) each. cached: largest size of a batch's results (bytes) that is
-    written through the caches.
+    for a call its outputs, (states, ...) each.
+
+    cached: largest size of a batch's results (bytes) that is written through the caches.
     """
 
     folder: Path

@@ -15,7 +15,7 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from rbdc.algorithms.frames import Climb, frame_velocity
+from rbdc.algorithms.frames import PathToRoot, frame_velocity
 from rbdc.algorithms.tools.joint_coordinates import joint_accelerations
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
@@ -26,7 +26,7 @@ def frame_velocity_derivatives(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix]:
     """Return dv_dq, dv_dv (6, nv) of `frame_velocity`, in the tangent space of q."""
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     moving, above, by_q = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
     for index in reversed(climb.columns):
         own = climb.columns[index]
@@ -39,7 +39,7 @@ def frame_acceleration_derivatives(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
-    climb = Climb.of(model, q, frame, reference)
+    climb = PathToRoot.of(model, q, frame, reference)
     moving, pushes = climb.moving(v), climb.sums(joint_accelerations(model, v, a))
     acceleration, curves = climb.acceleration(moving, pushes), climb.curves()
     by_q: dict[int, list[Motion]] = {}

@@ -59,7 +59,12 @@ class Configuration(NamedTuple):
 
 @dataclass
 class Stepping:
-    """Values of a step. start: q; law: the dynamics, which is asked once a stage. trace: tells of the end."""
+    """Values of a step.
+
+    start: q.
+    law: the dynamics, evaluated once a stage.
+    trace: is announced the quantities of the end.
+    """
 
     model: Problem
     start: Configuration
@@ -102,8 +107,10 @@ class Stepping:
 class Moving(Stepping):
     """A step in a direction: scalars are dual numbers.
 
-    torques: the direction of tau. pushed: the change of the forces at the start (nc). turns: J of each joint
-    and move by its rows, for others in further directions; None for one direction, which needs no matrix.
+    torques: the direction of tau.
+    pushed: the change of the forces at the start (nc).
+    turns: J of each joint and move by its rows, for further directions; None for one direction, which needs
+        no matrix.
     """
 
     torques: Vector = field(default_factory=list)

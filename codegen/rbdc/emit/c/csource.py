@@ -23,8 +23,10 @@ CHUNK_OPERATIONS = 1500
 def function_source(
     robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], method: str
 ) -> FunctionSource:
-    """Return the C of a straight-line function. Of two programs the second takes the optional last input and
-    the first omits it. A single program gets zeros for NULL.
+    """Return the C of a straight-line function.
+
+    With two programs, the second takes the optional last input and the first omits it. A single program reads
+    zeros if that input is NULL.
     """
     source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"

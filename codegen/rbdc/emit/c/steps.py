@@ -10,7 +10,7 @@ from rbdc.emit.c.stores import Store
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.indices import Index, Multiple, Sum, TableEntry, Variable
 from rbdc.ir.loops import Place, Step
-from rbdc.ir.nodes import Array, Value
+from rbdc.ir.nodes import ArgumentArray, Value
 from rbdc.ir.verify import MalformedProgram
 
 RESULTS = "results"
@@ -74,7 +74,7 @@ def _without_shadows(step: Step, arrays: ArrayTypes) -> Step:
     if not new:
         return step
 
-    def renamed(group: tuple[Array, ...]) -> tuple[Array, ...]:
+    def renamed(group: tuple[ArgumentArray, ...]) -> tuple[ArgumentArray, ...]:
         return tuple(replace(array, name=new.get(array.name, array.name)) for array in group)
 
     values = tuple(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import Array, Program
+from rbdc.ir.nodes import ArgumentArray, Program
 from rbdc.ir.operations import EXTRACT
 from rbdc.reduction.limbs import LANES
 
@@ -52,7 +52,7 @@ def stores(
     return made
 
 
-def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> bool:
+def is_worth_clearing(program: Program, array: ArgumentArray, result: Sequence[int]) -> bool:
     """Return whether to clear an output as a whole at the beginning instead of storing its zeros run by
     run.
     """

@@ -26,7 +26,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
-from rbdc.ir.nodes import Array, Program
+from rbdc.ir.nodes import ArgumentArray, Program
 from rbdc.ir.passes.simplify import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Problem
@@ -147,7 +147,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFuncti
         by_place = {m * model.nq + k: x for k, own in enumerate(by_q) for m, x in enumerate(own)}
         bent = {place: x for place, x in sorted(by_place.items()) if not is_zero(x)}
         bend = from_casadi("bend", inputs, [("to", [*bent.values()])])
-        added = Array("to", len(bent), output_indices=tuple(bent), adds=True)
+        added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
         title = "Add the derivatives of that by q, a row for each entry of q that they are by."
         functions.append(_function(robot, title, replace(bend, outputs=(added,))))
     return functions

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.nodes import Array, Program
+from rbdc.ir.nodes import ArgumentArray, Program
 
 STRIP = 6
 """Largest number of blocks of columns that a loop takes at once, for two rows together: 16 registers hold
@@ -315,14 +315,14 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
     stored = [(m, *divmod(k, p.shape[1])) for m, p in enumerate(sides) for k in _nonzero(program, m)]
     indices = tuple(plan.place(*entry) for entry in stored)
     outputs = {
-        Array("columns", len(stored), output_indices=indices): entries(0, stored),
-        Array("known", len(plan.known)): entries(len(sides), plan.known),
-        Array("factor", len(plan.factor)): tuple(
+        ArgumentArray("columns", len(stored), output_indices=indices): entries(0, stored),
+        ArgumentArray("known", len(plan.known)): entries(len(sides), plan.known),
+        ArgumentArray("factor", len(plan.factor)): tuple(
             factor[row * plan.size + column] for row, column in plan.factor
         ),
-        Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
+        ArgumentArray("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
         **{
-            Array(p.name, p.size): program.results[2 * len(sides) + 2 + number]
+            ArgumentArray(p.name, p.size): program.results[2 * len(sides) + 2 + number]
             for number, p in enumerate(plan.system.beside)
         },
     }

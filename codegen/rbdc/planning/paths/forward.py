@@ -52,7 +52,7 @@ def arrays(layout: PathLayout) -> dict[str, int]:
     return sizes | {"terms": 3 * TERMS * columns + layout.lanes}
 
 
-class Accelerations:
+class AccelerationTensors:
     """The loops that fill qq, vv, qv by (acceleration, q, v) and qt by (acceleration, q, torque)."""
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     if weights:
         statements += vector.hessian(path, weights[0], outputs, solved=solved)
     elif solved:
-        statements += forward.Accelerations(path, outputs).statements()
+        statements += forward.AccelerationTensors(path, outputs).statements()
     else:
         statements += inverse.Torques(path, outputs).statements()
     n, columns, lanes = layout.size, layout.columns, layout.lanes

@@ -190,11 +190,11 @@ class Hessian:
         )
 
     def _row_of(self, array: str, at: Index, count: Index) -> Place:
-        """Return entries (d, k) from k = `at` on, as many as are counted."""
+        """Return `count` entries (d, k) from k = `at` on."""
         return Place(array, ((D, self.n), (at, 1)), count=count)
 
     def _column_of(self, array: str, at: Index, count: Index) -> Place:
-        """Return entries (k, d) likewise."""
+        """Return `count` entries (k, d) from k = `at` on."""
         return Place(array, ((at, self.n), (D, 1)), lane_stride=self.n, count=count)
 
     def _block(self, m: DofRecorder) -> None:

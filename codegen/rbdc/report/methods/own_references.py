@@ -191,7 +191,7 @@ def _check_results(own: Loaded, m: Machine, outputs: Sequence[Parameter], result
     """Raise TypeError unless the results are those of a machine, one for each output and of its size."""
     kind, apart = LoopResult if isinstance(m, Loops) else Array, len({id(x) for x in results})
     if not (len(results) == apart == len(outputs) and all(isinstance(x, kind) for x in results)):
-        given = "what m.vector, m.matrix or m.tensor gave it"
+        given = "results of m.vector, m.matrix or m.tensor"
         raise TypeError(f"{own.of.name} must return {given}, for {_shapes(outputs)}")
     if isinstance(m, Loops):
         sizes = [m.sizes[x.name] for x in results]

@@ -104,7 +104,10 @@ class Batches(Measured):
 
 @dataclass
 class FunctionRecord(Measured):
-    """One function of a comparison; batches: the function in batches, None where they are not measured."""
+    """One function of a comparison.
+
+    batches: the function in batches, None if they are not measured.
+    """
 
     function: Function
     batches: Batches | None = None

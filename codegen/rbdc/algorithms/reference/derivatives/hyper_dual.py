@@ -45,7 +45,11 @@ class NestedComplex(Complex, OuterTangent):
 
 
 class FourParts(NamedTuple):
-    """A `Scheme` by dual numbers of dual numbers. length: of the steps."""
+    """A `Scheme` by dual numbers of dual numbers.
+
+    first, then: types of the numbers for the two directions.
+    length: length of the steps.
+    """
 
     first: type[OuterTangent]
     then: type[Tangent]

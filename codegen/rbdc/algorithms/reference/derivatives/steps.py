@@ -27,8 +27,10 @@ Forces = Callable[..., tuple[Vector, Vector]]
 class _Rule(NamedTuple):
     """Rule of a step.
 
-    For each stage, and for the result, it has factors of the stages before, and for the path factors of
-    commutators of two stages. implicit: the path uses the velocity of the result.
+    stages: for each stage, factors of the stages before.
+    end: factors of the stages for the result.
+    commutators: for the path to a stage, a factor of the commutator of two stages, and these stages.
+    implicit: whether the path uses the velocity of the result.
     """
 
     stages: tuple[tuple[float, ...], ...]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from rbdc.ir.lanes import in_lanes
-from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.nodes import ArgumentArray, Program, Section, Value
 from rbdc.ir.operations import LANES
 
 RESULTS = "results"
@@ -48,7 +48,7 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
     wide = [widened(program, width) for program in programs]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))
     place = {values: number for number, values in enumerate(dict.fromkeys(entries))}
-    results = Array(RESULTS, len(place), width)
+    results = ArgumentArray(RESULTS, len(place), width)
     made = (
         wide
         if len(place) == len(entries)

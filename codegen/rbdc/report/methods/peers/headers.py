@@ -41,9 +41,10 @@ _VERSIONS = ("pinocchio/config.hpp", "boost/version.hpp", "Eigen/src/Core/util/M
 
 @dataclass(frozen=True)
 class Headers:
-    """Where the headers are.
+    """Folders of the headers.
 
-    prefix: folder with `include` and `lib` of Pinocchio and Boost. eigen: include folder of Eigen.
+    prefix: folder with `include` and `lib` of Pinocchio and Boost.
+    eigen: include folder of Eigen.
     """
 
     prefix: Path
