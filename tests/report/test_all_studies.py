@@ -64,7 +64,7 @@ def test_the_index_has_every_claim_and_figures_as_files(quick_studies: Path) -> 
         pictures = [quick_studies / "figures" / name for name in entry["figures"]]
         assert all(file.stat().st_size > 1000 for file in pictures)
         kinds = {suffix: sum(file.suffix == suffix for file in pictures) for suffix in (".svg", ".png")}
-        known = entry["study"] == "inertia-inverse" or kinds[".svg"] > 0
+        known = entry["study"] in ("inertia-inverse", "recursion") or kinds[".svg"] > 0
         assert known and kinds[".svg"] == kinds[".png"]
 
 

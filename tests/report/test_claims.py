@@ -16,7 +16,13 @@ from rbdc.model.families import tree
 from rbdc.report.compare import Family, growth
 from rbdc.report.methods.contenders import ZEROED, toolchains
 from rbdc.report.options import CompareOptions
-from rbdc.report.studies import first_order, inertia_inverse, precision, second_order_claims
+from rbdc.report.studies import (
+    first_order,
+    first_order_peers,
+    inertia_inverse,
+    precision,
+    second_order_claims,
+)
 from rbdc.report.studies.second_order import Steps
 from rbdc.report.studies.second_order_claims import (
     AZA,
@@ -201,7 +207,9 @@ def test_steps_of_differences() -> None:
 
 def inverse(ratio: float) -> dict[str, Any]:
     methods = {
-        name: figures(t, 1e-15) for name, t in (("unrolled-direct", 1.0), ("unrolled-cholesky", ratio))
+        f"{style}-{name}": figures(time, 1e-15)
+        for time, pair in ((1.0, ("direct", "carpentier")), (ratio, ("cholesky", "featherstone")))
+        for style, name in zip(("unrolled", "loops"), pair, strict=True)
     }
     entries = [
         {"family": family, "size": 8, "functions": {"minverse": {"methods": methods, "absent": []}}}
@@ -224,7 +232,22 @@ def test_the_algorithm_as_printed_is_judged_by_its_own_error(left: float, verdic
 def test_inverse_of_the_inertia(ratio: float, expected: list[bool]) -> None:
     claims = inertia_inverse._claims(inverse(ratio))
     assert [c["verdict"] == "reproduced" for c in claims[:4]] == expected, "straight-line code"
-    assert [c["verdict"] == "reproduced" for c in claims[4:8]] == expected, "the fastest of each"
+    assert [c["verdict"] == "reproduced" for c in claims[4:8]] == expected, "loops"
+    assert [c["verdict"] == "reproduced" for c in claims[8:12]] == expected, "the fastest of each"
+
+
+def test_figure_2c_is_decided_by_a_humanoid() -> None:
+    report = inverse(0.9)
+    (entry, _) = report["entries"]
+    report["robots"] = [{**entry, "family": "robots", "size": 18}]
+
+    def verdicts() -> list[str]:
+        return [c["verdict"] for c in inertia_inverse._claims(report) if c["claim"].startswith("Fig. 2c")]
+
+    assert all(verdict.startswith("not comparable: ") for verdict in verdicts())
+    humanoid = {**inverse(2.0)["entries"][0], "family": "robots", "size": 36}
+    report["robots"].append(humanoid)
+    assert verdicts() == ["reproduced"] * 3
 
 
 def test_straight_line_code_of_many_joints_decides_nothing() -> None:
@@ -259,6 +282,35 @@ def test_straight_line_code_of_many_joints_decides_nothing() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("pinocchio", "automatic", "verdicts"),
+    [(1.0, 2.35, ["reproduced"] * 4), (1.1, 2.35, ["not reproduced"] * 3 + ["reproduced"]),
+     (1.0, 0.9, ["reproduced"] * 3 + ["not reproduced"])],
+)  # fmt: skip
+def test_peers_of_table_one(pinocchio: float, automatic: float, verdicts: list[str]) -> None:
+    report = table_one()
+    for row in report["rows"]:
+        row["pinocchio"] = pinocchio * row["paper"]
+    times = {"pinocchio-native-gcc": 2.0, "pinocchio-native-clang": 1.0}
+    report["beside"] = {
+        "times": {
+            "rnea_derivatives": {**times, "cppadcodegen": 1.37},
+            "aba_derivatives": {**times, "cppadcodegen": automatic},
+        }
+    }
+    assert [claim["verdict"] for claim in first_order_peers.peer_claims(report)] == verdicts
+    report["beside"] = {"absent": {"cppadcodegen": "not installed"}, "times": {}}
+    last = first_order_peers.peer_claims(report)[-1]
+    assert last["verdict"].startswith("not comparable: ") and last["verdict"].endswith("not installed")
+
+
+def test_operations_of_the_derivatives_grow_with_bodies_times_depth() -> None:
+    serial, binary = first_order_peers.linearity()
+    assert serial["depths"] == [4, 8, 16, 32] and binary["depths"][0] < 4
+    claims = first_order_peers.linear_claims([serial, binary])
+    assert [claim["verdict"] for claim in claims] == ["not reproduced", "reproduced"]
+
+
 def residues(left: float, central: float, truncated: float = 1e-9) -> list[dict[str, Any]]:
     """What generated code, one-sided and central differences leave where a derivative vanishes."""
     entries = [("generated", 0.0, None), ("finite-difference", left, truncated)]
@@ -267,14 +319,29 @@ def residues(left: float, central: float, truncated: float = 1e-9) -> list[dict[
 
 
 def table_one() -> dict[str, Any]:
-    """Return table I as published."""
+    """Return table I as published, and derivatives whose cost is that of the bodies times their depth."""
+    depths = {"serial": [4, 8, 16], "binary": [4, 4, 5]}
+    linearity = [
+        {
+            "family": family,
+            "operations": {n: n * d for n, d in zip((4, 8, 16), of, strict=True)},
+            "depths": of,
+        }
+        for family, of in depths.items()
+    ]
     rows = [
         {"robot": robot, "row": row.label, "pinocchio": None}
         | dict.fromkeys(("generated", "paper"), 1e3 * row.paper[k])
         for k, robot in enumerate(("arm", "quadruped", "humanoid"))
         for row in first_order.ROWS
     ]
-    return {"rows": rows, "residues": residues(1e-9, 0.0), "robots": [{"nv": n} for n in (7, 18, 36)]}
+    return {
+        "rows": rows,
+        "residues": residues(1e-9, 0.0),
+        "robots": [{"nv": n} for n in (7, 18, 36)],
+        "beside": {},
+        "linearity": linearity,
+    }
 
 
 def test_table_one_as_published() -> None:
@@ -285,7 +352,8 @@ def test_table_one_as_published() -> None:
     assert found[2]["verdict"] == "not reproduced"
     assert [c["verdict"] for c in found[3:8]] == ["reproduced"] * 5
     assert found[8]["verdict"] == "not reproduced", "the residue is truncation"
-    assert all(c["verdict"].startswith("not comparable: ") for c in found[9:])
+    assert all(c["verdict"].startswith("not comparable: ") for c in found[9:13]), "no peer was measured"
+    assert [c["verdict"] for c in found[13:]] == ["not reproduced", "reproduced"]
     for row in report["rows"]:
         if row["row"] in (first_order.FD_ID, first_order.FD_FD, first_order.CHOLESKY):
             row["generated"] = 1.0

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from rbdc.model.families import tree
-from rbdc.report.studies import sensitivity_claims, several_loads
-from rbdc.report.studies.adaptive_differences import adaptive_differences
+from rbdc.report.studies import sensitivity_claims
+from rbdc.report.studies.methods import several_loads
+from rbdc.report.studies.methods.adaptive_differences import adaptive_differences
 from rbdc.report.studies.sensitivity_claims import ADAPTIVE, COMPILED, GENERATED, INTERPRETED
 from tests.support import Array, assert_close
 

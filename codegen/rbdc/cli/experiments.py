@@ -35,9 +35,15 @@ def experiment() -> None:
 @experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
 @takes(*_TIMING, of=CompareOptions, peers=(NATIVE,))
 @takes("compiler")
+@click.option("--quadruped", metavar="DESCRIPTION", help="A robot on a free-flyer in place of hyq.")
+@click.option(
+    "--humanoid", metavar="DESCRIPTION", help="One in place of simple_humanoid: path/to/atlas.urdf."
+)
 @_QUICK
 @out("reports")
-def table_1(quick: bool, out: Path, **given: Any) -> None:
+def table_1(
+    quick: bool, out: Path, quadruped: str | None = None, humanoid: str | None = None, **given: Any
+) -> None:
     """Carpentier and Mansard (2018): times of rnea, aba, their derivatives and minverse on an arm, a
     quadruped and a humanoid.
 
@@ -50,7 +56,8 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
     with showing("table-1") as progress, _resumed(out / "table-1"):
-        report, behind = first_order(_options(given), quick, progress)
+        columns = {"HyQ": quadruped or "", "humanoid": humanoid or ""}
+        report, behind = first_order(_options(given), quick, progress, columns)
     _study(report, first_order_page(report), out / "table-1")
     show(table_one_table(report))
     for one in behind:
@@ -84,6 +91,28 @@ def precision(description: str, out: Path, **given: Any) -> None:
     show(study.residues_table(report["residues"]))
     _study(report, study.page(report), folder)
     write(behind, page(behind), folder / "report")
+
+
+@experiment.command(epilog="Example: rbdc experiment recursion hyq --root-joint free-flyer")
+@click.argument("description", default="hyq")
+@takes("root_joint", root_joint="free-flyer")
+@_QUICK
+@out("reports")
+def recursion(description: str, root_joint: Any, quick: bool, out: Path) -> None:
+    """Caron's tutorial: the recursive Newton-Euler algorithm step by step on a robot.
+
+    Writes study.json and study.html, with each intermediate quantity of both passes, its check and its time,
+    and the case of unknown contact forces, to the folder OUT/recursion-NAME.
+    """
+    from rbdc.emit.names import module_name
+    from rbdc.model.text import stem_of
+    from rbdc.report.studies import recursion as study
+    from rbdc.resources import title_of
+
+    folder = out / f"recursion-{module_name(stem_of(description))}"
+    with showing(title_of(description)) as progress:
+        report = study.measured(description, root_joint, folder, quick, progress)
+    _study(report, study.page(report), folder)
 
 
 def _repeats(name: str, words: str, *, robots: bool = False) -> None:
@@ -125,6 +154,7 @@ _repeats(
     Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
     OUT/inertia-inverse. Takes about five minutes.
     """,
+    robots=True,
 )
 
 
@@ -146,10 +176,12 @@ def every(context: click.Context, quick: bool, out: Path) -> None:
     places = {}
     for study in collection.PAPERS:
         given: dict[str, Any] = {"quick": quick}
+        if study in collection.OF_A_ROBOT:
+            given |= {"description": "cartpole", "root_joint": "fixed"} if quick else {}
         if study == "precision":  # which is as quick as its robot
-            given = {"description": "cartpole", "root_joint": "fixed"} if quick else {}
+            del given["quick"]
         robot = given.get("description", "hyq")
-        places[study] = out / (f"precision-{robot}" if study == "precision" else study)
+        places[study] = out / (f"{study}-{robot}" if study in collection.OF_A_ROBOT else study)
         if not collection.finished(places[study], quick=given.get("quick", False)):
             with as_files(out / "figures", study):
                 context.invoke(experiment.commands[study], out=out, **given)

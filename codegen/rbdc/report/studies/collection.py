@@ -5,14 +5,16 @@ it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rbdc.analysis.pages import Part, Table, page_text
 from rbdc.report.present.study_page import of_claims
+from rbdc.report.studies.items import decided
 
 PAPERS = {
+    "recursion": "Caron, recursive Newton-Euler algorithm (tutorial)",
     "table-1": "Carpentier and Mansard (2018), section V",
     "inertia-inverse": "Carpentier (2018)",
     "precision": "Carpentier and Mansard (2018), section V-B",
@@ -20,6 +22,8 @@ PAPERS = {
     "sensitivity": "Zhakatayev, Rogovchenko and Paetzold (2023)",
 }
 """The paper of each study, in the order in which all run."""
+OF_A_ROBOT = ("recursion", "precision")
+"""Studies of one robot, whose name their folder has."""
 _HEAD = ("claim", "verdict", "found")
 
 
@@ -30,14 +34,17 @@ def finished(place: Path, *, quick: bool) -> bool:
 
 
 def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the claims of studies, each with its place in a folder, ready for JSON."""
-    entries = []
+    """Return the claims of studies, each with its place in a folder, and every item of the papers with its
+    verdict, ready for JSON.
+    """
+    entries, reports = [], {}
     for study, place in places.items():
-        report = json.loads((place / "study.json").read_text(encoding="utf-8"))
+        report = reports[study] = json.loads((place / "study.json").read_text(encoding="utf-8"))
         figures = sorted(file.name for file in (folder / "figures").glob(f"{study}-[0-9]*"))
         kept = {name: report[name] for name in ("study", "quick", "claims")}
         entries.append({**kept, "page": f"{place.name}/study.html", "figures": figures})
-    return {"study": "all", "studies": entries}
+    machine = next((report["machine"] for report in reports.values() if "machine" in report), None)
+    return {"study": "all", "machine": machine, "studies": entries, "items": decided(reports)}
 
 
 def page(report: Mapping[str, Any]) -> str:
@@ -45,7 +52,14 @@ def page(report: Mapping[str, Any]) -> str:
     claims = [claim for entry in report["studies"] for claim in entry["claims"]]
     words = [of_claims(claims), "Figures stand in the folder `figures`, as SVG and PNG."]
     parts = [_part(entry) for entry in report["studies"]]
+    parts = [_items(report["items"]), *parts]
     return page_text(Part("Claims of the papers", words, parts=parts), (), report, "index.json")
+
+
+def _items(items: Sequence[Mapping[str, str]]) -> Part:
+    head = ("paper", "place", "what", "command", "verdict", "evidence")
+    table = Table("", head, [[item[name] for name in head] for item in items], words=head)
+    return Part("Every algorithm, table, figure and claim", [], tables=[table])
 
 
 def _part(entry: Mapping[str, Any]) -> Part:

@@ -15,7 +15,8 @@ from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.plots import grouped_bars, pattern
 from rbdc.report.present.study_page import study_page
 from rbdc.report.present.tables import nanoseconds
-from rbdc.report.studies.claims import judged, listed, not_comparable, told
+from rbdc.report.studies.claims import judged, listed, told
+from rbdc.report.studies.first_order_peers import linear_claims, linearity, peer_claims, without_free_flyer
 from rbdc.report.studies.precision import CENTRAL, DIFFERENCE, precision, vanishing
 from rbdc.report.studies.precision import claims as zeros
 
@@ -70,13 +71,16 @@ ALIKE = 1.5
 
 
 def first_order(
-    options: CompareOptions, quick: bool, progress: Progress
+    options: CompareOptions, quick: bool, progress: Progress, robots_of: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the study, ready for JSON, and the full reports behind Table I.
 
     A `quick` study has one small robot and unoptimised code.
+
+    robots_of: by column the description of another robot, with the column's root joint.
     """
-    started, robots, rest = time.monotonic(), ROBOTS, RESIDUES
+    started, rest = time.monotonic(), RESIDUES
+    robots = {name: ((robots_of or {}).get(name) or robot, root) for name, (robot, root) in ROBOTS.items()}
     if quick:
         robots, rest = QUICK_ROBOTS, QUICK_ROBOTS["KUKA"]
         options = replace(options, methods=QUICK_METHODS, peers=(), samples=4, checked=1, seconds=0.02)
@@ -100,6 +104,8 @@ def first_order(
             for column, ((robot, _), report) in enumerate(zip(robots.values(), reports, strict=True))
             for row in ROWS
         ],
+        "beside": {} if quick else without_free_flyer(options, progress),
+        "linearity": linearity(),
         "residues": residues,
         "patterns": vanishing(resting),
     }
@@ -237,12 +243,8 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
             f"straight-line through the same passes, beside {listed(published(CHOLESKY, DIRECT))}",
         ),
         *zeros(report["residues"]),
-        not_comparable(
-            "HyQ without a free flyer: 5.06 and 8.72 us beside 6.92 and 20.52 us of Giftthaler et al. by "
-            "automatic differentiation.",
-            "their generated code is not at hand; rbdc compare hyq has CasADi's differentiation in its place",
-        ),
-        _pinocchio(report["rows"]),
+        *peer_claims(report),
+        *linear_claims(report["linearity"]),
     ]
 
 
@@ -253,11 +255,3 @@ def _alike(
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=True))
     reproduced = f"reproduced means within a factor of {ALIKE}"
     return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")
-
-
-def _pinocchio(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    claim = "Derivatives in 3 us (7 joints) to 17 us (36 joints) by Pinocchio."
-    found = [row["pinocchio"] for row in rows if row["row"] == D_ID and row["pinocchio"] is not None]
-    words = f"{', '.join(nanoseconds(x) for x in found)} here" if found else ""
-    reason = "another processor, compiler and humanoid" if found else "Pinocchio was not measured in this run"
-    return not_comparable(claim, reason, words)

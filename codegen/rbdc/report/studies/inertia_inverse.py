@@ -23,7 +23,7 @@ from rbdc.model import WORLD, Problem
 from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.options import Progress
 from rbdc.planning.calibration import NEAR_CODE
-from rbdc.report.compare import Family, families_report
+from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.methods.contenders import SINGLE
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.study_page import crossing_table, family_figure, growth_table, study_page
@@ -33,11 +33,14 @@ from rbdc.report.studies.first_order import FACTOR
 from rbdc.spatial import Force, Motion, Vector3
 
 INVERSE = "minverse"
-SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 48), (3,)
+SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 64), (3,)
+ROBOTS = {"kuka_iiwa": "fixed", "hyq": "free-flyer", "simple_humanoid": "free-flyer"}
+"""Robots of Fig. 2c with their root joints. Further humanoids are given by path."""
 _FEW_INPUTS = CompareOptions(functions=(INVERSE,), samples=16, checked=2, every_form=True)
-MEASURED = replace(_FEW_INPUTS, methods=("analytical", "peer"), peers=BEST_PEERS, seconds=0.5)
+MEASURED = replace(_FEW_INPUTS, methods=("analytical", "peer"), peers=BEST_PEERS, seconds=0.5, limit=60.0)
 ROUGHLY = replace(_FEW_INPUTS, methods=("analytical",), peers=(), seconds=0.02, cflags=("-O0",))
 DIRECT, PAPER, PEER = "unrolled-direct", "unrolled-carpentier", NATIVE
+PAPER_LOOPS, FACTOR_LOOPS = "loops-carpentier", "loops-featherstone"
 PUBLISHED = (1.03, 1.20, 2.23)
 """Table I: times of Cholesky's factorisation over those of the direct algorithm, of 7, 18 and 36 joints."""
 AS_PRINTED, CORRECTED = "as printed", "corrected"
@@ -59,9 +62,18 @@ class Pair(NamedTuple):
 
 PAIRS = (
     Pair("straight-line code through the same passes", (FACTOR,), (DIRECT,), near=True),
-    Pair("the fastest of each", ("generated", "rolled", FACTOR), (DIRECT, PAPER, PEER)),
+    Pair("both as loops over the model", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
+    Pair(
+        "the fastest of each",
+        ("generated", "rolled", FACTOR, FACTOR_LOOPS),
+        (DIRECT, PAPER, PAPER_LOOPS, PEER),
+    ),
 )
-"""Pairs of the study: generated code and loops go by Cholesky's factor, Pinocchio by the direct algorithm."""
+"""Pairs of the study: generated code and rolled loops go by Cholesky's factor, Pinocchio by the direct
+algorithm. The loops of the literature are the very texts of both references.
+"""
+ROBOT_FAMILY, HUMANOID = "robots", 30
+"""Name of the family of robots; humanoids have more degrees of freedom than this."""
 FEW = 8
 """Largest number of joints of a mechanism with few joints. The article's lines are tried as printed on these
 mechanisms.
@@ -70,14 +82,28 @@ EXACT = 1e-9
 """Largest error of an inverse, relative to its largest entry or of its product with M."""
 
 
-def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
-    """Return the study, ready for JSON. A `quick` study has small mechanisms and unoptimised code."""
+def measured(folder: Path, quick: bool, progress: Progress, humanoids: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the study, ready for JSON. A `quick` study has small mechanisms and unoptimised code.
+
+    humanoids: further robots of Fig. 2c, on a free-flyer.
+    """
     started, sizes = time.monotonic(), QUICK_SIZES if quick else SIZES
     families = [Family(SERIAL, sizes), Family(BINARY, sizes)]
     report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
     report |= families_report(families, lambda family, size: ROUGHLY if quick else MEASURED, progress)
+    robots = {} if quick else {**ROBOTS, **dict.fromkeys(humanoids, "free-flyer")}
+    report["robots"] = [_robot(robot, root, progress) for robot, root in robots.items()]
     report["printed"] = [_printed(family, n) for family in families for n in family.sizes if n <= FEW]
     return told(report, _claims(report), started)
+
+
+def _robot(robot: str, root: str, progress: Progress) -> dict[str, Any]:
+    """Return the methods of one robot as an entry of a family."""
+    report = labelled_report(robot, robot, replace(MEASURED, root_joint=root), progress)
+    (function,) = report["functions"]
+    methods = {m["method"]: {**m, "nanoseconds": m["nanoseconds"]["minimum"]} for m in function["methods"]}
+    functions = {INVERSE: {"methods": methods, "absent": function["absent"]}}
+    return {"family": ROBOT_FAMILY, "size": report["robot"]["nv"], "functions": functions}
 
 
 def page(report: Mapping[str, Any]) -> str:
@@ -139,6 +165,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
             f"largest error {max(errors):.1e} relative to the largest entry, corrected",
         ),
         _as_printed(report["printed"]),
+        *(_figure_2c(report.get("robots", ()), pair) for pair in PAIRS),
         _peers(report),
     ]
 
@@ -179,6 +206,14 @@ def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
     return _decided(
         claim, list(one.ratios.values())[-1] if one.ratios else None, 1.0, f"{one.words()}; {article}"
     )
+
+
+def _figure_2c(robots: Sequence[Mapping[str, Any]], pair: Pair) -> dict[str, str]:
+    """Return Fig. 2c by one pair: on the robot with the most degrees of freedom."""
+    claim = f"Fig. 2c: the direct algorithm outperforms Cholesky's factorisation on humanoids: {pair.name}."
+    one = _compared(sorted(robots, key=lambda entry: int(entry["size"])), ROBOT_FAMILY, pair)
+    ratio = list(one.ratios.values())[-1] if one.ratios and max(one.ratios) > HUMANOID else None
+    return _decided(claim, ratio, 1.0, f"{one.words()}; the article has {listed(PUBLISHED)}")
 
 
 def _decided(claim: str, ratio: float | None, bound: float, found: str) -> dict[str, str]:

@@ -30,8 +30,8 @@ from rbdc.report.methods.reference_loops import texts_of
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.plots import curve
 from rbdc.report.present.study_page import study_page
-from rbdc.report.studies import several_loads
-from rbdc.report.studies.adaptive_differences import EVALUATIONS, adaptive_differences
+from rbdc.report.studies.methods import several_loads
+from rbdc.report.studies.methods.adaptive_differences import EVALUATIONS, adaptive_differences
 from rbdc.report.studies.sensitivity_claims import (
     ADAPTIVE,
     CENTRAL,

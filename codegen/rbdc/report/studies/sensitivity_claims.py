@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.report.studies import several_loads
-from rbdc.report.studies.adaptive_differences import EVALUATIONS
 from rbdc.report.studies.claims import judged, listed, not_comparable
+from rbdc.report.studies.methods import several_loads
+from rbdc.report.studies.methods.adaptive_differences import EVALUATIONS
 
 Array = NDArray[np.float64]
 Report = Mapping[str, Any]

@@ -1,0 +1,121 @@
+"""Claims of Carpentier and Mansard (2018) on their C++, on automatic differentiation, and on complexity:
+sections V-A2 and VI, and Table I by Pinocchio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rbdc.functions.catalogue import functions_of
+from rbdc.model.families import BINARY, SERIAL, depth, kind_of, tree
+from rbdc.options import Progress
+from rbdc.report.compare import growth, labelled_report
+from rbdc.report.methods.reference_loops import reference_loops
+from rbdc.report.options import CPPADCODEGEN, NATIVE, CompareOptions
+from rbdc.report.present.tables import nanoseconds
+from rbdc.report.studies.claims import judged, listed, not_comparable
+
+ROBOT = "hyq"
+AUTOMATIC = {"rnea_derivatives": (5060.0, 6920.0), "aba_derivatives": (8720.0, 20520.0)}
+"""Nanoseconds of section V-A2 by function: Pinocchio's analytical derivatives, and AD by Giftthaler et al."""
+SIZES = (4, 8, 16, 32)
+"""Bodies over which operations of the derivatives are counted."""
+LINEAR = 1.3
+"""A cost is linear in the bodies if its exponent is below this bound."""
+
+
+def without_free_flyer(options: CompareOptions, progress: Progress) -> dict[str, Any]:
+    """Return the times of both peers by function, and the reasons of absent ones."""
+    asked = replace(
+        options,
+        root_joint="fixed",
+        functions=tuple(AUTOMATIC),
+        methods=("peer", CPPADCODEGEN),
+        peers=(NATIVE, CPPADCODEGEN),
+        every_form=False,
+    )
+    report = labelled_report(f"{ROBOT} without a free flyer", ROBOT, asked, progress)
+    absent = {one["method"]: one["reason"] for f in report["functions"] for one in f["absent"]}
+    return {
+        "absent": {**report["peers"]["absent"], **absent},
+        "times": {
+            f["name"]: {m["method"]: m["nanoseconds"]["minimum"] for m in f["methods"]}
+            for f in report["functions"]
+        },
+    }
+
+
+def linearity() -> list[dict[str, Any]]:
+    """Return the operations of Carpentier and Mansard's derivatives of inverse dynamics over the bodies."""
+    found = []
+    for branching in (SERIAL, BINARY):
+        models = {size: tree(size, branching) for size in SIZES}
+        counts = {
+            size: reference_loops(model, functions_of(model)["rnea_derivatives"], "carpentier-mansard")
+            .cost()
+            .operations
+            for size, model in models.items()
+        }
+        depths = [depth(model) for model in models.values()]
+        found.append({"family": kind_of(branching), "operations": counts, "depths": depths})
+    return found
+
+
+def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return whether operations are linear in the number of bodies, and in that times the depth."""
+    claims = []
+    for one in counted:
+        counts = {int(size): count for size, count in one["operations"].items()}
+        of_depth = {n: x / d for (n, x), d in zip(counts.items(), one["depths"], strict=True)}
+        by_bodies, by_depth = ((growth(points) or {})["exponent"] for points in (counts, of_depth))
+        claims.append(
+            judged(
+                f"Section VI: the complexity is linear in the number of bodies ({one['family']}).",
+                by_bodies < LINEAR,
+                f"operations of its loops grow as N^{by_bodies:.2f} over N = {listed(counts)}, those by the "
+                f"depth as N^{by_depth:.2f}; reproduced means below N^{LINEAR}",
+            )
+        )
+    return claims
+
+
+def peer_claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return Table I by Pinocchio on each robot, and section V-A2."""
+    robots = dict.fromkeys(row["robot"] for row in report["rows"])
+    return [*(_of_table_1(report["rows"], robot) for robot in robots), _automatic(report["beside"])]
+
+
+def _of_table_1(rows: Sequence[Mapping[str, Any]], robot: str) -> dict[str, str]:
+    known = [row for row in rows if row["robot"] == robot and row["pinocchio"] is not None]
+    claim = f"Table I, {robot}: times of Pinocchio's algorithms."
+    if not known:
+        return not_comparable(claim, "Pinocchio was not measured in this run")
+    words = ", ".join(
+        f"{row['row']} {nanoseconds(row['pinocchio'])} beside {nanoseconds(row['paper'])}" for row in known
+    )
+    holds = all(row["pinocchio"] <= row["paper"] for row in known)
+    return judged(claim, holds, f"{words}; reproduced means at most the article's, on a newer processor")
+
+
+def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
+    claim = (
+        "Section V-A2, HyQ without a free flyer: AD's code takes 1.37 times (inverse dynamics) and 2.35 "
+        "times (forward dynamics) as long as the analytical derivatives: 6.92 and 20.52 \u00b5s beside 5.06 "
+        "and 8.72."
+    )
+    found, words = [], []
+    for function, (analytical, automatic) in AUTOMATIC.items():
+        times = beside.get("times", {}).get(function, {})
+        own = [ns for method, ns in times.items() if method.startswith(NATIVE)]
+        if not own or CPPADCODEGEN not in times:
+            reason = beside.get("absent", {}).get(CPPADCODEGEN, "not measured in this run")
+            return not_comparable(claim, f"CppADCodeGen in place of Giftthaler et al.: {reason}")
+        found.append(times[CPPADCODEGEN] / min(own) / (automatic / analytical))
+        words.append(f"{nanoseconds(times[CPPADCODEGEN])} by AD beside {nanoseconds(min(own))}")
+    return judged(
+        claim,
+        all(1.0 / 1.5 <= x <= 1.5 for x in found),
+        f"CppADCodeGen on Pinocchio, {' and '.join(words)}; reproduced means within a factor of 1.5",
+    )

@@ -1,0 +1,1 @@
+"""Methods of the articles that only studies use."""
