@@ -17,6 +17,8 @@ from rbdc.errors import UnsupportedError
 from rbdc.model import Problem
 from tests.emit.test_casadi import chain
 from tests.laws.test_curved_mimic import curved_tree
+from tests.laws.test_parallel_robots import written
+from tests.laws.test_reduced_loops import FOUR_BAR
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_differences import central
 from tests.support_trees import mimic_tree, random_tree
@@ -50,6 +52,7 @@ def built(which: str, rule: str, functions: tuple[str, ...] = EVERY, **options: 
         "flying": lambda: replace(chain("floating", "spherical"), name="step_flying"),
         "pendulum": lambda: "double_pendulum",
         "coupled": lambda: replace(mimic_tree("coupled"), name="step_coupled"),
+        "curved": lambda: curved_tree("coupled"),
     }
     name = "_".join(["step", which, rule.replace("-", "_"), functions[-1], *options])
     made = scenes[which]()
@@ -236,6 +239,7 @@ def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
         ("turning", "semi-implicit", EVERY, {}),
         ("turning", "explicit", EVERY, {}),
         ("turning", "rk4", PRODUCTS, {}),
+        ("curved", "rk4", PRODUCTS, {}),
         pytest.param("coupled", "rk4", PRODUCTS, {"targets": ("c", "batch")}, marks=pytest.mark.exhaustive),
         ("turning", "semi-implicit", OF_CONTACTS, {"contacts": TIP}),
     ],
@@ -270,7 +274,41 @@ def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:
         build_module(chain("spherical"), functions=("step_hessian_vector",), integrator="rk4")
 
 
-@pytest.mark.parametrize("name", ["step_derivatives", "step_hessian_vector"])
-def test_matrices_are_refused_where_joints_follow_along_curves(name: str) -> None:
-    with pytest.raises(UnsupportedError, match="no joints that follow others along curves; build step_vjp"):
-        build_module(curved_tree("coupled"), functions=(name,))
+def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
+    """By the classical rule with `aba`, and by differences; tangents turn from stage to stage."""
+    m = built("curved", "rk4", (*PRODUCTS, "aba"))
+    q, v, tau = state(m)
+    rates, ends = [(v, m.aba(q, v, tau))], (0.5 * DT, 0.5 * DT, DT)
+    for h in ends:
+        x, rate = q + h * rates[-1][0], v + h * rates[-1][1]
+        rates.append((rate, m.aba(x, rate, tau)))
+    k1, k2, k3, k4 = (np.array(pair) for pair in rates)
+    expected = np.array([q, v]) + DT / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+    assert_close(np.array(m.step(q, v, tau, DT)), expected, 1e-12)
+    n, found = m.nv, m.step_derivatives(q, v, tau, DT)
+    J = np.concatenate([np.column_stack(found[k : k + 4]) for k in (0, 4)])
+
+    def moved(x: Array) -> Array:
+        return np.concatenate(m.step(x[:n], x[n : 2 * n], x[2 * n : -1], x[-1]))
+
+    assert_close(J, central(moved, np.concatenate([q, v, tau, [DT]])), 1e-8)
+    rng = np.random.default_rng(1)
+    w, direction = rng.standard_normal(2 * n), rng.standard_normal(3 * n + 1)
+    parts = np.split(direction, [n, 2 * n, 3 * n])
+    assert_close(np.concatenate(m.step_jvp(q, v, tau, DT, *parts[:3], direction[-1])), J @ direction, 1e-11)
+    sums = m.step_vjp(q, v, tau, DT, w[:n], w[n:])
+    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("step_hessian_vector", {}), ("constrained_step_jvp", {"contacts": ("tip=point@link5:0.1,0.2,0.3",)})],
+)
+def test_derivatives_that_are_refused_along_curves(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedError, match=f"{name} takes no joints that follow others along curves"):
+        build_module(curved_tree("coupled"), functions=(name,), **options)
+
+
+def test_derivatives_of_steps_are_refused_on_reduced_loops() -> None:
+    with pytest.raises(UnsupportedError, match=r"step_jvp takes no joints .* along curves; reduce no loops"):
+        build_module(written("four_bar"), functions=("step_jvp",), contacts=FOUR_BAR, loops="reduce:j_crank")

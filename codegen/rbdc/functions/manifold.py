@@ -246,7 +246,10 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
         for method, own in by_vectors["step_vjp"].items()
     }
     if model.curves:
-        methods |= {name: {laws.method: _refused} for name in ("step_derivatives", "step_hessian_vector")}
+        law = laws.by_vectors[laws.method]
+        methods["step_derivatives"] = {laws.method: joint_space(partial(algorithms.step_derivatives, law))}
+        refused = [*methods][1 if prefix or model.clusters else -1 :]
+        methods |= {name: {laws.method: partial(_refused, f"{prefix}{name}")} for name in refused}
     names = f"{prefix}step_derivatives", f"{prefix}step_vjp"
     forces = FORCES_AS_TORQUES if model.integrator in EULER else {}  # at the start they act as torques
     first = Differential(*names, configuration=True, **forces)
@@ -265,12 +268,10 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
     ]
 
 
-def _refused(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    """Raise UnsupportedError, as an `Evaluate`: tangents of followers turn along their curves."""
-    raise UnsupportedError(
-        f"{model.place}: matrices of derivatives of a step take no joints that follow others along curves; "
-        "build step_vjp or step_jvp, or step over the tree with `mimic='independent'`"
-    )
+def _refused(name: str, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+    """Raise UnsupportedError: after the name an `Evaluate` of a function that is not defined along curves."""
+    remedy = "reduce no loops" if model.clusters else "build with `mimic='independent'`"
+    raise UnsupportedError(f"{model.place}: {name} takes no joints that follow others along curves; {remedy}")
 
 
 def _comparison(model: Problem, name: str) -> Comparison:

@@ -13,7 +13,7 @@ change by the direction of q and v, by that of the accelerations, and by ds = -M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rbdc.algorithms.dynamics.external_forces import external_torque
 from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
@@ -37,14 +37,16 @@ def rnea_tangent(
     *directions: Scalars,
     fext: Forces | None = None,
     trace: Trace = silent,
+    at: Callable[[Problem, Scalars], Problem] = lambda model, _: model,
 ) -> Vector:
-    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. Test: the same
-    product of `rnea_derivatives`.
+    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. at: the model at a
+    configuration, where joints follow others along curves. Test: the same product of `rnea_derivatives`.
     """
     dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
     both = values_and_rates(trace)
-    return [rate_of(x) for x in newton_euler(model, moving, tangents(v, dv), tangents(a, da), fext, both)]
+    there = at(model, moving)
+    return [rate_of(x) for x in newton_euler(there, moving, tangents(v, dv), tangents(a, da), fext, both)]
 
 
 def values_and_rates(trace: Trace) -> Trace:

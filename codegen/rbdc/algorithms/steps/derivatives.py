@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from rbdc.algorithms.contacts import derivatives as of_contacts
 from rbdc.algorithms.contacts.dynamics import constrained_dynamics
 from rbdc.algorithms.contacts.products import constrained_dynamics_jvp
+from rbdc.algorithms.couplings import at_configuration
 from rbdc.algorithms.derivatives.forward_derivatives import values_and_derivatives
 from rbdc.algorithms.derivatives.products import rnea_tangent, there_and_back
 from rbdc.algorithms.dynamics.forward_dynamics import Dynamics
@@ -38,11 +39,11 @@ def free(
     del options  # there are no contacts
 
     def law(q: Vector, v: Vector) -> Accelerations:
-        a, solve = dynamics(model, q, v, tau, fext, trace)
+        a, solve = dynamics(at_configuration(model, q), q, v, tau, fext, trace)
 
         def along(dq: Vector, dv: Vector, dtau: Vector) -> tuple[Vector, Vector]:
             rest = [0.0] * model.nv
-            moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace)
+            moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext=fext, trace=trace, at=at_configuration)
             return solve([x - y for x, y in zip(dtau, moved, strict=True)]), []
 
         return Accelerations(a, [], along)
@@ -59,7 +60,8 @@ def held(model: Problem, tau: Scalars, fext: Forces | None, options: ContactOpti
                 model, q, v, tau, *directions, fext=fext, options=options, trace=trace
             )
 
-        return Accelerations(*constrained_dynamics(model, q, v, tau, fext, options, trace), along)
+        there = at_configuration(model, q)
+        return Accelerations(*constrained_dynamics(there, q, v, tau, fext, options, trace), along)
 
     return law
 

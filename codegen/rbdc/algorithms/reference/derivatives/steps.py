@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.contacts import constrained_dynamics
+from rbdc.algorithms.reference.couplings import at_configuration
 from rbdc.algorithms.reference.dual_numbers import along, differentiated
 from rbdc.algorithms.reference.manifold import commutator, difference, integrate
 from rbdc.algorithms.tools.linear import Vector, dot
@@ -81,7 +82,16 @@ def _step(
 
 
 def _free(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, Vector]:
-    return aba(model, *given, **named), []
+    return aba(_at(model, given[0]), *given, **named), []
+
+
+def _held(model: Problem, *given: Any, **named: Any) -> tuple[Vector, Vector]:
+    return constrained_dynamics(_at(model, given[0]), *given, **named)
+
+
+def _at(model: Problem, q: Vector) -> Problem:
+    """Return the model with couplings by their tangents at the configuration of a stage."""
+    return at_configuration(model, q) if model.curves else model
 
 
 def _differences(there: Vector, own: Step) -> Step:
@@ -133,7 +143,7 @@ def _hessian(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[V
     return tuple(found[k] for k in (0, 4, 1, 2, 5, 8))
 
 
-step, constrained_step = partial(_step, _free), partial(_step, constrained_dynamics)
+step, constrained_step = partial(_step, _free), partial(_step, _held)
 step_derivatives, constrained_step_derivatives = (
     partial(_derivatives, own) for own in (step, constrained_step)
 )
