@@ -48,7 +48,7 @@ class Tunings:
             raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
         if self.by_variant and march != "portable":
             problem = f"`tuning`: {next(iter(self.by_variant))} is a variant of `march='portable'`"
-            raise OptionError(f"{problem}; give that too, or the file alone")
+            raise OptionError(f"{problem}; give `march` too, or the file alone")
 
     def choices(self) -> dict[str, dict[str, FormChoice]]:
         """Return the choices of planning by variant; those of the common tuning under ""."""

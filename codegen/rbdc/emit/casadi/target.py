@@ -148,7 +148,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFuncti
         bent = {place: x for place, x in sorted(by_place.items()) if not is_zero(x)}
         bend = from_casadi("bend", inputs, [("to", [*bent.values()])])
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
-        title = "Add the derivatives of that by q, a row for each entry of q that they are by."
+        title = "Add the derivatives of this row by q, one row for each entry of q."
         functions.append(_function(robot, title, replace(bend, outputs=(added,))))
     return functions
 
