@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from ._named import advice
 
+PARAMETERS = "parameters"
+"""Name of the input of run-time inertial parameters."""
 KINDS = ("vector", "floating", "spherical", "planar")
 
 
@@ -32,6 +34,7 @@ class Differential(NamedTuple):
     forces: function whose result is the effect of external forces.
     through: input to which that effect is added, or output from which it is subtracted.
     alone: function of the function's derivatives alone; it replaces `first` if that was not built.
+    parameters: function that multiplies derivatives by all inertial parameters by weights of the output.
     """
 
     first: str
@@ -42,11 +45,12 @@ class Differential(NamedTuple):
     forces: str = ""
     through: str = ""
     alone: str = ""
+    parameters: str = ""
 
     def among(self, functions: Collection[str]) -> Differential:
         """Return this with "" in place of functions that are not among the built ones."""
         own = self._replace(first=self.alone) if self.first not in functions else self
-        others = ("first", "weighted", "second", "forces")
+        others = ("first", "weighted", "second", "forces", "parameters")
         missing: dict[str, Any] = {key: "" for key in others if getattr(own, key) not in functions}
         return own._replace(**missing)
 
@@ -91,18 +95,17 @@ class Known:
     def needed(self, name: str) -> list[str]:
         """Return the functions that compute the derivatives of a function, as far as they were built."""
         twice = self.second(name)
-        names = [self[name].first, self[name].weighted, self.rows(name), self.forces(name)]
+        own = self[name]
+        names = [own.first, own.weighted, own.parameters, self.rows(name), self.forces(name)]
         return [other for other in [*names, *((twice[0], twice[1].second) if twice else ())] if other]
 
     def refuse_input(self, name: str, argument: str) -> NoReturn:
         """Raise NotImplementedError: a function has no derivatives by an optional input."""
         found = self._described.get(name)
-        if argument == "parameters":
-            build = "" if "torque_regressor" in self._functions else f" ({advice('torque_regressor')})"
-            raise NotImplementedError(
-                f"{name} has no derivatives by parameters; keep them constant: those of rnea are the columns "
-                f"of torque_regressor{build}, those of aba are -M^-1 times these"
-            )
+        if argument == PARAMETERS:
+            other = "" if found is None else found.parameters
+            remedy = f"build it with {advice(other)}" if other else "keep them constant"
+            raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
         remedy = "keep it constant, or add its effect to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
             remedy += f", as {found.forces} and its derivatives in `functions` do for external forces"

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._differential import Chart, Differential, Known, Part, Solution, changed, weighted
+from ._differential import PARAMETERS, Chart, Differential, Known, Part, Solution, changed, weighted
 
 Place = tuple[int, ...]
 """Indices of the frame and of the reference; ignored for a function without a frame."""
@@ -130,6 +130,21 @@ class Functions:
         """Return the change of each result along changes of the inputs' entries; None stands for no
         change.
         """
+        names = [spec.name for spec in self._entry(name).inputs]
+        by_parameters = along[names.index(PARAMETERS)] if PARAMETERS in names else None
+        if by_parameters is None:
+            return self._along_motion(name, place, arrays, along)
+        J, batch = self._by_parameters(name, arrays), arrays[0].shape[:-1]
+        change = changed(J, by_parameters.reshape((*batch, J.shape[-1])), J.shape[len(batch) : -1])
+        others = [None if own == PARAMETERS else dx for own, dx in zip(names, along, strict=False)]
+        if any(dx is not None for dx in others):
+            change = change + self._along_motion(name, place, arrays, others)[0]
+        return [change]
+
+    def _along_motion(
+        self, name: str, place: Place, arrays: Sequence[Any], along: Sequence[Any]
+    ) -> list[Any]:
+        """Return the change of each result along changes of other inputs than inertial parameters."""
         rows, steps = self._jacobians(name, place, arrays, "jvp"), []
         for k, (x, dx, spec) in enumerate(zip(arrays, along, self._entry(name).inputs, strict=False)):
             if dx is not None and k >= len(rows[0]):
@@ -150,7 +165,7 @@ class Functions:
     def _gradients(self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]) -> list[Any]:
         """Return the gradients of the weighted results by the entries of each required input."""
         known = self._known[name]
-        inputs = [spec for spec in self._entry(name).inputs if not spec.optional]
+        inputs = self._motion(name)
         if known.configuration:
             first = self._chart.direction(self._results(name, place, arrays, "vjp")[0], weights[0])
             weights = [first, *weights[1:]]
@@ -164,6 +179,47 @@ class Functions:
             self._chart.covector(x, g) if spec.configuration else g.reshape(x.shape)
             for x, g, spec in zip(arrays, found, inputs, strict=False)
         ]
+
+    def _needed_gradients(
+        self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any], needed: Sequence[bool]
+    ) -> list[Any]:
+        """Return the gradients of the weighted results by the entries of the inputs that need one, None for
+        others.
+        """
+        specs = self._entry(name).inputs[: len(arrays)]
+        by_motion = any(needed[: len(self._motion(name))])
+        made = self._gradients(name, place, arrays, weights) if by_motion else []
+        found: list[Any] = []
+        for k, (spec, need) in enumerate(zip(specs, needed, strict=True)):
+            if need and spec.name == PARAMETERS:
+                found.append(self._parameter_gradient(name, arrays, weights[0]).reshape(arrays[k].shape))
+            elif need and k >= len(made):
+                self._known.refuse_input(name, spec.name)
+            else:
+                found.append(made[k] if need else None)
+        return found
+
+    def _motion(self, name: str) -> list[Any]:
+        """Return the required inputs but for the run-time inertial parameters, which come last."""
+        return [spec for spec in self._entry(name).inputs if not spec.optional and spec.name != PARAMETERS]
+
+    def _parameter_gradient(self, name: str, arrays: Sequence[Any], weights: Any) -> Any:
+        """Return the gradient of the weighted result by the run-time inertial parameters (..., 10 rows)."""
+        products = self._known[name].parameters or self._known.refuse_input(name, PARAMETERS)
+        (own,) = self._weights(name, products)
+        given = self._arranged(name, products, arrays, **{own: weights})
+        return self._rows_of(self._results(products, (), given, "vjp")[0])
+
+    def _by_parameters(self, name: str, arrays: Sequence[Any]) -> Any:
+        """Return the derivatives by the run-time inertial parameters (..., nv, 10 rows)."""
+        products = self._known[name].parameters or self._known.refuse_input(name, PARAMETERS)
+        given = self._with_unit_weights(name, products, arrays)
+        return self._rows_of(self._results(products, (), given, "jvp")[0])
+
+    def _rows_of(self, x: Any) -> Any:
+        """Return the entries for the rows of run-time parameters, from those for all parameters."""
+        starts = self._module._PARAMETER_COLUMNS
+        return self.operations.concatenate([x[..., k : k + 10] for k in starts], -1)
 
     def _weighted_sums(
         self, name: str, place: Place, arrays: Sequence[Any], weights: Sequence[Any]
@@ -192,7 +248,7 @@ class Functions:
         if first:
             matrices = self._results(first, place, self._arranged(name, first, arrays), mode)
             count = len(matrices) // len(entry.outputs)
-            taken = min(count, sum(not spec.optional for spec in entry.inputs))
+            taken = min(count, len(self._motion(name)))
             made = [matrices[count * k :][:taken] for k in range(len(entry.outputs))]
             single = [not spec.shape for spec in entry.inputs]
             return [[J[..., None] if one else J for J, one in zip(row, single, strict=False)] for row in made]
@@ -213,6 +269,16 @@ class Functions:
         """Return the derivatives of matrices of derivatives, row by row: those of the products with unit
         weights.
         """
+        inputs = self._entry(name).inputs
+        given = self._with_unit_weights(name, products, arrays)
+        names = [spec.name for spec in self._entry(products).inputs]
+        return [
+            [row[names.index(spec.name)] for spec in inputs]
+            for row in self._jacobians(products, (), given, mode)
+        ]
+
+    def _with_unit_weights(self, name: str, products: str, arrays: Sequence[Any]) -> list[Any]:
+        """Return the arguments of a function of products with a unit weight for each row of the result."""
         inputs, (weights,) = self._entry(name).inputs, self._weights(name, products)
         batch, rows = arrays[0].shape[:-1], self._entry(name).outputs[0][1][0]
 
@@ -221,15 +287,10 @@ class Functions:
 
         wide = [
             each_row(x.reshape((*batch, 1, *spec.shape)), spec.shape)
-            for x, spec in zip(arrays, inputs, strict=True)
+            for x, spec in zip(arrays, inputs, strict=False)
         ]
         units = self._converted(products, weights, np.eye(rows, dtype=self._module.dtype))
-        given = self._arranged(name, products, wide, **{weights: each_row(units, (rows,))})
-        names = [spec.name for spec in self._entry(products).inputs]
-        return [
-            [row[names.index(spec.name)] for spec in inputs]
-            for row in self._jacobians(products, (), given, mode)
-        ]
+        return self._arranged(name, products, wide, **{weights: each_row(units, (rows,))})
 
     def _solution(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> Solution | None:
         """Return the derivatives of forward dynamics if the function computes them, otherwise None."""

@@ -130,12 +130,9 @@ class TorchFunctions(Functions):
 
     def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """Return the gradients by (frame, reference, *tensors)."""
-        tensors = context.saved_tensors
-        made = self._gradients(name, context.place, tensors, gradients)
-        for k, spec in enumerate(self._entry(name).inputs[: len(tensors)]):
-            if k >= len(made) and context.needs_input_grad[2 + k]:
-                self._known.refuse_input(name, spec.name)
-        return (None, None, *made, *[None] * (len(tensors) - len(made)))
+        needed = context.needs_input_grad[2:]
+        made = self._needed_gradients(name, context.place, context.saved_tensors, gradients, needed)
+        return (None, None, *made)
 
     def _mapped(
         self, call: tuple[str, str], size: int, places: Sequence[Any], given: Sequence[Any]

@@ -52,7 +52,6 @@ NAMING: dict[str, set[str]] = {
         "rnea_second_derivatives",
     },
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
-    "runtime/_differential.py": {"torque_regressor"},
 }
 """Files that may quote functions, and which: a member of descriptions, symbols of C, a column of a page, what
 experiments of papers measure, the function that a refusal of derivatives by parameters advises to build.

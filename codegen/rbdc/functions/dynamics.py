@@ -122,7 +122,11 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"newton_euler": "inverse_dynamics"}),
             differential=Differential(
-                "rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", **FORCES_AS_TORQUES
+                "rnea_derivatives",
+                "rnea_vjp",
+                "rnea_second_derivatives",
+                parameters="rnea_parameter_vjp",
+                **FORCES_AS_TORQUES,
             ),
             references={**lagrangian(model, "inverse_dynamics"), "featherstone": "rnea:rnea"},
             oracle="featherstone",
@@ -179,7 +183,7 @@ def _of_gravity(model: Problem) -> Differential:
     these.
     """
     if any(model.stiffness):
-        return Differential("gravity_torque_derivatives")
+        return Differential("gravity_torque_derivatives", parameters="rnea_parameter_vjp")
     return _at_rest("gravity_torque_derivatives")
 
 
@@ -187,7 +191,8 @@ def _at_rest(alone: str) -> Differential:
     """Return the names of the derivatives of a function without accelerations: those of inverse dynamics, or
     a function of these alone.
     """
-    return Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives", alone=alone)
+    names = ("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
+    return Differential(*names, alone=alone, parameters="rnea_parameter_vjp")
 
 
 def lagrangian(model: Problem, name: str) -> dict[str, str]:
@@ -244,7 +249,12 @@ def _others(declared: Declared) -> list[Function]:
                 }
             ),
             differential=Differential(
-                "aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True, **FORCES_AS_TORQUES
+                "aba_derivatives",
+                "aba_vjp",
+                "rnea_second_derivatives",
+                inverse=True,
+                parameters="aba_parameter_vjp",
+                **FORCES_AS_TORQUES,
             ),
             references={"featherstone": "aba:aba"},
             comparison=Comparison(

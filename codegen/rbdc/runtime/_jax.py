@@ -122,14 +122,17 @@ class JaxFunctions(Functions):
                 if x.perturbed and spec.optional:
                     self._known.refuse_input(name, spec.name)
             arrays = [x.value for x in primals]
-            return values(*arrays), arrays
+            marks = [() if x.perturbed else None for x in primals]  # no arrays: known while tracing
+            return values(*arrays), (arrays, marks)
 
-        def backward(arrays: Any, given: Any) -> tuple[Any, ...]:
+        def backward(kept: Any, given: Any) -> tuple[Any, ...]:
+            arrays, marks = kept
             if all(isinstance(g, _Zero) for g in given):
                 return tuple(jnp.zeros_like(x) for x in arrays)
             full = [jnp.zeros(g.shape, g.dtype) if isinstance(g, _Zero) else g for g in given]
-            made = self._gradients(name, place, arrays, full)
-            return (*made, *(jnp.zeros_like(x) for x in arrays[len(made) :]))
+            needed = [mark is not None for mark in marks]
+            made = self._needed_gradients(name, place, arrays, full, needed)
+            return tuple(jnp.zeros_like(x) if g is None else g for x, g in zip(arrays, made, strict=True))
 
         call.defvjp(forward, backward, symbolic_zeros=True)
         return call
