@@ -107,6 +107,7 @@ def test_outputs_with_one_name_get_that_of_their_function() -> None:
         (("rnea@link", "crba"), "rnea takes no frame"),
         (("rnea", "frame_jacobian"), "name the frame, as in frame_jacobian@"),
         (("rnea", "frame_jacobian@tool\n"), "name the frame"),
+        (("aba", "operational_space@base_link"), "no joint moves this frame, so operational_space is undef"),
     ],
 )
 def test_what_cannot_be_fused_is_named(names: tuple[str, ...], said: str) -> None:

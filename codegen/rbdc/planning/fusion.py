@@ -13,8 +13,8 @@ from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import EntryPart, Evaluate, InLanes, Inputs, alone, for_one_frame
-from rbdc.functions.record import Function, Policy
-from rbdc.model import Problem
+from rbdc.functions.record import Function, Policy, Requirement
+from rbdc.model import WORLD, Problem
 from rbdc.model.xml import shown
 from rbdc.option_fields import asked
 from rbdc.runtime._suggestions import suggestion
@@ -90,7 +90,8 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
 def _asked(model: Problem, text: str) -> EntryPart:
     """Return the function that a part of `fuse` names, with frame and reference for a function of frames.
 
-    Raises OptionError for unknown names, and for a frame that is missing or not expected.
+    Raises OptionError for unknown names, and for a frame that is missing, not expected, or fixed where the
+    function needs one that moves.
     """
     catalogue, (name, *at) = functions_of(model), text.split("@")
     if name not in catalogue:
@@ -104,7 +105,10 @@ def _asked(model: Problem, text: str) -> EntryPart:
         problem = f"{name} takes two frames, and is not fused"
         raise OptionError(f"{asked('fuse', text)}: {problem}; fuse their Jacobians")
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
-    return EntryPart(name, _frame(model, text, "@".join(at)), reference)
+    frame = _frame(model, text, "@".join(at))
+    if Requirement.INDEPENDENT_TASK in function.requires and model.frames[frame].body == WORLD:
+        raise OptionError(f"{asked('fuse', text)}: no joint moves this frame, so {name} is undefined there")
+    return EntryPart(name, frame, reference)
 
 
 def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[EntryPart, ...]]:
