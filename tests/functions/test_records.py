@@ -43,8 +43,10 @@ NAMING: dict[str, set[str]] = {
     "planning/loops/recording.py": {"step"},
     "report/methods/differentiation.py": {"step"},
     "report/studies/first_order.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/first_order_peers.py": {"rnea_derivatives", "aba_derivatives"},
     "report/studies/precision.py": {"rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
+    "report/studies/recursion.py": {"rnea"},
     "report/studies/second_order.py": {"rnea", "step"},
     "report/studies/second_order_claims.py": {
         "aba_second_derivatives",
