@@ -128,7 +128,7 @@ def _words() -> dict[Sizes, str]:
         found.setdefault(
             (one[name], other[name]), name.replace("frames", "nframes").replace("contacts", "ncontacts")
         )
-    found |= {(k * one["njoints"], k * other["njoints"]): f"{k} njoints" for k in (4, 6, 10)}
+    found |= {(k * one["njoints"], k * other["njoints"]): f"{k} njoints" for k in (3, 4, 6, 10)}
     world = tuple(sum(contact.second is None for contact in model.contacts) for model in models())
     return found | {world: "contacts with the world"}
 

@@ -161,6 +161,7 @@ def test_a_record_is_whole(name: str) -> None:
         Kind.FORCE,
         Kind.WEIGHTS,
         Kind.WRENCHES,
+        Kind.VECTORS,
         Kind.PLACEMENTS,
         Kind.MOTION,
         Kind.DURATION,

@@ -20,7 +20,7 @@ from rbdc.model import Problem
 from rbdc.model.joints import Cylindrical, Helical
 from tests.laws.test_motion import rate
 from tests.peers.test_pinocchio_trees import inertia, se3
-from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_pinocchio import pin
 from tests.support_trees import random_inertia, random_placement, screw_tree, vector
 
@@ -210,16 +210,16 @@ def test_what_is_refused(change: dict[str, Any], problem: str) -> None:
         Problem.assemble("r", [Link("base"), Link("tip", random_inertia(np.random.default_rng(0)))], [joint])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("first", "root"), [(0, "fixed"), (3, "free-flyer"), (6, "fixed")])
+@pytest.mark.parametrize(
+    ("first", "root"), slow_but([(0, "fixed"), (3, "free-flyer"), (6, "fixed")], (), [(0, "fixed")])
+)
 def test_every_function_is_verified(first: int, root: str) -> None:
     build_module(
         screw_tree(first, root=root), functions=presets()["full"], cflags=UNOPTIMISED, root_joint="fixed"
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 3])
+@pytest.mark.parametrize("first", slow_but((0, 3), (), (0,)))
 def test_loops_and_second_derivatives_are_verified(first: int) -> None:
     tree = screw_tree(first)
     build_module(tree, functions=rollable(), style="rolled", name="rolled", cflags=UNOPTIMISED)

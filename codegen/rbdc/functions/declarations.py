@@ -61,6 +61,8 @@ class Kind(Enum):
     """One number for each row of a result."""
     WRENCHES = "wrench of each body"
     """A force and a moment for each body, in its joint frame (njoints, 6)."""
+    VECTORS = "vectors of each body"
+    """Threes of numbers for each body: loads along the axes of the world, points."""
     PARAMETERS = "inertial parameters"
     """Rows of ten numbers, for the model's `parameters`."""
     CONTACT_FORCES = "contact forces"

@@ -10,7 +10,7 @@ from typing import Any
 from rbdc.algorithms.dynamics.christoffel import christoffel
 from rbdc.algorithms.dynamics.coriolis import coriolis
 from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.external_forces import external_torque
+from rbdc.algorithms.dynamics.external_forces import external_torque, load_torque
 from rbdc.algorithms.dynamics.forward_dynamics import (
     by_articulated_bodies,
     by_cholesky,
@@ -21,7 +21,7 @@ from rbdc.algorithms.dynamics.minverse import inverse_factors, minverse, minvers
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.steps.time_derivatives import aba_time_derivatives, rnea_time_derivatives
 from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.evaluation import OnJointSpace, joint_space
+from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations
 from rbdc.functions.record import ALONE, Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Problem
@@ -38,6 +38,9 @@ gravity_torque(q, parameters)
     tau[nv]: generalised force (N, N m)
 external_torque(q, fext!)
     External forces as torques of the joints: sum of J^T fext.
+    tau[nv]: generalised force (N, N m)
+load_torque(q, wrenches, arms)
+    Loads at points of the bodies, along the axes of the world, as torques of the joints: sum of J^T wrenches.
     tau[nv]: generalised force (N, N m)
 coriolis(q, v, parameters)
     Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
@@ -97,8 +100,18 @@ def dynamics(model: Problem) -> list[Function]:
     terms = drive_terms(model)
     text = DECLARATIONS.replace("C(q, v) v + g(q)", " + ".join(["C(q, v) v + g(q)", *terms]))
     text = text.replace("- C(q, v) v - g(q)", " - ".join(["- C(q, v) v - g(q)", *terms]))
-    declared = declarations(model, text)
+    declared = declarations(model, text, *_loads(model))
     return [*_inverse(model, declared), *_inertia(declared), *_others(declared)]
+
+
+def _loads(model: Problem) -> tuple[Parameter, Parameter]:
+    """Return the inputs of `load_torque`."""
+    load = "force on each body at its point, then moment, along the axes of the world (N, N m)"
+    arm = "where the force on each body acts, in its joint frame (m)"
+    return (
+        Parameter("wrenches", (model.njoints, 6), load, Kind.VECTORS),
+        Parameter("arms", (model.njoints, 3), arm, Kind.VECTORS),
+    )
 
 
 def drive_terms(model: Problem) -> list[str]:
@@ -160,6 +173,14 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
             preset=ALONE,
             differential=Differential("external_torque_derivatives", "external_torque_vjp"),
             references={"columns": ".derivatives.external_forces:external_torque"},
+            comparison=Comparison(checks_only=True),
+        ),
+        Function(
+            declared["load_torque"],
+            {"leaves_to_root": on_model(load_torque)},
+            preset=ALONE,
+            differential=Differential("load_torque_derivatives"),
+            references={"columns": ".derivatives.external_forces:load_torque"},
             comparison=Comparison(checks_only=True),
         ),
         Function(

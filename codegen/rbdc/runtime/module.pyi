@@ -110,6 +110,21 @@ class GeneratedModule(ModuleType):
             tau (nv,): generalised force (N, N m)
         """
 
+    def load_torque(self, q: ArrayLike, wrenches: ArrayLike, arms: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Loads at points of the bodies, along the axes of the world, as torques of the joints: sum of J^T wrenches.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            wrenches (0, 6): force on each body at its point, then moment, along the axes of the world (N, N m)
+            arms (0, 3): where the force on each body acts, in its joint frame (m)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            tau (nv,): generalised force (N, N m)
+        """
+
     def coriolis(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
         """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
@@ -1383,6 +1398,23 @@ class GeneratedModule(ModuleType):
         Returns:
             dtau_dq (nv, nv): derivative by q; last index: direction
             dtau_dfext (nv, 0): derivative by fext; last index: direction
+        """
+
+    def load_torque_derivatives(self, q: ArrayLike, wrenches: ArrayLike, arms: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of load_torque by q (in the tangent space), wrenches, arms.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            wrenches (0, 6): force on each body at its point, then moment, along the axes of the world (N, N m)
+            arms (0, 3): where the force on each body acts, in its joint frame (m)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dtau_dq (nv, nv): derivative by q; last index: direction
+            dtau_dwrenches (nv, 0): derivative by wrenches; last index: direction
+            dtau_darms (nv, 0): derivative by arms; last index: direction
         """
 
     def crba_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:

@@ -255,7 +255,7 @@ def _together(model: Problem, declaration: FunctionDeclaration, parameter: Param
             return [slice(body.index_q, body.index_q + body.joint.lengths) for body in model.bodies]
         case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
             return [model.v_slice(index) for index in range(model.njoints)]
-        case Kind.WRENCHES:
+        case Kind.WRENCHES | Kind.VECTORS:
             return [slice(start, start + 3) for start in range(0, size, 3)]
         case Kind.PARAMETERS:
             parts = ((0, 1), (1, 4), (4, 10))

@@ -16,7 +16,7 @@ from rbdc.algorithms.tools.numbers import Entries, Numbers
 from rbdc.algorithms.tools.one_frame import OneFrame, free_root, in_one_frame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
-from rbdc.spatial import Force, Forces, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
@@ -27,6 +27,27 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Tr
     force = m.array("f", Force)
     for b in m.loaded():
         force[b] = b.external_force()
+    return m.reduced_vector(joint_torques(m, force))
+
+
+def load_torque(
+    model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars, trace: Trace = silent
+) -> list[Scalar]:
+    """Return the sum of J_i^T (F_i, U_i) (nv; N, N m) at q (nq), with J_i the Jacobian of a point of body i.
+
+    `wrenches` has F and U of each body (N, N m) along the axes of the world, `arms` the point in the body's
+    frame (m). The arm of F turns with the body. Zhakatayev, Rogovchenko and Paetzold (2023) have such loads.
+    Tests: virtual work; Pinocchio's Jacobians.
+    """
+    m, root = Numbers(model, q, trace=trace), free_root(model)
+    there, force = in_one_frame(model, m.placements, trace), m.array("f", Force)
+    for b in m.down():
+        pair = (Vector3.of(wrenches[k : k + 3]) for k in (6 * b.at, 6 * b.at + 3))
+        seen = pair if root is None else (m.placements[root].rotation.apply_transposed(x) for x in pair)
+        load, moment = (there[b.at].rotation.apply_transposed(x) for x in seen)
+        arm = Vector3.of(arms[3 * b.at : 3 * b.at + 3])
+        force[b] = own = Force(load, moment + arm.cross(load))
+        b.label("load in the body's frame", "fx", own.scalars())
     return m.reduced_vector(joint_torques(m, force))
 
 

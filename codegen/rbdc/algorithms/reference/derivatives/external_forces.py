@@ -8,17 +8,19 @@ iX0* f_0 in the frame of body i (Caron's tutorial) and changes there as the body
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 from rbdc.algorithms.reference.dual_numbers import differentiated
 from rbdc.algorithms.reference.rnea import resistance_by_q, resistance_by_v
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix, reduce_vector
+from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal
 from rbdc.algorithms.tools.machine import Array
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.tools.one_frame import OneFrame
 from rbdc.model import Problem
-from rbdc.spatial import Force, Forces, Scalar, Scalars
+from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
@@ -29,6 +31,18 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
     """
     m, totals = _in_world(model, q, fext)
     return reduce_vector(model, [k.s.dot(totals[k.body]) for k in m.columns()])
+
+
+def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) -> list[Scalar]:
+    """Return S_i . F_i in the world for each direction (nv; N, N m), F_i the sum of [F; U + r x F] over the
+    subtree of the joint, for a load F, U at the point r of the world. Test: virtual work.
+    """
+    fext = []
+    for k, placement in enumerate(world_placements(model, q)):
+        load, moment = (Vector3.of(wrenches[at : at + 3]) for at in (6 * k, 6 * k + 3))
+        at = placement.act_point(Vector3.of(arms[3 * k : 3 * k + 3]))
+        fext.append(Force(load, moment + at.cross(load)))
+    return external_torque(replace(model, world_forces=True), q, fext)
 
 
 def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Numbers, Array[Force]]:
