@@ -73,6 +73,7 @@ KEYING: dict[str, set[str]] = {
     "planning/windows/products.py": {"q", "v"},
     "planning/windows/root.py": {"w"},
     "planning/windows/rows.py": {"q", "pose"},
+    "report/studies/recursion.py": {"v"},
     "report/studies/sensitivity_claims.py": {"q"},
     "runtime/_frameworks.py": {"w"},
     "verification/expected.py": {"q", "mu"},
