@@ -164,7 +164,7 @@ def _decided(item: Item, report: Mapping[str, Any] | None) -> dict[str, str]:
     else:
         found = claims_of(item, report["claims"])
         verdict = "; ".join(dict.fromkeys(_counted(found)))
-        evidence = " ".join(f"{claim['claim']} {claim['found']}." for claim in found)
+        evidence = " ".join(f"{c['claim']} {c['found']}." if c["found"] else c["claim"] for c in found)
     return {
         "paper": item.paper,
         "place": item.place,

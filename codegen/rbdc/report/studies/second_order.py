@@ -51,6 +51,7 @@ from rbdc.report.studies.second_order_claims import (
     SECOND,
     SO,
     TABLE_3,
+    TRIPLE_LOOP,
     Report,
     claims,
 )
@@ -76,7 +77,7 @@ _LITTLE = CompareOptions(peers=(), samples=4, checked=1)
 MEASURED = replace(
     _LITTLE,
     functions=(SECOND, FORWARD, FIRST),
-    methods=(ZEROED, *OF_PAPER, DOUBLE_LOOP, *ALL, "ad", CODE_GENERATION, NATIVE),
+    methods=(ZEROED, *OF_PAPER, TRIPLE_LOOP, DOUBLE_LOOP, *ALL, "ad", CODE_GENERATION, NATIVE),
     peers=(NATIVE,),
     seconds=0.3,
     limit=LIMIT,
