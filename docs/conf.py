@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "repository_pages",
+    "measurements",
     "sources",
     "links",
 ]
@@ -34,7 +35,7 @@ html_theme = "furo"
 html_title = f"rbdc {rbdc.__version__}"
 html_static_path = ["style"]
 html_css_files = ["site.css"]
-html_extra_path = ["llms.txt"]
+html_extra_path = ["llms.txt", "measured"]
 html_show_sphinx = False
 html_copy_source = False
 pygments_dark_style = "monokai"

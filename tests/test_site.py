@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from importlib import import_module
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import docstrings, functions_page, links, repository_pages
+from docs import docstrings, functions_page, links, measurements, repository_pages
 from rbdc.functions.catalogue import functions_of, known
 from tests.analysis.differentiability import TOUCHING, table
 from tests.test_documentation import PAGES, ROOT
@@ -47,6 +48,15 @@ def test_derivatives_are_on_the_page(page: str) -> None:
 def test_the_page_does_not_depend_on_its_run(page: str) -> None:
     functions_page.entries.cache_clear()
     assert functions_page.page() == page
+
+
+def test_measurements_are_shown() -> None:
+    """Each row of each report, and none of a wrong result."""
+    page, files = measurements.page(), sorted(measurements.MEASURED.glob("*.json"))
+    reports = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    rows = [row for report in reports for row in report["rows"]]
+    assert rows and page.count("\n| ") == len(rows) + sum(len(report["robots"]) for report in reports)
+    assert all(entry["right"] for row in rows for entry in row["entries"].values())
 
 
 def test_no_other_page_lists_functions() -> None:
