@@ -176,6 +176,8 @@ name. Shapes are those of one sample.
 
 - **Python**: arguments broadcast over leading dimensions. Every function takes `out=`, `layout=` and
   `num_threads=`. Derivatives by q are by the nv directions of the tangent space.
+  In the tables `column: direction` means that column k is the derivative by direction k for q, and by entry k
+  for v, a and tau.
 - **C**: matrices are row-major. `ROBOT_NAME_batch(size_t n, ...)` computes n samples. An argument that may be
   None in Python may be NULL.
 - **CasADi**: names include frame and reference, `m.casadi("frame_jacobian@tool0@WORLD")`. JAX and PyTorch

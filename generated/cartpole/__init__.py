@@ -1608,7 +1608,7 @@ _to_mujoco = _named.Named("to_mujoco")
 
 @_to_mujoco.function
 def to_mujoco(_, /, q, v=None, a=None, tau=None):
-    """MuJoCo's qpos, qvel, qacc and generalised force of this module's.
+    """Convert this module's q, v, a and tau to MuJoCo's qpos, qvel, qacc and forces.
 
     One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
     """
@@ -1620,7 +1620,7 @@ _from_mujoco = _named.Named("from_mujoco")
 
 @_from_mujoco.function
 def from_mujoco(_, /, qpos, qvel=None, qacc=None, tau=None):
-    """This module's q, v, a and tau of MuJoCo's.
+    """Convert MuJoCo's qpos, qvel, qacc and forces to this module's q, v, a and tau.
 
     One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
     """
@@ -1632,7 +1632,7 @@ _to_pinocchio = _named.Named("to_pinocchio")
 
 @_to_pinocchio.function
 def to_pinocchio(_, /, q, v=None, a=None, tau=None):
-    """Pinocchio's q, v, a and tau of this module's.
+    """Convert this module's q, v, a and tau to Pinocchio's.
 
     One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
     """
@@ -1644,7 +1644,7 @@ _from_pinocchio = _named.Named("from_pinocchio")
 
 @_from_pinocchio.function
 def from_pinocchio(_, /, q, v=None, a=None, tau=None):
-    """This module's q, v, a and tau of Pinocchio's.
+    """Convert Pinocchio's q, v, a and tau to this module's.
 
     One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
     """

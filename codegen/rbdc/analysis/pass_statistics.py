@@ -22,9 +22,9 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
     A step has its name, its meaning, and the operations of the functions with `Policy.counted_by_pass` after
     it.
     """
-    found = [("as written", "link frames and inertias as the description has them", written)]
+    found = [("as written", "link frames and inertias are those of the description", written)]
     if snap > 0.0:
-        meaning = f"rotation entries within {snap} of 0, 1 or -1 taken as exactly that (`snap`)"
+        meaning = f"rotation entries within {snap} of 0, 1 or -1 are taken as exactly that (`snap`)"
         found.append(("snapping", meaning, model))
     for step in PASSES:
         model = step.apply(model)

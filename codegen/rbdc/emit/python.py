@@ -176,10 +176,22 @@ def content_hash(model: Problem) -> str:
 
 
 _CONVERSIONS = [
-    ("to_mujoco", "q", "v", "a", "MuJoCo's qpos, qvel, qacc and generalised force of this module's."),
-    ("from_mujoco", "qpos", "qvel", "qacc", "This module's q, v, a and tau of MuJoCo's."),
-    ("to_pinocchio", "q", "v", "a", "Pinocchio's q, v, a and tau of this module's."),
-    ("from_pinocchio", "q", "v", "a", "This module's q, v, a and tau of Pinocchio's."),
+    (
+        "to_mujoco",
+        "q",
+        "v",
+        "a",
+        "Convert this module's q, v, a and tau to MuJoCo's qpos, qvel, qacc and forces.",
+    ),
+    (
+        "from_mujoco",
+        "qpos",
+        "qvel",
+        "qacc",
+        "Convert MuJoCo's qpos, qvel, qacc and forces to this module's q, v, a and tau.",
+    ),
+    ("to_pinocchio", "q", "v", "a", "Convert this module's q, v, a and tau to Pinocchio's."),
+    ("from_pinocchio", "q", "v", "a", "Convert Pinocchio's q, v, a and tau to this module's."),
 ]
 """Conversions of states: name, arguments, and summary."""
 

@@ -58,7 +58,8 @@ constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, {WITH_OPTIONS})
     dforces[nc]: change of the forces
 constrained_dynamics_hessian_vector(q, v, tau, w_ddq, w_forces, fext, {WITH_OPTIONS})
     Hessian of w_ddq^T ddq + w_forces^T forces by q (in the tangent space), v and tau, by blocks.
-    hessian_qq hessian_vv hessian_qv hessian_qtau[nv, nv]: [j, k]: by the first, then by the second variable
+    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qv hessian_qtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
 impulse_dynamics(q, v, restitution, active, mu, parameters)
     Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v contact by contact.
     v_after[nv]: velocity (m/s, rad/s)
@@ -73,7 +74,8 @@ impulse_dynamics_vjp(q, v, restitution, w_v, w_impulses, active, mu, parameters)
     w_dq w_dv[nv]: weighted sum of rows; one number for each direction
 impulse_dynamics_hessian_vector(q, v, restitution, w_v, w_impulses, active, mu, parameters)
     Hessian of w_v^T v_after + w_impulses^T impulses by q (in the tangent space) and v, by blocks.
-    hessian_qq hessian_vv hessian_qv[nv, nv]: [j, k]: by the first, then by the second variable
+    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
 contact_inverse_dynamics(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.
     tau[nv]: generalised force (N, N m)

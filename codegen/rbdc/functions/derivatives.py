@@ -75,18 +75,24 @@ aba_jvp(q, v, tau, dq, dv, dtau, fext, parameters, friction_width)
 SECOND_DECLARATIONS = """
 rnea_second_derivatives(q, v, a, fext, parameters, friction_width)
     Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
-    d2tau_dqdq d2tau_dvdv[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
-    d2tau_dqdv dM_dq[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
+    d2tau_dqdq[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    d2tau_dvdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    d2tau_dqdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    dM_dq[nv, nv, nv]: [i, j, k]: derivative of M[i, j] by direction k of the tangent space
 aba_second_derivatives(q, v, tau, fext, parameters, friction_width)
     Second derivatives of forward dynamics by q (in the tangent space), v and tau.
-    d2ddq_dqdq d2ddq_dvdv[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
-    d2ddq_dqdv d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: of output i by the first, then by the second variable
+    d2ddq_dqdq[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    d2ddq_dvdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    d2ddq_dqdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
 rnea_hessian_vector(q, v, a, w, fext, parameters, friction_width)
     Hessian of w^T tau by q (in the tangent space), v and a, by blocks.
-    hessian_qq hessian_vv hessian_qv hessian_qa[nv, nv]: [j, k]: by the first, then by the second variable
+    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qv hessian_qa[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
 aba_hessian_vector(q, v, tau, w, fext, parameters, friction_width)
     Hessian of w^T ddq by q (in the tangent space), v and tau, by blocks.
-    hessian_qq hessian_vv hessian_qv hessian_qtau[nv, nv]: [j, k]: by the first, then by the second variable
+    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qv hessian_qtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
 rnea_hessian_product(q, v, a, w, dq, dv, da, fext, parameters, friction_width)
     Hessian of w^T tau by q (in the tangent space), v and a times a direction.
     hessian_q hessian_v hessian_a[nv]: one number for each direction

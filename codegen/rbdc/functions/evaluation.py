@@ -1,5 +1,5 @@
-"""Algorithms as records of functions hold them: functions from arrays of scalars to arrays of scalars, on a
-robot's model or its joint-space model.
+"""The record of a function holds its algorithm as a Python function, which takes a robot's model or its
+joint-space model and arrays of scalars, and returns arrays of scalars.
 """
 
 from __future__ import annotations

@@ -129,8 +129,10 @@ step_jvp(q, v, tau, dt, dq, dv, dtau, ddt, {given})
     d{forces}[nc]: change of the forces
 step_hessian_vector(q, v, tau, dt, {weights}, {given})
     Hessian of w_q^T q_next{more} by q, v and tau, by blocks, q_next as difference(q_next, .).
-    hessian_qq hessian_vv hessian_qv[nv, nv]: [j, k]: by the first, then by the second variable
-    hessian_qtau hessian_vtau hessian_tautau[nv, nv]: [j, k]: by the first, then by the second variable
+    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qtau hessian_vtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_tautau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
 """
 
 EULER = ("semi-implicit", "explicit")

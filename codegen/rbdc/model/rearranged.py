@@ -179,9 +179,10 @@ def _with_snapped_rotations(description: Description, snap: float) -> Descriptio
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
-    """Return a rotation with entries rounded to 0, 1 or -1 that are within `snap` or within rounding. Return
-    it unchanged if the result is no rotation: a small entry may also be the product of the sines of two small
-    angles.
+    """Return a rotation with entries rounded to 0, 1 or -1 that are within `snap` or within rounding.
+
+    Return it unchanged if the rounded rows are not orthonormal. An example is an entry that is the product of
+    the sines of two small angles: rounding makes it 0, but keeps the larger sines.
     """
     snap = max(snap, _ROUNDING)
     rows = [_snapped_row(row, snap) for row in rotation.rows()]

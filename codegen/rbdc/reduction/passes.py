@@ -53,13 +53,11 @@ class ModelPass:
 PASSES = (
     ModelPass(
         "z-axes",
-        "every one-dof joint about or along z of its link's frame; rotations as planar turns",
+        "joints with one dof move about or along z of their links' frames; rotations become planar turns",
         with_z_axes,
     ),
-    ModelPass(
-        "regrouping", "inertial parameters that move with the parent as well are given to it", regrouped
-    ),
-    ModelPass("frame search", "frames turned about and slid along z where that saves work", searched),
+    ModelPass("regrouping", "inertial parameters that also move with the parent are added to it", regrouped),
+    ModelPass("frame search", "frames are turned about z and slid along z where that saves work", searched),
 )
 
 Space = Literal["regrouped", "origins kept"]

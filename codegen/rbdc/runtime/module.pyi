@@ -1213,12 +1213,12 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_vv (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_qv (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_qtau (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_vtau (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_tautau (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_qq (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_vv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_vtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_tautau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
         """
 
     def rnea_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -1275,10 +1275,10 @@ class GeneratedModule(ModuleType):
             zeroed: out holds zeros, or what this function left there
 
         Returns:
-            d2tau_dqdq (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
-            d2tau_dvdv (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
-            d2tau_dqdv (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
-            dM_dq (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
+            d2tau_dqdq (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            d2tau_dvdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            d2tau_dqdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            dM_dq (nv, nv, nv): [i, j, k]: derivative of M[i, j] by direction k of the tangent space
         """
 
     def aba_second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -1295,10 +1295,10 @@ class GeneratedModule(ModuleType):
             zeroed: out holds zeros, or what this function left there
 
         Returns:
-            d2ddq_dqdq (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
-            d2ddq_dvdv (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
-            d2ddq_dqdv (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
-            d2ddq_dqdtau (nv, nv, nv): [i, j, k]: of output i by the first, then by the second variable
+            d2ddq_dqdq (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            d2ddq_dvdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            d2ddq_dqdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            d2ddq_dqdtau (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
         """
 
     def rnea_hessian_vector(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -1315,10 +1315,10 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_vv (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_qv (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_qa (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_qq (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_vv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qa (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
         """
 
     def aba_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -1335,10 +1335,10 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_vv (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_qv (nv, nv): [j, k]: by the first, then by the second variable
-            hessian_qtau (nv, nv): [j, k]: by the first, then by the second variable
+            hessian_qq (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_vv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
         """
 
     def rnea_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

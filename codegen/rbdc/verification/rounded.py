@@ -191,8 +191,8 @@ class Perturbation:
         return replace(model, **{name: self._changed(getattr(model, name), length) for name in uncertain})
 
     def _changed(self, thing: Any, length: float) -> Any:
-        """Return a part of a description with changed numbers; joints, which hold their axes, and limits are
-        kept.
+        """Return a part of a description with its numbers changed. Joints, including their axes, and limits
+        stay as they are.
         """
         match thing:
             case tuple():

@@ -90,9 +90,10 @@ class _Kind:
 
 
 def _kinds(declaration: FunctionDeclaration) -> list[_Kind]:
-    """Return all states. The `FIRST` are two neutral ones, at rest and moving, four at right angles, four at
-    large angles and six random ones. Then come a block at larger angles, a random block with one state beyond
-    them, and `LEFT_OVER`.
+    """Return the kinds of all states. The `FIRST` states are two neutral ones, at rest and moving, four at
+    right angles, four at large angles and six random ones. The next block holds states at larger angles. A
+    random block follows; the angles of one of its states are larger still. `LEFT_OVER` random states come
+    last.
     """
     lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
     neutral, right = _Kind("neutral", lambda _, body: body.joint.neutral()), _Kind("at right angles", _right)

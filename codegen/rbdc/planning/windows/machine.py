@@ -113,7 +113,7 @@ class LimbRows(Machine):
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> RowArray[Quantity]:
         if name not in PLACES:
-            raise UnsupportedError(f"rows of limbs have no array {name}")
+            raise UnsupportedError(f"loops over rows of limbs do not store the quantity {name}")
         places = [*PLACES[name]]
         if name == "motion" and not self.v:
             places[:6] = [None] * 6
@@ -228,7 +228,7 @@ class RowColumn(Column):
         return iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        raise UnsupportedError("rows of limbs have no loop over earlier columns")
+        raise UnsupportedError("loops over rows of limbs cannot visit earlier columns")
 
 
 class RowArray(Array[Quantity]):
@@ -246,7 +246,7 @@ class RowArray(Array[Quantity]):
         if place is None:
             return 0.0
         if above and place.array != "own":
-            raise UnsupportedError(f"rows of limbs have no {place.array} of what carries them")
+            raise UnsupportedError(f"loops over rows of limbs cannot read {place.array} of a carrier")
         x = self.m.now.read(ABOVE.at if above else place.array, place.entry)
         return x if place.factor == 1.0 else place.factor * x
 
@@ -254,7 +254,7 @@ class RowArray(Array[Quantity]):
         numbers, self.of = packed(value)
         for place, x in zip(self.places, numbers, strict=True):
             if place is None and not is_zero(x):
-                raise UnsupportedError("rows of limbs keep no place for a number that is not always zero")
+                raise UnsupportedError("loops over rows of limbs store no number that can differ from 0 here")
             if place is not None and place.factor == 1.0:
                 self.m.now.store(place.array, place.entry, [x])
 

@@ -175,8 +175,8 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: WindowLayout) -> Loop:
-    """Return the pass from the leaves to the root: s, K = U / D and 1 / D of each joint in `factors`, with
-    inertias added to the carriers.
+    """Return the pass from the leaves to the root. It keeps s, K = U / D and 1 / D of each joint in
+    `factors`, and adds articulated inertias to those of the carriers.
     """
     size = layout.inertia_size
     kept = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
@@ -199,8 +199,8 @@ def external(layout: WindowLayout) -> WhereGiven:
 
 
 def backward(layout: WindowLayout) -> Loop:
-    """Return the pass from the leaves to the root: the forces of joints by q, v and a, F_a and t in `owns`,
-    with subtrees added to the carriers.
+    """Return the pass from the leaves to the root. It computes the forces of each joint by q, v and a, and
+    keeps F_a and t in `owns`. It adds the sums of each subtree to those of its carrier.
     """
     kept = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))

@@ -108,9 +108,9 @@ def _only_the_denominator(entry: Report) -> dict[str, str]:
         f"Section 6: numerical {entry['entry']} is right where the variable vanishes and the torque does not."
     )
     if not there.any():
-        return not_comparable(claim, "at no instant the variable vanishes and the torque does not")
+        return not_comparable(claim, "there is no instant at which only the variable vanishes")
     errors = np.array(entry["errors"], dtype=float)[there] / entry["largest"]
-    words = f"at {int(there.sum())} instants errors up to {errors.max():.1e} of the largest value"
+    words = f"at {int(there.sum())} instants the error is at most {errors.max():.1e} times the largest value"
     return judged(claim, bool((errors < AGREES).all()), words)
 
 

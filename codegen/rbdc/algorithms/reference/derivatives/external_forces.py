@@ -1,8 +1,8 @@
 """Drives and external forces, which the papers' derivatives of inverse dynamics lack.
 
-Derivatives of forces are dual numbers through the torques that they cause, whether the forces turn with their
-bodies or not. A world-frame force, [force; moment about the world's origin] in the world's axes, is f_i =
-iX0* f_0 in the frame of body i (Caron's tutorial) and changes there as the body moves.
+The derivatives of forces are computed by dual numbers through the torques that the forces cause, whether the
+forces turn with their bodies or not. A world-frame force, [force; moment about the world's origin] in the
+world's axes, is f_i = iX0* f_0 in the frame of body i (Caron's tutorial) and changes there as the body moves.
 """
 
 from __future__ import annotations

@@ -36,13 +36,13 @@ class BodyCoriolis:
 
         B(I, v) x = v x* I x - I (v x x) + x x* I v
 
-    The linear part of the motion x drops out. With v = (u, w), mass m, first moment h and inertia J about
-    the origin, the angular part y of x gives (y x p, T y): p = 2 (m u + w x h), and by Jacobi's identity of
-    h, u and y
+    The linear part of the motion x has no effect. The angular part y of x determines the force B(I, v) x =
+    (y x p, T y) by a vector p and a matrix T. With v = (u, w), mass m, first moment h and inertia J about the
+    origin, p = 2 (m u + w x h), and by Jacobi's identity of h, u and y
 
         T y = w x J y - J (w x y) + y x J w + 2 ((h.u) y - (h.y) u)
 
-    By p and T, which add up over the bodies of one frame.
+    The operator is kept as p and T. In one frame p and T of a subtree are the sums of those of its bodies.
     """
 
     momentum: Vector3
