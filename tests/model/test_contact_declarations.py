@@ -55,7 +55,7 @@ def test_the_yaml_of_parallel_robots(five_bar: Path, tmp_path: Path) -> None:
     assert model.contacts == read(five_bar, BuildOptions(contacts=["tip_A=point@tip_A=tip_B"])).contacts
     (loop,) = model.contacts
     assert (loop.name, loop.held) == ("tip_A", (0, 1))
-    assert any("1 of 3 rows depend on others" in text for text in model.warnings)
+    assert any("1 of 3 rows are redundant and ignored" in text for text in model.warnings)
 
 
 def test_what_is_read_is_read_again() -> None:

@@ -109,8 +109,8 @@ def test_drakes_ball_is_spherical(tmp_path: Path) -> None:
     text = robot(link("base"), link("arm"), drakes).replace("<robot", '<robot xmlns:drake="urn:drake"')
     (only,) = read(tmp_path, text.format("ball")).joints
     assert (only.kind, only.name, only.child) == ("spherical", "j", "arm")
-    with pytest.raises(DescriptionError, match=r'r.urdf:4: joint "j" has the unknown type "universal"'):
-        read(tmp_path, text.format("universal"))
+    with pytest.raises(DescriptionError, match=r'r.urdf:4: joint "j" has the unknown type "gimbal"'):
+        read(tmp_path, text.format("gimbal"))
 
 
 def test_a_spherical_joint_turns_about_its_origin(tmp_path: Path) -> None:
