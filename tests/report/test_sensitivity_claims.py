@@ -97,7 +97,7 @@ def test_times_are_those_of_the_recursion_s_loops(
     methods = {key: {"seconds": x, "operations": 84_000} for key, x in seconds.items()}
     claims = [
         sensitivity_claims.analytical_time(methods, False),
-        sensitivity_claims.adaptive_time(methods, 301),
+        sensitivity_claims.adaptive_time(methods, 301, quick=False),
     ]
     assert [claim["verdict"] for claim in claims] == verdicts
     assert "of 84000 operations" in claims[0]["found"] and "2 ms" in claims[0]["found"]

@@ -44,6 +44,14 @@ def test_differences_and_the_paper_s_recursion(tmp_path: Path) -> None:
     assert not np.isfinite(vanishing[0]).any()
 
 
+NOT_REPRODUCED = (
+    "Fig. 5: adaptive differences",
+    "Section 6: differences err exactly where coordinate and torque both vanish",
+    "Section 3.2: the net force",
+)
+"""Spikes by the acceleration too; the torque does not vanish with the coordinate; loads at several points."""
+
+
 @pytest.mark.slow
 def test_sensitivity(tmp_path: Path) -> None:
     result = CliRunner().invoke(commands, ["experiment", "sensitivity", "--quick", "--out", str(tmp_path)])
@@ -54,12 +62,14 @@ def test_sensitivity(tmp_path: Path) -> None:
     assert json.dumps(report, indent=1, allow_nan=False) + "\n" == text
     adaptive = report["methods"][-1]
     assert adaptive["rms"] > 1e-6, "spikes where the coordinate vanishes"
-    verdicts = [claim["verdict"] for claim in report["claims"]]
-    assert verdicts[:2] == ["reproduced"] * 2
-    assert verdicts[2].startswith("not comparable: ")
-    assert verdicts[3] == "not reproduced", "the torque does not vanish with the coordinate"
-    assert "the torque 245.5, 245.5 of at most 245.5 N m" in report["claims"][3]["found"]
-    assert all(verdict.startswith("not comparable: ") for verdict in verdicts[4:])
+    verdicts = {claim["claim"]: claim["verdict"] for claim in report["claims"]}
+    for claim, verdict in verdicts.items():
+        if claim.startswith(("The values", "All analytical", "Differences take")):
+            assert verdict.startswith("not comparable: "), claim
+        else:
+            assert verdict == ("not reproduced" if claim.startswith(NOT_REPRODUCED) else "reproduced"), claim
+    (both,) = (claim["found"] for claim in report["claims"] if claim["claim"].startswith(NOT_REPRODUCED[1]))
+    assert "the torque 245.5, 245.5 of at most 245.5 N m" in both
     assert [entry["row"] for entry in report["figure_4"]] == [20, 30, 42]
     text = (folder / "study.html").read_text()
     assert text == page(report)
