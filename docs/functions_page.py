@@ -184,6 +184,8 @@ name. Shapes are those of one sample.
   have `m.jax.NAME` and `m.torch.NAME` with the signature of Python.
 - `frame` is the name of a link or its index in `m.frame_names`. `reference` is LOCAL (the default), WORLD or
   LOCAL_WORLD_ALIGNED. [Conventions](conventions.md) explains these, and the order of q and v.
+- `w` has one weight for each entry of a result, such as tau or ddq. Functions with `vjp` in their names
+  return the gradient of the weighted sum, functions with `hessian` blocks of its Hessian or products with it.
 - `parameters` is an input of packages built with [`--parameters` or
   `--payload`](conventions.md#inertial-parameters-at-run-time), `friction_width` of those built with
   [`--friction include`](robots.md#what-is-honoured).
@@ -322,7 +324,7 @@ def _sources(function: Function) -> Iterator[str]:
     if not function.references and function.chain is not None:
         of = function.chain.of
         if of in entries():
-            yield f"Source: dual numbers through the reference of [`{of}`](#{of})."
+            yield f"Source: the reference of [`{of}`](#{of}), evaluated with dual numbers."
             return
         function = function.chain.function
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")

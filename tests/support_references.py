@@ -1,4 +1,4 @@
-"""The papers' methods by the names of functions."""
+"""Reference methods from the literature, by the names of functions."""
 
 from __future__ import annotations
 

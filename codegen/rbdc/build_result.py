@@ -38,8 +38,8 @@ class BuildResult:
     variants: for each variant its name, the extensions that it may use, and the bytes of its functions.
     warnings: all warnings about the description, the options and the folder.
     news: the warnings that this build shows; earlier builds did not show them.
-    errors: largest error of each function, in parts of its bound; None if nothing was verified, because the
-        package came from the cache or verification was off.
+    errors: largest error of each function, as a share of the allowed error; None if nothing was verified,
+        because the package came from the cache or verification was off.
     unverified_states: for each function, the states at which nothing could be compared, because it is
         undefined or ill-conditioned there.
     tuned: result of `rbdc.tuning.choosing.gains` for a build that measured.
@@ -74,7 +74,7 @@ def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any],
 
 def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
     """Return the bytes of code of a function over all variants, and its largest stack (bytes) in any variant;
-    also those of its batch if that has its own files.
+    also those of the function's batch, if the batch has files of its own.
     """
     found = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):

@@ -57,7 +57,7 @@ class OptionError(RbdcError):
 
 
 class UnsupportedError(RbdcError):
-    """Valid input that this version does not support. The message names it and an alternative."""
+    """Valid input that this version does not support. The message names the input and an alternative."""
 
 
 class SingularModelError(RbdcError):

@@ -2,7 +2,7 @@
 
 The field holds the option's default, its reader, its help text, its spellings, and whether a package depends
 on it. The command line, the arguments of `rbdc.build`, the manifest and the pages follow from it. A value is
-read in one way wherever it comes from; texts of the command line are accepted in Python too.
+read in the same way from every source; texts of the command line are accepted in Python too.
 """
 
 from __future__ import annotations

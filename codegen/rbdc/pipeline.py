@@ -131,7 +131,7 @@ class _Job:
     options: options of the build.
     tools: compiler and flags.
     progress: receives messages.
-    kept: functions of the earlier package that are kept though nobody asked for them.
+    kept: functions of the earlier package that are kept although they were not requested.
     """
 
     model: Problem
@@ -140,7 +140,7 @@ class _Job:
     tools: Toolchain
     progress: Progress
     kept: tuple[str, ...]
-    """Functions of the earlier package that were not asked for."""
+    """Functions of the earlier package that were not requested."""
 
     def kept_warnings(self) -> list[str]:
         """Return the model's warnings as a package stores them: with the file's name, without its folder."""
@@ -343,7 +343,8 @@ def _verified(
     job: _Job, generated: Generated, native: Native, folder: Path, share: Share
 ) -> dict[str, Finding] | None:
     """Compare the package in a folder with the references; return the result of each function. A wrong
-    package is removed from the cache, so that a repaired compiler is asked again.
+    package is removed from the cache, so that the next build compiles again, perhaps with a repaired
+    compiler.
     """
     from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import verify_package

@@ -7,11 +7,11 @@ which then ends the others. Helpers ignore interrupts; their children stay in th
 reaches them all.
 
 The pool is rbdc's own, because no library provides everything that a build needs. The helpers of
-`concurrent.futures` and `multiprocessing` run the caller's script again if it has no guard. Those of loky do
-not. But if one of them is killed, all tasks of the pool fail: a build of several robots would lose them all
-because one ran out of memory. Ending helpers that have helpers also prints a warning about leaked semaphores.
-In none of these libraries does the calling process work too. Helpers take half a second to start, which is
-longer than all the work on a small robot.
+`concurrent.futures` and `multiprocessing` run the caller's script again if the script has no guard. The
+helpers of loky do not. But if one helper of loky is killed, all tasks of the pool fail: if one robot of a
+build ran out of memory, the build would lose all robots. Ending helpers that have helpers also prints a
+warning about leaked semaphores. In all of these libraries the calling process only waits. Helpers take half a
+second to start, which is longer than all the work on a small robot.
 
 A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
 then one task after the other. Its answers are None once it is ready, then the pair (result, error) for each

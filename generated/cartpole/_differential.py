@@ -1,6 +1,7 @@
 """Derivatives of a module for frameworks that differentiate (JAX, PyTorch). It says which function computes
-the derivatives of which, how they are applied to the frameworks' arrays, and how configurations change by
-their entries and in the tangent space. It is copied into each generated package and needs Python alone.
+the derivatives of which function, how derivatives are applied to the frameworks' arrays, and how
+configurations change by their entries and in the tangent space. It is copied into each generated package and
+needs Python alone.
 
 Frameworks differentiate by all nq entries of q. They differentiate f(q / |q|): quaternions, and the cosine
 and sine of a planar joint, are normalised first. So f(q) and its derivatives are defined off the unit sphere
@@ -124,7 +125,8 @@ class Known:
 
 
 class Solution(NamedTuple):
-    """Derivatives of forward dynamics by those of inverse dynamics, at the acceleration that forward dynamics
+    """Derivatives of forward dynamics from those of inverse dynamics, at the acceleration that forward
+    dynamics
     returns: dF = -F_tau (dG + dM F).
 
     by_q, by_v, by_tau: derivatives F_q, F_v and F_tau of forward dynamics.

@@ -217,7 +217,7 @@ class Functions:
         return self._rows_of(self._results(products, (), given, "jvp")[0])
 
     def _rows_of(self, x: Any) -> Any:
-        """Return the entries for the rows of run-time parameters, from those for all parameters."""
+        """Return the entries for the rows of run-time parameters, from the entries for all parameters."""
         starts = self._module._PARAMETER_COLUMNS
         return self.operations.concatenate([x[..., k : k + 10] for k in starts], -1)
 
@@ -300,7 +300,9 @@ class Functions:
         return Solution(*self._results(name, place, arrays, mode))
 
     def _arranged(self, name: str, other: str, arrays: Sequence[Any], **more: Any) -> list[Any]:
-        """Return the arguments of another function: those that this one has too, zero for the rest."""
+        """Return the arguments of another function: the arguments that both functions have, and zeros for the
+        rest.
+        """
         own = dict(zip((spec.name for spec in self._entry(name).inputs), arrays, strict=False)) | more
         batch = arrays[0].shape[:-1]
         return [
@@ -324,7 +326,7 @@ class Functions:
 
     def _weights(self, name: str, products: str) -> list[str]:
         """Return the inputs of a function of products that hold the weights of each result: w, or w_q and so
-        on. What else it takes beyond the inputs of the function, as an acceleration, is zero.
+        on. Any further input, such as an acceleration, is zero.
         """
         own = [spec.name for spec in self._entry(name).inputs]
         inputs = self._entry(products).inputs

@@ -2,9 +2,9 @@
 each generated package and needs PyTorch.
 
 A function is an operator of a `torch.library.Library`, which shares memory with NumPy's arrays, inside a
-`torch.autograd.Function`. Its backward pass is a second such Function. It calls the products of weights and
-derivatives or, if functions for second derivatives were built, the matrices of derivatives, whose backward
-pass calls those. PyTorch's own operations normalise configurations first.
+`torch.autograd.Function`. Its backward pass is a second such Function. The second one calls the products of
+weights and derivatives. If functions for second derivatives were built, it calls the matrices of derivatives
+instead, whose backward pass calls these functions. PyTorch's own operations normalise configurations first.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ torch: Any = import_module("torch")  # without types: checking this needs no PyT
 _ANY = Signature([Parameter("given", Parameter.VAR_POSITIONAL)])
 
 _here: Any = None
-"""The functions of this package. `torch.compile` finds them by this name; it would not take them from a
-closure.
+"""The functions of this package. `torch.compile` finds the functions by this name; it would not accept them
+from a closure.
 """
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.floating[Any]]
 
 CACHED = 16 << 20
-"""Bytes of results of one call of the C code above which results are written past the caches. Most of them
-would not stay there, and a cached write reads each line first.
+"""Bytes of results of one call of the C code above which results are written past the caches. Most results
+would not stay in the caches, and a cached write reads each line first.
 """
 
 
@@ -289,8 +289,8 @@ class Crew:
         return True
 
     def _wait(self) -> None:
-        """Wait until no helper works on a piece. `join` does not serve: it takes a thread for ended after
-        Ctrl-C has interrupted it.
+        """Wait until no helper works on a piece. `join` is not reliable here: after Ctrl-C has interrupted
+        it, it considers the thread ended.
         """
         for busy in self._busy:
             with busy:
@@ -308,7 +308,7 @@ def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
 
 def samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
     """Return samples `start` to `stop` of an array that is broadcast to `batch`, in one row. Little more than
-    these is copied.
+    these samples is copied.
     """
     if len(batch) == 1:
         return x[start:stop]

@@ -41,8 +41,8 @@ class CasadiFunctions:
         the frame after an @: "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
 
         Nothing is differentiated numerically: CasADi raises an error where a derivative is missing. Matrices
-        are stored by columns; the matrices of a tensor stand one below the other. Derivatives by q are by its
-        entries, of f(q / |q|).
+        are stored by columns; the matrices of a tensor stand one below the other. Derivatives by q are those
+        of f(q / |q|) with respect to the entries of q.
 
         Args:
             function: name of the function, with its frame.

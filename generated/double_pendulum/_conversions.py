@@ -31,11 +31,11 @@ class Joint(NamedTuple):
     name: name in the description.
     kind: "scalar", "continuous", "spherical", "floating" or "planar".
     nq, nv: number of its entries in q and v.
-    q, v: index of the first entries; those of the leader if the joint follows another.
+    q, v: index of the first entries, or of the leader's first entries if the joint follows another.
     follows: whether the joint follows another, at q = multiplier q_leader + offset.
-    multiplier, offset: coefficients of that.
-    higher: further coefficients, + c2 q_leader^2 + c3 q_leader^3 + ...; None if closed loops have the joint
-        follow.
+    multiplier, offset: coefficients of this law.
+    higher: further coefficients, + c2 q_leader^2 + c3 q_leader^3 + ...; None if the joint follows through
+        closed loops.
     """
 
     name: str

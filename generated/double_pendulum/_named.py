@@ -139,8 +139,8 @@ class Module(ModuleType):
 class Named:
     """Implementation of a function of the module: the method whose name is `_` and the function's name.
 
-    The function is a method because pickle stores a plain function by name without asking. A worker that
-    cannot import the module would then wait for its task for ever.
+    The function is a method because pickle stores a plain function by name only. A worker that cannot import
+    the module would then wait for its task for ever.
     """
 
     def __init__(self, name: str) -> None:
@@ -201,8 +201,8 @@ def restore(expected: str, function: str | None) -> Any:
     module = _module()
     if identity() != expected:
         raise ImportError(
-            f"{_folder()}: not the {module.name} that was pickled: its description, its precision or "
-            "options of the model differ; use the same package in all processes",
+            f"{_folder()}: this {module.name} is not the one that was pickled: the description, the "
+            "precision or options of the model differ; use the same package in all processes",
             name=module.name,
         )
     if function is None:

@@ -25,8 +25,8 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 CHECKED = 128 << 10
-"""Bytes of inputs that are used and then checked. They fit into the second cache; pieces for the first one
-are too short for a call of the C code.
+"""Bytes of inputs that are used and then checked. They fit into the second-level cache; pieces that fit into
+the first-level cache are too short for a call of the C code.
 """
 PIECE = 64 << 20
 """Bytes in and out of one call of the C code. They are enough to hide the cost of the call and to write
@@ -303,7 +303,7 @@ class Entry(Named):
     def _refuses(self, count: int, checked: int, given: Sequence[Any]) -> int:
         """Compute samples and return whether inputs were refused; then the results are worthless.
 
-        checked: number of samples to compute and then check at a time; 0 checks all of them first.
+        checked: number of samples to compute and then check at a time; 0 checks all samples first.
         """
         if count > self._past:
             checked = 0  # one call of the C code, which then knows that the results exceed the caches
@@ -329,7 +329,7 @@ class Entry(Named):
         raise _Refused
 
     def unchecked(self) -> Entry:
-        """Return the function without the check for finite numbers, for frameworks, which pass others."""
+        """Return the function without the check for finite numbers, for frameworks."""
         lenient = object.__new__(type(self))
         vars(lenient).update(vars(self))
         lenient._call, lenient._refused_lanes = _unchecked, _passed

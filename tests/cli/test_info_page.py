@@ -68,4 +68,7 @@ def test_strict_is_a_gate(how: tuple[str, ...], folder: Path) -> None:
 
 def test_help_tells_the_exit_statuses() -> None:
     shown = " ".join(run("info", "--help").output.split())
-    assert "Exit status 1: --strict, and the description has warnings; 2: it cannot be read." in shown
+    assert (
+        "Exit status 1: --strict, and the description has warnings; 2: the description cannot be read."
+        in shown
+    )

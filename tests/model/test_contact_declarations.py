@@ -190,7 +190,7 @@ TABLES = [
     (TABLE + "origin = [1, 2]\n", ":6: [contacts.r f]: bad origin in link1; give three or six"),
     (TABLE.replace("kind = ", "kind "), ":3: not TOML: "),
     ("[feet]\n", ': "feet" is not a known key; write a table [contacts.NAME] for each contact'),
-    ("", ": it has no tables of contacts; write a table [contacts.NAME]"),
+    ("", ": the file has no tables of contacts; write a table [contacts.NAME]"),
     ('contacts = {lf = {kind = "ball", link = "link2"}}', ": [contacts.lf]: a contact with the world has no"),
 ]
 

@@ -110,7 +110,8 @@ def test_another_robot_is_refused(tiny: ModuleType, tmp_path: Path) -> None:
     other.rename(tmp_path / ROBOT)
     status, printed, error = read(pickled)
     assert (status, printed) == (1, "")
-    assert "not the tiny that was pickled" in error and "use the same package in all processes" in error
+    assert "this tiny is not the one that was pickled" in error
+    assert "use the same package in all processes" in error
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

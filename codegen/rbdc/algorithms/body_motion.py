@@ -1,5 +1,5 @@
-"""The motion of bodies under their joints, and the forces that it requires: with the classical acceleration
-of each body's origin in its own frame, or with spatial vectors in one frame.
+"""The motion of bodies under their joints, and the forces that this motion requires: with the classical
+acceleration of each body's origin in its own frame, or with spatial vectors in one frame.
 
 Derivation. A body turns with w (rad/s) and alpha (rad/s^2), and its origin accelerates by a (m/s^2). With U =
 [alpha] + [w][w] its point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
@@ -83,7 +83,9 @@ class AnyMotion(ABC):
 
     @abstractmethod
     def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Self:
-        """Return the motion with that of the body's joint added; `seconds` are the joint's accelerations."""
+        """Return the motion after the body's joint has added its motion; `seconds` are the joint's
+        accelerations.
+        """
 
     @abstractmethod
     def wrench(self, inertia: RigidInertia) -> Force:
@@ -227,8 +229,8 @@ def body_motions(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
     """Yield, body by body from the root: its motion before its joint moves, its motion, and the accelerations
-    of its joint. These are the arguments, or for a `chosen` body those with which it does not accelerate
-    along its joint.
+    of its joint. The accelerations are the arguments, or for a `chosen` body the accelerations with which it
+    does not accelerate along its joint.
     """
     motion = m.array("motion", type(world), world)
     for b in m.down("motions and forces, from the root to the leaves"):

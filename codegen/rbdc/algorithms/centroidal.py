@@ -1,5 +1,5 @@
-"""The rate of the centroidal momentum, the acceleration of the centre of mass, and the derivatives of both
-momenta and rates.
+"""The rate of the centroidal momentum, the acceleration of the centre of mass, and the derivatives of the
+centroidal momentum and of its rate.
 
 Attach the robot to a free root without mass that rests in the world. The wrench that moves all bodies is the
 one that this root must exert: the first six rows of inverse dynamics and of its derivatives. With F and N
@@ -81,7 +81,7 @@ def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Tra
 def com_acceleration(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
-    """Return the acceleration (m/s^2) of the centre of mass of all links: F over their mass. Test:
+    """Return the acceleration (m/s^2) of the centre of mass of all links: F over the mass of all links. Test:
     Pinocchio.
     """
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()

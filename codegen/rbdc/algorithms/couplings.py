@@ -1,13 +1,13 @@
 """Joints that follow others along curves: polynomials, and clusters of closed loops.
 
 A cluster has a coordinate y and others z, which loops bind to it by e(y, z) = 0. From a polynomial z_0(y) a
-fixed number of steps z <- z - J_z^-1 e closes them, J the Jacobian of the relative velocity of the loops'
-frames. With its residual r(q, qdot), their acceleration at qddot = 0,
+fixed number of steps z <- z - J_z^-1 e closes the loops. J is the Jacobian of the relative velocity of the
+loops' frames. With the residual r(q, qdot), the relative acceleration of these frames at qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
-by the theorem of implicit functions. From the closed loops on, each step over a power series of time doubles
-the number of its terms that are right. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
+by the theorem of implicit functions. Once the loops are closed, each further step over a power series of time
+doubles the number of correct terms. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def at_configuration(
 
 
 def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
-    """Return the curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; energy
-    along motions of a linkage is that of the tree.
+    """Return the curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; the
+    energy along motions of a linkage equals that of the tree.
     """
     found: dict[int, Curve] = {}
     for index, law in model.curves.items():
@@ -126,8 +126,8 @@ class Linkage:
 
 
 def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
-    """Return a^-1 b by cofactors for one and two unknowns, by columns made orthogonal one after the other for
-    more: no pivots are chosen. Test: NumPy's.
+    """Return a^-1 b. One or two unknowns are solved by cofactors, more by columns that are made orthogonal
+    one after the other. No pivots are chosen. Test: NumPy's solution.
     """
     if len(side) == 1:
         return [side[0] / matrix[0][0]]

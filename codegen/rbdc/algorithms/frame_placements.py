@@ -72,9 +72,9 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
     """Return dJ/dq (6 nv, nv) of `frame_jacobian`: entry a, b of each row, the derivative of column a along
     b.
 
-    In WORLD a column moves with the joints that carry its own, by s_b x s_a; in LOCAL the frame moves against
-    it with the joints between, by s_a x s_b; in LOCAL_WORLD_ALIGNED each of the two without the other's
-    shift.
+    In WORLD a column moves with the joints that carry its joint, by s_b x s_a. In LOCAL the frame moves
+    against the column with the joints between, by s_a x s_b. In LOCAL_WORLD_ALIGNED each of these two terms
+    acts without the shift of the other.
     """
     return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 

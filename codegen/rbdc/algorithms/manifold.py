@@ -37,8 +37,8 @@ def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar]:
-    """Map the gradient by the entries of q (nq) to that by steps in the tangent space (nv): the transpose of
-    `configuration_rate`.
+    """Map the gradient with respect to the entries of q (nq) to the gradient with respect to steps in the
+    tangent space (nv): the transpose of `configuration_rate`.
     """
 
     def along(joint: JointType, own: slice, _: slice) -> list[Scalar]:

@@ -3,8 +3,8 @@ joint-space model.
 
 None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the
 subtree of body i about the origin of its frame, gathered from the leaves to the root, the linear momentum of
-the subtree at a rate S of the joint is m v + w x h: placements in the world, which the recursions by the book
-begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. The inertia that regrouping has
+the subtree at a rate S of the joint is m v + w x h: placements in the world, with which the textbook
+recursions begin (`rbdc.algorithms.reference.centroidal`), are hardly needed. The inertia that regrouping has
 removed from the moving links, because it does not move, is added here.
 
 The first moment and the energies are linear in the inertial parameters. A body whose frame is at R and p in
@@ -135,8 +135,8 @@ def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> M
 
 
 def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of
-    mass, world axes. Test: the sum of the momenta of all bodies.
+    """Return A (6, nv): A v is the momentum of the moving links about their centre of mass, linear rows
+    first, in world axes. Test: the sum of the momenta of all bodies.
     """
     m, columns = Numbers(model, q, trace=trace), []
     composite = m.in_order(composite_inertias(m))
@@ -174,8 +174,8 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Return the kinetic energy of one body (J). Constants are halved beforehand, and none is used twice,
-    because J is symmetric.
+    """Return the kinetic energy of one body (J). Constants are halved beforehand, and no constant is used
+    twice, because J is symmetric.
     """
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (

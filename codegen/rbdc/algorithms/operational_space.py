@@ -6,8 +6,8 @@ Manipulators, 1987), by the factors of M = L^T D L:
     F = Lambda a + bias + gravity,        bias = Jbar^T C v - Lambda (dJ/dt) v,        gravity = Jbar^T g
 
 J^T has entries along the path from the frame to the root only, and L^T Y = J^T adds none elsewhere. Rows that
-are switched off count as if they were not there: Lambda is the inverse of the block of the others, with zeros
-around it.
+are switched off are ignored: Lambda is the inverse of the block of the other rows, with zeros around the
+block.
 """
 
 from __future__ import annotations
@@ -100,14 +100,14 @@ def switched(matrix: Matrix, rows: Scalars) -> Matrix:
 
 
 def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return C(q, v) v (nv), without what drives resist. Test: the product with the Coriolis matrix."""
+    """Return C(q, v) v (nv), without the resistance of drives. Test: the product with the Coriolis matrix."""
     still = replace(model, drive_terms=(), gravity=Vector3.zero())
     return newton_euler(still, q, v, [0.0] * model.nv, trace=trace)
 
 
 def rows_above(model: Model) -> list[list[int]]:
-    """Return for each row of M the rows above it that its elimination changes; without couplings they are its
-    ancestors.
+    """Return, for each row of M, the rows above it that the elimination of this row changes. Without
+    couplings they are its ancestors.
     """
     table, pairs = dof_table(model), set[tuple[int, int]]()
     own = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}

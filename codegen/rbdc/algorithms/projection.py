@@ -1,8 +1,8 @@
 """Configurations and velocities near given ones in which the loops are closed.
 
-A fixed number of Newton's steps of least norm, q (+) -J^T (J J^T)^-1 e. J is that of the relative velocity,
-since the derivative of a logarithm maps the logarithm itself to itself. Long steps are shortened to less than
-one unit (m, rad) by 1 / sqrt(1 + |step|^2), which changes short ones only to second order.
+A fixed number of Newton's steps of least norm, q (+) -J^T (J J^T)^-1 e. J is the Jacobian of the relative
+velocity, because the derivative of a logarithm maps the logarithm itself to itself. Long steps are shortened
+to less than one unit (m, rad) by 1 / sqrt(1 + |step|^2), which changes short ones only to second order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rbdc.spatial.scalars import sqrt
 
 def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
     """Return the configuration (nq), and the error of the loops that is left (rows of the loops; m, rad).
-    Test: it is zero from near closed configurations, which stay as they are.
+    Test: the error is zero if q is near a closed configuration; closed configurations are returned unchanged.
     """
     loops, reached = _loops(model), list(q)
     for count in range(PROJECTION_STEPS):
@@ -36,8 +36,9 @@ def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> 
 
 
 def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
-    """Return the velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v.
-    Test: J takes it to zero, it is its own projection.
+    """Return the velocity (nv) nearest to v at which the errors of the loops do not change: v - J^T (J
+    J^T)^-1 J v.
+    Tests: J times the result is zero; projecting the result again returns it.
     """
     _, jacobian = _error_and_jacobian(_loops(model), q)
     off = _least(jacobian, [dot(row, v) for row in jacobian])

@@ -1,4 +1,4 @@
-"""Labels for intermediate quantities: what makes generated code readable.
+"""Labels for intermediate quantities, which make generated code readable.
 
 An algorithm announces each per-body quantity as it is computed; numeric evaluation ignores the announcements,
 the compiler turns them into sections and names of the generated C.

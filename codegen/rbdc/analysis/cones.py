@@ -1,6 +1,6 @@
 """Friction cones as linear inequalities lb <= A f <= ub on contact forces, for solvers.
 
-Rows, their order and signs are those of Crocoddyl's FrictionCone and WrenchCone; those of a surface follow
+Rows, their order and signs are those of Crocoddyl's FrictionCone and WrenchCone; the rows of a surface follow
 Caron, Pham and Nakamura (2015).
 """
 
@@ -119,7 +119,7 @@ def _sides(mu: float, sides: int) -> Array:
 
 
 def _bounded(rows: Array, sides: int, least: float, most: float) -> Inequalities:
-    """Return the rows, all at most zero except that of the normal force."""
+    """Return the rows. All are bounded by zero from above, except the row of the normal force."""
     lower, upper = np.full(len(rows), -math.inf), np.zeros(len(rows))
     lower[sides], upper[sides] = least, most
     return rows, lower, upper

@@ -21,10 +21,12 @@ from rbdc.spatial import AnyRotation, Inertia, Placement, Rotation, Symmetric3, 
 from rbdc.spatial.vectors import AXES
 
 MOST_DEGREES = 4
-"""Largest number of degrees of freedom; equations of more fill pages and take minutes."""
+"""Largest number of degrees of freedom; equations of larger robots fill pages and take minutes."""
 
 _ROUNDING = 1e-12
-"""A constant below this share of the largest of its kind is a rounding error of zero."""
+"""A constant below this share of the largest constant of its kind counts as a rounding error, and becomes
+zero.
+"""
 
 Atom = Any
 """An expression of SymPy, which has no types: 0, 1, -1, or the symbol of a constant."""
@@ -66,15 +68,15 @@ def _check(model: Problem) -> None:
 class NamedModel:
     """A model over SymPy's symbols.
 
-    model: has atoms for all numbers of its joints, bodies and gravity except limits; its rotations are
-        products of those of the frames' angles.
+    model: the model with atoms for all numbers of its joints, bodies and gravity except limits; its rotations
+        are products of rotations by the frames' angles.
     angles: the constants that stand for angles, by the names of their cosine and sine.
     axes: the names in each axis that is not a coordinate axis.
     neglected: number of constants that were set to zero because they are at most `neglect` times the largest
         of their kind.
 
-    Raises UnsupportedError for models with too many degrees of freedom, with joints of several, and with
-    mimic joints.
+    Raises UnsupportedError for models with too many degrees of freedom, with joints of several degrees of
+    freedom, and with mimic joints.
     """
 
     def __init__(self, model: Problem, neglect: float = 0.0) -> None:
@@ -97,7 +99,7 @@ class NamedModel:
         self.model = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
 
     def atom(self, name: str, value: float, scale: float, meaning: str) -> Atom:
-        """Return a constant; 0 if it is small beside `scale`."""
+        """Return a constant; 0 if it is small relative to `scale`."""
         if abs(value) <= self.neglect * scale:
             self.neglected += abs(value) > _ROUNDING * scale
             return sympy.Integer(0)

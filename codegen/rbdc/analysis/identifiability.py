@@ -2,9 +2,9 @@
 identify.
 
 Torques are linear in the inertial parameters, tau = Y(q, v, a) pi. Over many states Y has dependent columns,
-and only combinations of their parameters are identifiable. They are computed by an orthogonal decomposition:
-Gautier (1991), Numerical calculation of the base inertial parameters of robots; Khalil and Dombre, Modeling,
-Identification and Control of Robots, chapter 9.
+and only combinations of their parameters are identifiable. These combinations are computed by an orthogonal
+decomposition: Gautier (1991), Numerical calculation of the base inertial parameters of robots; Khalil and
+Dombre, Modeling, Identification and Control of Robots, chapter 9.
 
 For small robots `combinations` returns them in symbols, with lengths as named constants. M and dV/dq are
 linear in the ten parameters of each body. Written out over sines, cosines and positions, each parameter is a
@@ -42,7 +42,9 @@ from rbdc.spatial import Inertia
 Array = NDArray[np.float64]
 
 DEPENDENT = 1e-8
-"""A column of unit length is dependent if its part outside the span of the others is shorter than this."""
+"""A column of unit length is dependent if its component outside the span of the other columns is shorter than
+this.
+"""
 _ROUNDED = 1e-9
 """Coefficients within this distance of 0, 1 or -1 are rounded."""
 
@@ -75,8 +77,8 @@ def names_of(model: Model) -> list[str]:
 def identifiability(model: Model, regressor: str | Sequence[str] | None = None) -> dict[str, Any]:
     """Return the base parameters of a model: the combinations of parameters that torques determine.
 
-    They are computed from the torque regressor at random states. Parameters of bodies near the root come
-    first, so that a parameter without a column of its own is added to those of the bodies that carry it.
+    The combinations are computed from the torque regressor at random states. Parameters of bodies near the
+    root come first, so that a dependent parameter is added to parameters of the bodies that carry its body.
 
     Args:
         model: the robot.

@@ -7,7 +7,7 @@ With the kinetic energy T = 1/2 v^T M(q) v and the potential energy V(q),
 
 M is the sum over the bodies of tr(T_i^T J T_j), with the derivatives T_i of a body's axes and origin, its
 rows, by q_i, and the matrix J of its moments of mass. Polynomials are reduced by sin^2 + cos^2 = 1, which
-makes them unique: what cancels is gone.
+makes them unique: terms that cancel disappear.
 """
 
 from __future__ import annotations

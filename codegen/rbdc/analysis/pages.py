@@ -22,9 +22,9 @@ DASH = "\u2013"
 MOST_COLUMNS = 5
 """Columns of a table that fit into the width of a phone."""
 WIDE = 140
-"""Columns of text where there is no terminal to say how many it has."""
+"""Width of text (columns) if there is no terminal."""
 WORDS = 24
-"""Columns that words which can be broken get at least."""
+"""Least width (columns) of words that can be broken."""
 _BORDER = 3
 """Columns of a border and of the blanks beside it."""
 

@@ -19,8 +19,8 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
     """Return the operations after each step, from the model with angles as `written` through snapping and the
     model passes.
 
-    A step has its name, its meaning, and the operations of the functions with `Policy.counted_by_pass` after
-    it.
+    For each step, return its name, its meaning, and the operations after it of the functions with
+    `Policy.counted_by_pass`.
     """
     found = [("as written", "link frames and inertias are those of the description", written)]
     if snap > 0.0:

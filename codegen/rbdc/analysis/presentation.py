@@ -167,7 +167,9 @@ Expression = Any
 """SymPy's, which has no types."""
 
 _FACTORED = 6
-"""Terms of a coefficient beyond which only what all have in common is taken out: factoring takes too long."""
+"""Number of terms of a coefficient above which only the common factor of all terms is taken out, because full
+factoring takes too long.
+"""
 
 
 class Writer:

@@ -23,7 +23,7 @@ _gate_time = click.option(
     "--gate-time",
     type=float,
     metavar="FACTOR",
-    help="Fail if generated code takes over FACTOR times as long as in the baseline, relative to the peers.",
+    help="Fail if generated code, relative to the peers, takes over FACTOR times as long as in the baseline.",
 )
 _baseline = click.option(
     "--baseline",
@@ -59,7 +59,7 @@ _baseline = click.option(
     "--batch",
     "batches",
     is_flag=True,
-    help="Measure batches too: time per sample over batch size. This takes about as long again.",
+    help="Measure batches too: time per sample over batch size. This roughly doubles the total time.",
 )
 @click.option(
     "--batch-samples",
@@ -164,7 +164,7 @@ def _end(
 @click.option(
     "--root-joint",
     type=click.Choice(get_args(RootJoint)),
-    help="Root joint of the robots that are named; by default that of the suite.",
+    help="Root joint of the named robots; by default the root joint that they have in the suite.",
 )
 @takes("functions", "peers", "samples", "checked", "seconds", of=CompareOptions, peers=BEST_PEERS)
 @takes("compiler", "cflags")

@@ -116,7 +116,9 @@ def recursion(description: str, root_joint: Any, quick: bool, out: Path) -> None
 
 
 def _repeats(name: str, words: str, *, robots: bool = False) -> None:
-    """Add the command of a study whose module measures it and makes its page. robots: it takes humanoids."""
+    """Add the command of a study; the study's module measures it and writes its page. robots: whether the
+    command takes humanoids.
+    """
 
     example = f"Example: rbdc experiment {name} --out reports"
 
@@ -166,8 +168,8 @@ def every(context: click.Context, quick: bool, out: Path) -> None:
     """Run every study, and list all claims of the papers with their verdicts on one page.
 
     Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and what each study writes. A
-    study whose study.json is there is not run again; one that was interrupted goes on from what it has
-    measured. Takes an hour and a half, with --quick ten minutes.
+    study whose study.json exists is not run again. A study that was interrupted keeps its measurements and
+    continues from them. Takes an hour and a half, with --quick ten minutes.
     """
     from rbdc.report.present.document import write
     from rbdc.report.present.plots import as_files
@@ -197,7 +199,7 @@ def _resumed(folder: Path) -> AbstractContextManager[None]:
 
 
 def _options(given: dict[str, Any]) -> CompareOptions:
-    """Return the options of a comparison of which few inputs are compared with the reference."""
+    """Return the options of a comparison in which only a few inputs are compared with the reference."""
     options = CompareOptions(**given, checked=1)
     return replace(options, checked=min(_CHECKED, options.samples))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rbdc.model import Problem
 
 _BESIDE = "by default"
-"""In place of a file: one named after the robot, in the folder at hand."""
+"""Stands for the file named after the robot, in the current folder."""
 
 
 @click.command(epilog="Example: rbdc info panda --mimic coupled")
@@ -44,7 +44,7 @@ _BESIDE = "by default"
     flag_value=_BESIDE,
     metavar="[FILE]",
     help="Write a page in place of the text: a figure that moves, tables, warnings, sparsity, operations. "
-    "FILE by default is NAME.html; - is the standard output.",
+    "The default FILE is NAME.html, by the robot's name; - is the standard output.",
 )
 @takes("functions", "preset", "regressor")
 @click.option(
@@ -65,7 +65,7 @@ def info(
     --functions and --preset choose the functions whose forms and operations the page of --html shows.
     --regressor chooses the parameters of --identifiability.
 
-    Exit status 1: --strict, and the description has warnings; 2: it cannot be read.
+    Exit status 1: --strict, and the description has warnings; 2: the description cannot be read.
     """
     from rbdc.pipeline import read
 
@@ -107,7 +107,9 @@ def _write_page(description: str, model: Problem, options: BuildOptions, page: s
 def _show(
     description: str, model: Problem, options: BuildOptions, also: Sequence[bool], *, as_json: bool
 ) -> None:
-    """Show a model on the terminal, or as JSON. also: whether with its passes, branches, base parameters."""
+    """Show a model on the terminal, or as JSON. also: whether to show passes, branches and base parameters
+    too.
+    """
     from rbdc.analysis import model_summary
     from rbdc.pipeline import read
 

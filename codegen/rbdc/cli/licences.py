@@ -1,5 +1,5 @@
-"""The licences of a description: files beside it, those of the robots that ship with rbdc, and notices that
-stand in the description itself.
+"""The licences of a description: files beside it, the licences of the robots that ship with rbdc, and notices
+in the description itself.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ OF_ROBOTS: Mapping[str, str] = {
     **dict.fromkeys(("cartpole", "r2d2"), "LICENSE-pybullet-zlib.txt"),
     "panda_arm": "LICENSE-robosuite-MIT.txt",
 }
-"""The file of each robot that ships with rbdc, but for those whose licence stands in the description, or has
-no text.
+"""The licence file of each robot that ships with rbdc, except for robots whose licence stands in the
+description or has no text.
 """
 _COMMENTS = re.compile(r"(?:<!--.*?-->\s*)+", re.DOTALL)
 
 
 def licences_of(description: str | Path, files: Iterable[Path] = ()) -> dict[str, bytes]:
-    """Return the licences of a description by the names of their files: the files given, or by default those
-    beside it, and NOTICE.txt with its comments that name a copyright.
+    """Return the licences of a description by the names of their files: the given files, or by default the
+    files beside the description, and NOTICE.txt with the comments of the description that name a copyright.
 
     Raises OptionError where a file cannot be read.
     """

@@ -129,7 +129,7 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | Failure:
 
 
 def _names(descriptions: tuple[str, ...]) -> dict[str, str]:
-    """Return the names of the packages by description. Raises OptionError if two are equal."""
+    """Return the names of the packages by description. Raises OptionError if two names are equal."""
     from rbdc.emit.names import module_name
     from rbdc.model.text import stem_of
 

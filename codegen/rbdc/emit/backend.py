@@ -94,9 +94,9 @@ class Backend(Protocol):
     needs.
 
     name: name in `--targets`.
-    needs_samples: whether it computes several samples at once; then planning looks for the programs of
-        `BatchPlan.samples`.
-    needs_program: whether it prints scalar straight-line programs; then planning sets
+    needs_samples: whether the target computes several samples at once; then planning looks for the programs
+        of `BatchPlan.samples`.
+    needs_program: whether the target prints scalar straight-line programs; then planning sets
         `PlannedFunction.program`.
     compiled: suffixes of its files that are compiled into the package's extension.
     shared: whether its file `<robot>_<name>.c` and the C of the package form a shared library beside the
@@ -131,7 +131,7 @@ class Backend(Protocol):
 
     def fingerprint(self) -> str:
         """Return a text that changes with the target's output, for the key of the package in the cache. The
-        default is the source of the target's module; the hash of rbdc's code covers its own targets.
+        default is the source of the target's module; the hash of rbdc's code covers the targets of rbdc.
         """
         module = inspect.getmodule(type(self))
         return "" if module is None or module.__name__.startswith("rbdc.") else inspect.getsource(module)

@@ -31,7 +31,7 @@ _REGISTERS = {
     "__SSE2__": (16, "__builtin_ia32_movnt{}"),
     "__ARM_NEON": (16, ""),
 }
-"""For each macro that tells the size of a processor's registers: that size (bytes), and the instruction that
+"""For each macro that tells the size of a processor's registers: the size (bytes), and the instruction that
 stores a register past the caches. A square that exceeds it is transposed in parts: compilers split longer
 vectors, but not the exchange of their entries.
 """
@@ -65,9 +65,9 @@ class BatchTarget(Backend):
 
 
 def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs the first omits the
-    optional input and the second takes it. If samples are computed one by one, only `<robot>_<name>_lanes`
-    calls the kernel.
+    """Add the file with `<robot>_<name>_batch` to a function's files. If there are two programs, the first
+    omits the optional input and the second takes it. If samples are computed one by one, only
+    `<robot>_<name>_lanes` calls the kernel.
     """
     source.one_by_one, scalar = plan.one_by_one, source.declaration.scalar
     where, (_, places) = _where(plan.widths), side_by_side(plan.samples, scalar.lanes)
@@ -89,9 +89,9 @@ def _where(widths: Mapping[int, int]) -> dict[int, str]:
 class _Kernels:
     """Kernels of one width as C.
 
-    head: their description in the head of the file.
+    head: description of the kernels in the head of the file.
     functions: the C functions.
-    call: their call for a block.
+    call: call of the kernels for a block.
     """
 
     head: str
@@ -277,7 +277,8 @@ def width_header(robot: str, scalar: ScalarType, width: int) -> dict[str, str]:
 def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
     """Return a square of numbers and its transposition: its rows as a vector; the arrays `s0`, `s1`, ... of
     all steps, of which the last holds the result; and the statements. Each step exchanges blocks of twice the
-    size between rows that far apart. macro: condition under which registers hold a row.
+    previous size, between rows at the distance of this size. macro: condition under which registers hold a
+    row.
     """
     size, store = _REGISTERS[macro]
     width = size // scalar.size

@@ -37,7 +37,7 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {BASELINE: (), "avx2": _AVX2, "avx512"
 share.
 
 They are the extensions of the levels x86-64-v3 and -v4 that this C uses. The levels also have F16C, LZCNT and
-MOVBE; the C has no use for these, and __builtin_cpu_supports of clang 14 does not know them.
+MOVBE; this C does not use them, and __builtin_cpu_supports of clang 14 does not know them.
 """
 
 _FILES = {

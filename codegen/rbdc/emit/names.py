@@ -51,8 +51,8 @@ def check_module_name(name: str) -> str:
 
 
 def refuse_taken(name: str) -> None:
-    """Raise OptionError for a module name that belongs to Python or to a dependency of rbdc: on the path one
-    would hide the other.
+    """Raise OptionError for a module name that belongs to Python or to a dependency of rbdc: one of the two
+    modules would hide the other on the path.
     """
     if name in sys.stdlib_module_names or name in OWN:
         owner = "Python's own" if name in sys.stdlib_module_names else "one that rbdc needs"
@@ -81,7 +81,7 @@ def module_name(name: str) -> str:
 def robot_name(description: str | PathLike[str] | Model, model: Model, given: str | None) -> str:
     """Return the name of a robot's module: the argument, or one from its description.
 
-    Raises OptionError if it is no identifier or belongs to another module.
+    Raises OptionError if the name is no identifier or belongs to another module.
     """
     name = module_name(_title(description, model)) if given is None else check_module_name(given)
     refuse_taken(name)

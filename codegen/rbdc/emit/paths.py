@@ -18,7 +18,7 @@ code.
 
 def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, total: Cost) -> FunctionSource:
     """Return the C of the function: calls of other functions, then of the straight-line code that prepares
-    the loops, then the loops. Of two programs the first omits the optional input.
+    the loops, then the loops. If there are two programs, the first omits the optional input.
     """
     source = FunctionSource(declaration, total, method="paths")
     # Code that is too large for one file goes to files that all functions of a package share.
@@ -54,7 +54,7 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
 
 def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> FilePart:
     """Return the function for results with any content. The loops do not write some entries of a tensor by
-    velocities of forward dynamics, so it clears these.
+    velocities of forward dynamics, so this function clears these entries.
     """
     outputs = declaration.outputs[1:2] if loops.uses else declaration.outputs
     name = f"{robot}_{declaration.name}_into_zeroed"

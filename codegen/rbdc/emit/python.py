@@ -125,8 +125,8 @@ _OTHER_TYPES = {
 
 
 def _attributes(constants: Mapping[str, Any], arrays: Iterable[str], number: str) -> list[tuple[str, str]]:
-    """Return names and types of the attributes of a module that are not functions. number: type of its
-    numbers.
+    """Return names and types of the attributes of a module that are not functions. number: type of the
+    module's real numbers.
     """
     public = {name: value for name, value in constants.items() if not name.startswith("_")}
     return [
@@ -264,7 +264,7 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
 
     frame = [
         "    frame: a name of frame_names or its index",
-        *(["    other: likewise, the frame that it is relative to"] if d.pair else []),
+        *(["    other: the frame that `frame` is relative to, by name or index"] if d.pair else []),
         "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED",
     ]
     return [

@@ -65,7 +65,7 @@ class Generated:
 def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
     """Return the targets of these names, in the order of printing.
 
-    Raises OptionError for an unknown name or one that is repeated, UnsupportedError without the target `c`.
+    Raises OptionError for an unknown or repeated name, and UnsupportedError without the target `c`.
     """
     given = asked("targets", ",".join(targets))
     for target in targets:

@@ -87,8 +87,8 @@ def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Fun
 
 
 def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
-    """Return the function without rolled code, windows and paths if the model does not allow them. They need
-    constant inertias, forces in the bodies' frames, and joints that follow others linearly.
+    """Return the function without rolled code, windows and paths if the model does not allow these forms.
+    They need constant inertias, forces in the bodies' frames, and joints that follow others linearly.
     """
     kinds = {p.kind for p in function.declaration.inputs}
     in_loops = Kind.PARAMETERS not in kinds and not (model.world_forces and Kind.WRENCHES in kinds)
@@ -155,7 +155,7 @@ def known() -> Mapping[str, Function]:
 
 def fingerprint() -> str:
     """Return a text that changes with the records from outside rbdc, for keys in the cache. The hash of
-    rbdc's code covers its own records.
+    rbdc's code covers the records of rbdc.
     """
     outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
     return "\n".join(text for family in outside for text in _sources(family))

@@ -82,9 +82,9 @@ contact_inverse_dynamics(q, v, a, forces, fext, target, gains, parameters, frict
     residual[nc]: residual acceleration (m/s^2, rad/s^2)
 contact_inverse_dynamics_derivatives(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Derivatives of inverse dynamics under contact forces, and of the residual.
-    dtau_dq dtau_dv dtau_da[nv, nv]: derivative of dtau by <x>; column: direction
+    dtau_dq dtau_dv dtau_da[nv, nv]: derivative of tau by <x>; column: direction
     dtau_dforces[nv, nc]: derivative of tau by forces; column: row of the contacts
-    dr_dq dr_dv dr_da[nc, nv]: derivative of dr by <x>; column: direction
+    dr_dq dr_dv dr_da[nc, nv]: derivative of the residual by <x>; column: direction
 contact_forward_dynamics(q, v, tau, forces, fext, parameters, friction_width)
     Forward dynamics under contact forces: M ddq + h = tau + J^T forces.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
@@ -94,7 +94,7 @@ contact_forward_dynamics_derivatives(q, v, tau, forces, fext, parameters, fricti
     ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
     ddq_dforces[nv, nc]: derivative of ddq by forces; column: row of the contacts
 centroidal_contact_dynamics(q, forces, parameters)
-    Rate of the centroidal momentum by contacts and gravity, linear part first.
+    Rate of the centroidal momentum that contacts and gravity cause, linear part first.
     dh[6]: rate of the momentum, world axes (N, N m)
 centroidal_contact_dynamics_derivatives(q, forces, parameters)
     Derivatives of the rate of the centroidal momentum by q (in the tangent space) and by the forces.
@@ -124,7 +124,7 @@ ROOMS = (dynamics, derivatives, products, centroidal, projection)
 """Modules of algorithms."""
 
 SOLVED = ("constrained_dynamics", "impulse_dynamics")
-"""Functions that solve for forces. Pinocchio has them and their derivatives too."""
+"""Functions that solve for forces. Pinocchio also has these functions and their derivatives."""
 
 LOOPED = ("constrained_dynamics",)
 """Functions with a rolled form."""
@@ -140,8 +140,8 @@ HESSIANS: Mapping[str, tuple[int, ...]] = {
 """The blocks qq, vv, qv and qtau of Hessians by their numbers among derivatives of weighted sums of rows."""
 CHECKED = Comparison(checks_only=True)
 MOST_OF_HESSIANS = 16
-"""Degrees of freedom up to which Hessians of weighted sums are unrolled. Those of constrained
-dynamics of iiwa on one point have 65,000 operations, those of a step of HyQ 136,000.
+"""Degrees of freedom up to which Hessians of weighted sums are unrolled. The Hessian of constrained dynamics
+of iiwa on one point has 65,000 operations, that of a step of HyQ 136,000.
 """
 
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")

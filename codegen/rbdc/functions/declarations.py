@@ -121,7 +121,7 @@ class Parameter:
 
     @property
     def configuration(self) -> bool:
-        """Whether it is a configuration."""
+        """Whether the array is a configuration."""
         return self.kind is Kind.CONFIGURATION
 
     @property
@@ -133,8 +133,8 @@ class Parameter:
 
     @property
     def in_space(self) -> bool:
-        """Whether it is an output over directions in space, or a number; other outputs have a row for each
-        direction of a joint.
+        """Whether the array is an output over directions in space, or a number; other outputs have a row for
+        each direction of a joint.
         """
         return self.kind is Kind.SPACE_ROWS
 
@@ -213,12 +213,12 @@ class FunctionDeclaration:
 
     @property
     def moved(self) -> bool:
-        """Whether an offset moves its frame at run time."""
+        """Whether an offset moves the function's frame at run time."""
         return any(p.name == OFFSET for p in self.inputs)
 
     @property
     def forms(self) -> list[str]:
-        """Suffixes of its C functions."""
+        """Suffixes of the function's C functions."""
         return ["", "_batch", *["_into_zeroed"] * self.zeroed, *["_lanes"] * self.lanes]
 
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
@@ -244,5 +244,5 @@ class FunctionDeclaration:
         ]
 
     def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
-        """Return the arguments of a call of that function; `place` returns the pointer to an array."""
+        """Return the arguments of a call of the C function; `place` returns the pointer to an array."""
         return [*map(place, self.inputs), *self.place, *map(place, self.outputs)]

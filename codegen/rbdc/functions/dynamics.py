@@ -200,8 +200,8 @@ def _inverse(model: Problem, declared: Declared) -> list[Function]:
 
 
 def _of_gravity(model: Problem) -> Differential:
-    """Return the names of the derivatives of gravity: those of inverse dynamics, unless springs are part of
-    these.
+    """Return the names of the derivatives of gravity: the derivatives of inverse dynamics, unless these
+    include springs.
     """
     if any(model.stiffness):
         return Differential("gravity_torque_derivatives", parameters="rnea_parameter_vjp")
@@ -209,8 +209,8 @@ def _of_gravity(model: Problem) -> Differential:
 
 
 def _at_rest(alone: str) -> Differential:
-    """Return the names of the derivatives of a function without accelerations: those of inverse dynamics, or
-    a function of these alone.
+    """Return the names of the derivatives of a function without accelerations: the derivatives of inverse
+    dynamics, or a function that computes only these.
     """
     names = ("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
     return Differential(*names, alone=alone, parameters="rnea_parameter_vjp")

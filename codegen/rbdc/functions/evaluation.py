@@ -30,7 +30,7 @@ Inputs = Mapping[str, Sequence[Scalar]]
 
 CURVES = "curves"
 """Name of an input with the place and the first derivatives of each joint that follows another along a curve
-(`rbdc.algorithms.couplings`). Derivatives are taken by them. No function declares it.
+(`rbdc.algorithms.couplings`). The chain rule differentiates by these entries. No function declares the input.
 """
 
 NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, ROWS, *CONTACT_OPTIONS)

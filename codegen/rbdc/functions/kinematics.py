@@ -178,8 +178,8 @@ FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ),
     ("relative_jacobian", "full", ""),
 )
-"""Functions of a frame; algorithms have their names. Each with its preset, and the name of its derivatives or
-of the function that it differentiates.
+"""Functions of a frame, each with its preset and the name of its derivatives or of the function that it
+differentiates. Algorithms have the same names.
 """
 
 

@@ -136,19 +136,21 @@ step_hessian_vector(q, v, tau, dt, {weights}, {given})
 """
 
 EULER = ("semi-implicit", "explicit")
-"""Rules that ask for accelerations once, at the start; by the first q moves along the velocity at the end."""
+"""Rules that evaluate accelerations once, at the start. With the first rule q moves along the velocity at the
+end of the step.
+"""
 BY_EULER = "build with `integrator='semi-implicit'`"
 MOST_DOF: Mapping[bool, Mapping[str, int]] = {
     True: {"step_hessian_vector": MOST_OF_HESSIANS},
     False: {"step_hessian_vector": 3, "step_derivatives": 12},
 }
-"""Degrees of freedom up to which functions are unrolled, by Euler's rules and by others. Hessians by Runge
-and Kutta's have 3,000 operations for an arm of two joints, 160,000 for a free body with two; derivatives
-28,000 for iiwa.
+"""Degrees of freedom up to which functions are unrolled, for Euler's rules and for other rules. Hessians of
+the rule by Runge and Kutta have 3,000 operations for an arm of two joints and 160,000 for a free body with
+two joints; derivatives have 28,000 operations for iiwa.
 """
 
 EXTENDED = {"step": "aba", "step_derivatives": "aba_derivatives"}
-"""Functions of a step, with those of forward dynamics that they extend."""
+"""Functions of a step, each with the function of forward dynamics that it extends."""
 
 _BY = ("q", "v", "tau")
 _BLOCKS = {0: (0, 0), 4: (1, 1), 1: (0, 1), 2: (0, 2), 5: (1, 2), 8: (2, 2)}
@@ -158,7 +160,7 @@ both variables.
 
 
 def steps(model: Problem) -> list[Function]:
-    """Return the records of steps of forward dynamics, then those of constrained dynamics, if there are
+    """Return the records of steps of forward dynamics, then the steps of constrained dynamics, if there are
     contacts.
     """
     dynamics = {"articulated_bodies": solved_by_articulated_bodies, "cholesky": solved_by_cholesky}
@@ -277,7 +279,7 @@ def _refused(name: str, model: Problem, inputs: Inputs, trace: Trace) -> list[li
 
 
 def _comparison(model: Problem, name: str) -> Comparison:
-    """Return how a step is compared: the peer has the rule of `EULER[0]`, without contacts."""
+    """Return how a step is compared. Peers have only the rule `EULER[0]`, without contacts."""
     known = model.integrator == EULER[0] and name in EXTENDED
     peers = {"pinocchio": (name,)} if known else {}
     return Comparison(peers=peers, checks_only=True, beside=EXTENDED.get(name, ""))

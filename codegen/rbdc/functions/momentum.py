@@ -1,5 +1,6 @@
-"""The records of centres of mass, momentum and energy, of regressors, and of derivatives by their
-parameters: those of links and payloads, and with the option `regressor` those of the joints' drives.
+"""The records of centres of mass, momentum and energy, of regressors, and of derivatives with respect to the
+parameters of regressors: the parameters of links and payloads, and with the option `regressor` also those of
+the joints' drives.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Requirement(Enum):
     result is the inertia of the task.
     """
     OPEN_LOOPS = "no reduced loops"
-    """No joints follow a motor by closed loops, whose placements would decide how."""
+    """No joint follows a motor through closed loops: placements would determine how it follows."""
     MASS = "mass"
     """A link has mass."""
     MOVING_MASS = "moving mass"
@@ -72,9 +72,10 @@ class Comparison:
 
     derivative_of: name of the function whose derivatives it computes.
     of_placements: name of the function whose derivatives by the placements of joints it computes.
-    beside: name of the function that it extends; reports give its time beside that one's.
+    beside: name of the function that it extends; reports show the times of both side by side.
     peers: names of its algorithms in other libraries, by library, as their harnesses export them.
-    checks_only: the generated method is the textbook's too, so references check results and are not timed.
+    checks_only: the generated method equals the textbook method, so references only check results and are not
+        timed.
     through_passes: name under which the oracle is also timed on the joint-space model, like generated
         methods.
     benchmarked: whether `rbdc benchmark` measures it by default.
@@ -152,16 +153,16 @@ class Function:
     to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides B and known
         parts K of all outputs but the last, then the factors L and D^-1. `rbdc.planning.columns` does the
         rest.
-    with_values: for a function of derivatives with `to_solve`: the same, followed by the outputs of the
-        differentiated function, for a fused function.
+    with_values: for a function of derivatives with `to_solve`: the results of `to_solve`, followed by the
+        outputs of the differentiated function; fused functions use it.
     paths: inputs of the loops of `rbdc.planning.paths`, for a function with that form.
     uses: names of functions that these loops call.
     at_frame: algorithm of a function of a frame, (model, *inputs, frame, reference) -> outputs.
     start: straight-line code that the loops of a function of a frame start from, besides the path.
     preset: smallest preset with the function, `SECOND` or `ALONE`.
     requires: properties that the model must have.
-    references: the papers' methods by name, each as "module:function"; a module without a dot is in
-        `rbdc.algorithms.reference`. Generating never imports them.
+    references: reference methods from the literature by name, each as "module:function"; a module without a
+        dot is in `rbdc.algorithms.reference`. Generating never imports them.
     oracle: name of the reference that decides in verification; required if there are several.
     comparison: how comparisons treat it.
     policy: choices of planning.

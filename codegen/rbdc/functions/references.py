@@ -1,5 +1,5 @@
-"""The papers' methods for a function, by the names in its record. Verification and comparisons use them;
-generating does not.
+"""Reference methods from the literature. The record of a function lists their names. Verification and
+comparisons use them; generating does not.
 
 A method takes a model as read and the function's inputs in order, each a list of scalars. External forces are
 a keyword argument, a list of `Force` in the bodies' frames. Methods of functions of a frame take the inputs,
@@ -33,7 +33,7 @@ _KINDS = (Tangent, OuterTangent)
 
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
-    """Return the papers' methods by name. depth: number of derivatives around it."""
+    """Return the reference methods of a function by name. depth: number of derivatives taken around it."""
     chain = function.chain
     if function.references or chain is None:
         bound = _loaded("couplings:bound")
@@ -43,7 +43,7 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
 
 
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
-    """Return the reference of derivatives from the reference of the differentiated function, by dual
+    """Return the reference of derivatives: the reference of the differentiated function, evaluated with dual
     numbers.
     """
     names = [p.name for p in function.declaration.inputs if p.name not in NOT_IN_ORDER]
@@ -84,8 +84,8 @@ def reference_of(function: Function) -> Method:
 
 
 def _oracle_of(function: Function) -> str:
-    """Return the name of the oracle: the one in the record, the only reference, or that of the function that
-    the chain rule differentiates.
+    """Return the name of the oracle: the oracle in the record, the only reference, or the oracle of the
+    function that the chain rule differentiates.
     """
     if function.references:
         return function.oracle or next(iter(function.references))

@@ -68,7 +68,7 @@ class ScalarType:
         return (1, SHORTEST_BYTES // self.size, self.single_lanes)
 
     def lanes_of_angles(self, count: int) -> int:
-        """Return the smallest of `angle_lanes` that holds so many angles, or the largest."""
+        """Return the smallest of `angle_lanes` that is at least the number of angles, or the largest one."""
         return next((lanes for lanes in self.angle_lanes if lanes >= count), self.angle_lanes[-1])
 
     @property
@@ -78,7 +78,7 @@ class ScalarType:
 
     @property
     def words(self) -> dict[str, object]:
-        """The words of templates for it: the type, its name, the ending of its literals."""
+        """The words of templates for the type: the C type, its name, the ending of its literals."""
         return {"scalar": self, "real": self.name, "f": self.suffix}
 
     def function(self, name: str) -> str:

@@ -119,8 +119,8 @@ class Builder:
         return self._intern(Value(ROTATE, (index,), width=width, lane=lane))
 
     def reduce(self, index: int, lanes: int) -> int:
-        """Return the sum of all lanes; for a scalar, which stands for the same number in all lanes, that
-        multiple of it.
+        """Return the sum of all lanes. A scalar stands for the same number in all lanes, so its sum is the
+        scalar times their number.
         """
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))

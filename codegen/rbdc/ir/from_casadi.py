@@ -1,8 +1,8 @@
 """Conversion of CasADi expressions to a program.
 
-CasADi evaluates the entries of an output in order. So the labelled quantities precede the results in one long
-output: every instruction then belongs to the first label that needs it. The entries of labels are dropped
-afterwards.
+CasADi evaluates the entries of an output in order. One long output therefore holds the labelled quantities
+first and then the results, and every instruction belongs to the first label that needs it. The entries of
+labelled quantities are dropped afterwards.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Recorder:
     labels: list[tuple[Section, str, list[Scalar]]] = field(default_factory=list)
 
     def record(self, section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Keep one labelled quantity; with "" as its symbol its values get no names."""
+        """Keep one labelled quantity; if the symbol is "", the values get no names."""
         self.labels.append((Section(section, formula), symbol, list(values)))
 
 

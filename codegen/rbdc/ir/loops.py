@@ -90,7 +90,7 @@ class Step:
 
     @property
     def is_alike(self) -> bool:
-        """Whether it costs the same for all values of the variables."""
+        """Whether the step has the same cost for all values of the variables."""
         return all(isinstance(self.places[array.name].count, int | None) for array, _ in self._sums)
 
     @cached_property
@@ -148,7 +148,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class WhereGiven:
-    """Statements for optional arguments; they are skipped if all of these are NULL."""
+    """Statements for optional arguments; they are skipped if all these arguments are NULL."""
 
     arguments: tuple[str, ...]
     body: tuple[Statement, ...]
@@ -173,8 +173,8 @@ class Copy:
 
 @dataclass(frozen=True)
 class Straight:
-    """Straight-line code whose arguments are arrays with their names. Of two programs the first omits the
-    optional arguments.
+    """Straight-line code whose arguments are arrays with their names. If there are two programs, the first
+    omits the optional arguments.
     """
 
     programs: tuple[Program, ...]
@@ -203,7 +203,7 @@ class Routine:
 
     @cached_property
     def written(self) -> set[str]:
-        """The arguments that it writes."""
+        """The arguments that the routine writes."""
         return written_in(self.statements).intersection(self.arguments)
 
 
@@ -264,13 +264,13 @@ class LoopNest:
 
     @cached_property
     def straight(self) -> tuple[Program, ...]:
-        """The programs of its straight-line code."""
+        """The programs of the nest's straight-line code."""
         parts = (part for part in self.statements if isinstance(part, Straight))
         return tuple(program for part in parts for program in part.programs)
 
     @cached_property
     def routines(self) -> tuple[Routine, ...]:
-        """The routines that it calls; each follows those that it calls itself."""
+        """The routines that the nest calls; each follows the routines that it calls itself."""
         return tuple(_called(self.statements).values())
 
     def cost(self) -> Cost:

@@ -26,8 +26,8 @@ class Value(NamedTuple):
     lane: lane of EXTRACT, ROTATE and EXCHANGE; for REDUCE, the number of lanes that it sums.
     numbers: numbers of LANES.
 
-    It is a tuple because programs have hundreds of thousands, and a frozen dataclass takes three times as
-    long to create.
+    A value is a tuple, because programs have hundreds of thousands of values, and a frozen dataclass takes
+    three times as long to create.
     """
 
     operation: Operation
@@ -130,7 +130,7 @@ class Program:
         return users
 
     def is_fused(self, index: int) -> bool:
-        """Return whether a value is a product with one user, a sum: it is computed there."""
+        """Return whether a value is a product whose only user is a sum: it is computed in the sum."""
         users = self.users[index]
         alone = self.values[index].operation is MUL and len(users) == 1 and users[0] >= 0
         return alone and bool(self.values[users[0]].operation.signs)

@@ -41,7 +41,7 @@ class Precedence(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Operation:
-    """One operation: what it computes, what passes may do with it, its cost, and how it is written. It equals
+    """One operation: its value, its properties for passes, its cost, and its spelling. An operation equals
     only itself.
 
     name: name in printed programs, and CasADi's name of the corresponding operation.
@@ -82,22 +82,22 @@ class Operation:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is a constant or an input, which needs no statement."""
+        """Whether the operation is a constant or an input, which needs no statement."""
         return self.form is Form.LEAF
 
     @property
     def is_sum(self) -> bool:
-        """Whether it is a sum or difference of two values."""
+        """Whether the operation is a sum or difference of two values."""
         return len(self.signs) == 2
 
     @property
     def is_product(self) -> bool:
-        """Whether it is a product or quotient of two values."""
+        """Whether the operation is a product or quotient of two values."""
         return self.precedence is Precedence.PRODUCT
 
     @property
     def is_elementary(self) -> bool:
-        """Whether a call computes it."""
+        """Whether a call computes the operation."""
         return self.counted_as == "calls"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -127,7 +127,7 @@ NEG = Operation(
 def _infix(
     name: str, numeric: Callable[..., float], spelling: str, binds: Precedence, **others: Any
 ) -> Operation:
-    """Return an operation of two values that is written between them."""
+    """Return an operation of two values that is written between its arguments."""
     return Operation(name, 2, numeric, form=Form.INFIX, spelling=spelling, precedence=binds, **others)
 
 

@@ -1,7 +1,7 @@
 """A symbolic scalar: a CasADi SX that leaves products with 0 and 1 and sums with 0 to Python.
 
-Most operands of the recursions are constants, and most of those are 0 or 1. Deciding that here makes tracing
-three times as fast as in CasADi, and keeps constants Python floats.
+Most operands of the recursions are constants, and most constants are 0 or 1. Testing for 0 and 1 in Python
+makes tracing three times as fast as in CasADi, and keeps constants Python floats.
 """
 
 from __future__ import annotations
@@ -91,9 +91,8 @@ class Symbolic:
 
     @staticmethod
     def in_one_piece(formulas: Callable[..., Sequence[Any]], *arguments: Any) -> list[Symbolic]:
-        """Return the results of the formulas as those of one call, which `rbdc.ir.from_casadi` recognises.
-
-        Within `written_out` they are the formulas themselves.
+        """Return the results of the formulas as results of one call, which `rbdc.ir.from_casadi` recognises.
+        Within `written_out` the results are the formulas themselves.
         """
         if _WRITTEN_OUT.get():
             return list(formulas(*arguments))

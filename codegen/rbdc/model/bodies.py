@@ -104,8 +104,8 @@ class ParameterRow:
 
 
 class ContactKind(StrEnum):
-    """Components of a motion that a contact or a loop constrains: those of a point; all six; or all but the
-    rotation about the frame's z.
+    """Components of a motion that a contact or a loop constrains: the three of a point; all six; or all but
+    the rotation about the frame's z.
     """
 
     POINT = "point"
@@ -127,7 +127,8 @@ class Contact:
     name: name of the contact.
     kind: constrained components.
     first, second: the frames; `second` is None for the world.
-    held: components of `kind` that are rows. The other rows are redundant wherever the loop is closed.
+    held: components of `kind` that are rows. The other rows are redundant in every configuration in which the
+        loop is closed.
     """
 
     name: str
@@ -143,7 +144,9 @@ class Contact:
 
     @property
     def whole(self) -> bool:
-        """Whether it holds all components of vectors in space: then its rows may be along any axes."""
+        """Whether the contact holds all components of vectors in space: then its rows may be along any
+        axes.
+        """
         return len(self.held) in (3, 6) and len(self.held) == self.kind.components
 
 

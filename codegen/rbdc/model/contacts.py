@@ -13,10 +13,12 @@ from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 PROJECTION_STEPS = 8
 """Number of Newton steps that close loops. From random configurations with angles within a radian, 8 steps
 closed a five-bar in 100 cases of 100 (6 steps: 91) and two arms that hold each other in 12 of 12. A tree
-whose loop had to come together over metres was closed in 2 of 20; a second call continues from there.
+whose loop was open by metres was closed in 2 cases of 20; a second call continues from there.
 """
 LEAST_PIVOT = 1e-13
-"""Added to the diagonal of J J^T, in parts of its mean, where rows of loops are nearly redundant."""
+"""Number that is added to the diagonal of J J^T, relative to the mean of the diagonal, because rows of loops
+may be nearly redundant.
+"""
 
 
 def with_the_world(model: Problem) -> list[Contact]:
@@ -52,7 +54,7 @@ def held_at(target: Sequence[Scalar]) -> Placement:
 
 
 def given_target(options: ContactOptions) -> Sequence[Scalar]:
-    """Return the target of a function that requires one. Raises ValueError where there is none."""
+    """Return the target of a function that requires one. Raises ValueError if there is no target."""
     if options.target is None:
         raise ValueError("no target is given")
     return options.target

@@ -30,7 +30,7 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
     and 0.1 m wide along x. Its joint turns about z; the joints that it carries are at its end, turned by
     `SKEW` about x. `options` as in `Problem.assemble`.
 
-    Raises OptionError for a size or a branching factor that no tree has.
+    Raises OptionError for an invalid size or branching factor.
     """
     if not 1 <= size <= MOST_BODIES:
         raise OptionError(f"size {size} of a family's tree: give a number from 1 to {MOST_BODIES}")

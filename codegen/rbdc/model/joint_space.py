@@ -79,7 +79,7 @@ class JointSpaceModel(Problem):
 
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """Return the rotation about z by q + theta. For multiples of a right angle cosine and sine change places:
-    the sum would be rounded, by 4e-16 beyond 4 rad, and light links amplify that a thousand times.
+    the sum would be rounded, by 4e-16 beyond 4 rad, and light links amplify this error a thousand times.
     """
     if is_number(theta) and (quarters := right_angles(theta)) is not None:
         c, s = cos(q), sin(q)

@@ -93,7 +93,9 @@ def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
-    """Return the motors, except those on joints that follow others along curves, and notes on these."""
+    """Return the motors, except motors on joints that follow others along curves, and notes on the omitted
+    motors.
+    """
     left_out = [actuator for actuator in actuators if any(joint in bent for joint, *_ in actuator.gains)]
     what = "acts on a joint that follows another along a curve: not in the actuation matrix"
     notes = [Note(f'actuator "{shown(actuator.name)}" {what}') for actuator in left_out]

@@ -1,5 +1,5 @@
-"""Models over other numbers than floats. Results computed from their constants are then as exact as these
-numbers. A description holds floats only, whatever numbers it was built from.
+"""Models over other numbers than floats. Results are then as exact as these numbers. A description holds
+floats only, whatever numbers it was built from.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class DryFriction(NamedTuple):
     """Smooth law of dry friction: force v / sqrt((slope v)^2 + width^2), with v the velocity of a joint.
 
     force: friction at full speed (N, N m).
-    width: speed at which it has 0.7 of that (m/s, rad/s).
+    width: speed at which the friction has 0.7 of this force (m/s, rad/s).
     slope: factor of the velocity.
     """
 
@@ -57,7 +57,7 @@ class Problem(Model):
     contacts: contacts with the world and closed loops, in the order of their rows.
     redundant: whether some of these rows are redundant in every configuration.
     world_aligned: whether rows and forces of contacts that hold vectors are along the world's axes instead of
-        those of their frames.
+        the axes of their frames.
     clusters: joints that closed loops bind to one coordinate.
     integrator: rule of time steps.
     regressor: groups of columns of the torque regressor.
@@ -111,8 +111,8 @@ class Problem(Model):
 
     @property
     def friction(self) -> list[list[DryFriction]]:
-        """Dry friction in the dynamics, for each direction of v: that of a joint, and of each joint that
-        follows it.
+        """Dry friction in the dynamics, for each direction of v: the friction of a joint, and of each joint
+        that follows it.
         """
         terms: list[list[DryFriction]] = [[] for _ in range(self.nv)]
         numbers, curves = self._counting(DriveTerm.FRICTION, "friction"), self.curves

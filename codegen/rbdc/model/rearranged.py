@@ -103,7 +103,9 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
-    """Return the values, and those of the joints that follow these joints, directly or through others."""
+    """Return the given values, and the values of the joints that follow these joints, directly or through
+    others.
+    """
     known = dict(values)
     while more := {
         joint.name: composed(joint.mimic.coefficients, [known[joint.mimic.leader]])[0]
@@ -222,9 +224,9 @@ def _moved(before: AnyRotation, after: AnyRotation) -> int:
 
 
 def without_universal(description: Description) -> Description:
-    """Return the description with two revolute joints in place of each universal one (Cardan, Hooke): NAME_1
-    and NAME_2, with the link NAME_cross between them, which has no mass. Limits, damping, friction and
-    armature are those of each.
+    """Return the description with two revolute joints in place of each universal joint (Cardan, Hooke):
+    NAME_1 and NAME_2, with the link NAME_cross between them, which has no mass. Each of the two joints gets
+    the limits, damping, friction and armature of the universal joint.
 
     A universal joint turns by q1 about its axis in the parent, then by q2 about its second axis in the child.
     With J the rotation by q2, its motion subspace in the child is S(q) = [J^T e1, e2], and c_J = dS/dt v =

@@ -39,5 +39,7 @@ def encoded(text: str) -> bytes:
 
 
 def stem_of(given: str | PathLike[str]) -> str:
-    """Return the name of a robot whose description has no name: that of its file, or `UNNAMED` for a text."""
+    """Return the name of a robot whose description has no name: the name of its file, or `UNNAMED` for a
+    text.
+    """
     return UNNAMED if is_text(given) else Path(given).stem

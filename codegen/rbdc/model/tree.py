@@ -31,8 +31,8 @@ class Model:
     bodies: moving bodies.
     frames: frames of all links.
     nq, nv: sizes of configuration and velocity; followers of coupled mimic joints have no entries.
-    base_inertia: inertia of the links fixed to the world, about the world's origin. It counts in the centre
-        of mass and the potential energy only.
+    base_inertia: inertia of the links fixed to the world, about the world's origin. This inertia counts only
+        in the centre of mass and the potential energy.
     gravity: gravity (m/s^2).
     notes: warnings.
     file, description_hash: the description and its hash.
@@ -76,7 +76,7 @@ class Model:
         Args:
             name: the robot's name.
             links, joints: as a description has them; see `rbdc.model.description`.
-            options: root_joint and the others of `rbdc.model.options.ModelOptions`.
+            options: root_joint and the other options of `rbdc.model.options.ModelOptions`.
 
         Raises:
             OptionError: an option does not exist or does not accept this value.
@@ -105,7 +105,7 @@ class Model:
     @classmethod
     def from_text(cls, text: str, **options: Any) -> Self:
         """Read a description that is passed as text, in any format of `from_file`, and return its model;
-        arguments and errors as there.
+        arguments and errors as in `from_file`.
         """
         from rbdc.model.formats.reading import read_text
         from rbdc.model.options import ModelOptions

@@ -54,9 +54,9 @@ def validate(
 ) -> list[Note]:
     """Return notes on odd things that build. Raise DescriptionError for anything that is not a robot.
 
-    coupled: whether mimic joints follow their leaders; then it must be possible.
-    included: terms of joint drives in the dynamics. Raises UnsupportedError for laws of them that no function
-        has.
+    coupled: whether mimic joints follow their leaders; then every mimic joint must be able to.
+    included: terms of joint drives in the dynamics. Raises UnsupportedError for drive laws of these terms
+        that no function has.
 
     Inertias only need to be finite here, because the sum over a body counts: `negative_moment` judges it.
     """
@@ -185,7 +185,7 @@ class _Check:
             self.refuse(joint, "is part of a cycle that the root does not reach", "cut the cycle")
 
     def mimics(self, *, coupled: bool) -> None:
-        """Refuse mimic joints that cannot follow though they must; a fixed joint never must."""
+        """Refuse mimic joints that cannot follow but are required to; a fixed joint is never required to."""
         joints = {joint.name: joint for joint in self.description.joints}
         for joint in self.description.joints:
             if joint.mimic is None:
@@ -256,8 +256,8 @@ def _called(item: Link | Joint) -> str:
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:
-    """Return the principal moment (kg m^2) of a finite inertia that is so negative that it is an error of
-    sign, not of few digits; None without one.
+    """Return the principal moment (kg m^2) of a finite inertia that is so negative that its cause must be a
+    wrong sign and not rounding to few digits; None if there is no such moment.
     """
     (least, _, largest), rounding = _principal_moments(inertia)
     return least if least < -_INDEFINITE * max(abs(least), abs(largest)) - rounding else None
@@ -289,9 +289,7 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
 
 
 def _principal_moments(inertia: RigidInertia) -> tuple[list[float], float]:
-    """Return the principal moments about the centre of mass, the smallest first, and the rounding error of
-    them.
-    """
+    """Return the principal moments about the centre of mass, the smallest first, and their rounding error."""
     rows = np.array(inertia.about_centre().rows(), dtype=float)
     rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
     return [float(x) for x in np.linalg.eigvalsh(rows)], rounding

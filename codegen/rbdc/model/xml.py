@@ -84,7 +84,7 @@ class Document:
         return root
 
     def _without_default_namespaces(self) -> None:
-        """Read elements without a prefix as those of URDF, whatever their default namespace is."""
+        """Read elements without a prefix as elements of URDF, whatever their default namespace is."""
         seen: set[str] = set()
         for element in self.root.iter("{*}*"):
             space = namespace_of(element)
@@ -196,7 +196,9 @@ def _parser(*, given_as_text: bool, recover: bool = False) -> etree.XMLParser:
 
 
 def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
-    """Return the elements of each undeclared prefix, in their names or in those of attributes."""
+    """Return the elements of each undeclared prefix, which occurs in the name of the element or of an
+    attribute.
+    """
     found: dict[str, list[etree._Element]] = {}
     for element in root.iter("{*}*"):
         for name in (str(element.tag), *map(str, element.attrib)):

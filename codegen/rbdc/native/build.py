@@ -45,7 +45,7 @@ class Unit:
     headers: texts of its headers by name.
     flags: compiler flags.
     seconds: time limit, None without one.
-    compiler: its compiler, if it differs from its library's.
+    compiler: compiler of the file, if it differs from the library's.
     """
 
     name: str
@@ -123,7 +123,9 @@ def _objects(
 
 
 def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
-    """Cancel the pending jobs. Running ones end by themselves or, with `at_once`, with their compilers."""
+    """Cancel the pending jobs. Running jobs end by themselves or, with `at_once`, when their compilers are
+    ended.
+    """
     for future in pending:
         future.cancel()
     while at_once and wait(pending, timeout=0.05).not_done:
@@ -156,8 +158,8 @@ _SUMS = ((16, 8, ""), (32, 4, '__attribute__((target("avx"))) '))
 function for processors with such vectors. AVX halves the loads, which dominate the time in a batch.
 """
 _TOGETHER = 64
-"""Number of samples of a configuration that are checked for finite numbers and unit vectors together; they
-fit the innermost cache.
+"""Number of samples of a configuration that are checked together for finite numbers and unit vectors; they
+fit into the innermost cache.
 """
 
 
@@ -291,8 +293,8 @@ def compile_library(
     jobs: int | None = None,
     march: str = "native",
 ) -> Path:
-    """Return the path in the cache of a shared library `name` from C files, in the variants of `march`. Its
-    functions are those of the C library; they choose a variant themselves.
+    """Return the path in the cache of a shared library `name` from C files, in the variants of `march`. The
+    functions of the shared library are those of the C library; they choose a variant themselves.
 
     Raises ToolchainError with the command and the compiler's output.
     """

@@ -73,7 +73,7 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
     empty folder.
 
     One process writes it while others wait. A killed process leaves nothing under the name. Raises
-    OptionError if the cache cannot be written; errors of `make` when it writes there look the same.
+    OptionError if the cache cannot be written, also if `make` fails to write into the cache.
     """
     store = cache_folder()
     target = store / name[:2] / name

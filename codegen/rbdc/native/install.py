@@ -1,14 +1,14 @@
 """Installation of a generated package into a folder, and removal, without touching the user's files.
 
-manifest.json lists every file that rbdc wrote with its SHA-256; its own is computed with that entry empty. A
-file belongs to rbdc while it has this content. Everything else in the folder belongs to the user, including
-edited generated files and manifests. The user's files are never removed or overwritten: one that is in the
-way of a new file is kept beside it as NAME.orig.
+manifest.json lists every file that rbdc wrote with its SHA-256; the hash of manifest.json itself is computed
+with its own entry empty. A file belongs to rbdc while it has this content. Everything else in the folder
+belongs to the user, including edited generated files and manifests. The user's files are never removed or
+overwritten: a user's file that is in the way of a new file is kept beside it as NAME.orig.
 
 All files of a package are written to a temporary folder first, then moved into place one by one. __init__.py
-of an older package goes first and that of the new one comes last. So whenever a process is killed, either the
-old package or the new one can be loaded. Meanwhile manifest.json lists the files of both, and the next build
-continues from there.
+of an older package is removed first, and that of the new package is moved last. So whenever a process is
+killed, either the old package or the new one can be loaded. In the meantime manifest.json lists the files of
+both packages, and the next build continues from there.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _free_name(path: Path) -> Path:
-    """Return the name beside it under which a user's file is kept."""
+    """Return the name under which a user's file is kept beside the new one."""
     names = (path.with_name(f"{path.name}.orig{number}") for number in ("", *range(2, 1000)))
     return next(name for name in names if not os.path.lexists(name))
 

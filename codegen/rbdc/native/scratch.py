@@ -102,7 +102,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:
-    """Return a new folder and its lock, held. Try again if another process took the folder for a leftover;
+    """Return a new folder and its lock, held. Try again if another process mistook the folder for a leftover;
     this can happen while the lock creates the folder again.
     """
     while True:

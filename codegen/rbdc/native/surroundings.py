@@ -1,5 +1,5 @@
-"""The surroundings of a package: the earlier package, of which a build keeps or removes functions, files that
-git tracks, and other modules with its name.
+"""The surroundings of a package: the earlier package, whose functions a build keeps or removes; files that
+git tracks; and other modules with the package's name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Earlier:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """Return the package of a folder."""
+        """Return the package in a folder."""
         return cls(folder, manifest_of(folder) if record_of(folder) is not None else {})
 
     @property

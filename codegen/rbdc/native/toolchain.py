@@ -57,16 +57,16 @@ _ARCHITECTURES = {
     r"ppc64le|powerpc64le": "powerpc64le",
     r"riscv64.*": "riscv64",
 }
-"""Other spellings of architectures and the name that each stands for."""
+"""Alternative spellings of architectures, each with the usual name."""
 _SYSTEMS = {"linux": ("linux",), "darwin": ("darwin", "macos")}
 """Words of target triples for the systems of `sys.platform`."""
 
 _QUIETING = "-mno-avx10.1-256"
 """Flag that suppresses a compiler warning about -march=native.
 
-On processors with AVX-512 and AVX10.1, clang 19 enables the form of AVX10.1 for registers of 32 bytes. It
-warns of that (-Winvalid-feature-combination) in every compilation, and does not compile Eigen with
--mno-avx512f. Without AVX10.1 it keeps AVX-512.
+On processors with AVX-512 and AVX10.1, clang 19 enables the form of AVX10.1 for registers of 32 bytes. In
+every compilation it warns of this (-Winvalid-feature-combination), and it does not compile Eigen with
+-mno-avx512f. If AVX10.1 is turned off, clang keeps AVX-512.
 """
 
 
@@ -76,8 +76,8 @@ class Compiler:
 
     path: path of the program.
     version: first line of --version.
-    arguments: arguments of every call: those of the command that names it ($CC="gcc -m64"), and those that
-        suppress a warning about this processor.
+    arguments: arguments of every call: the arguments in the command that names the compiler ($CC="gcc -m64"),
+        and arguments that suppress a warning about this processor.
     """
 
     path: str
@@ -245,7 +245,9 @@ def _is_for_this_machine(target: str) -> bool:
 
 
 def _this_machine() -> str:
-    """Return architecture and system of this interpreter; platform.machine() returns those of the kernel."""
+    """Return architecture and system of this interpreter; platform.machine() returns the architecture of the
+    kernel.
+    """
     told = sysconfig.get_config_var("HOST_GNU_TYPE") if sys.platform == "linux" else None
     return str(told or f"{platform.machine()}-{sys.platform}")
 

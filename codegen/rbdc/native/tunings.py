@@ -25,7 +25,7 @@ _OWN = "VARIANT=FILE"
 class Tunings:
     """Tunings of the variants of a package.
 
-    common: the tuning of every variant without its own, None where there is none.
+    common: the tuning of every variant without a tuning of its own; None if there is no such tuning.
     by_variant: tunings by the variant's name.
     """
 
@@ -43,7 +43,9 @@ class Tunings:
         return {_file(variant): tuning.text.encode() for variant, tuning in self.each.items()}
 
     def check(self, march: str, style: str) -> None:
-        """Raise OptionError or UnsupportedError for values of options that cannot be combined with these."""
+        """Raise OptionError or UnsupportedError for values of options that cannot be combined with these
+        tunings.
+        """
         if style == "rolled":
             raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
         if self.by_variant and march != "portable":
@@ -75,7 +77,7 @@ class Tunings:
         }
 
     def entry(self, function: str) -> dict[str, Any]:
-        """Return the manifest's entry about a function: its compilers, and those and the forms of the
+        """Return the manifest's entry about a function: its compilers, and the compilers and forms of the
         variants.
         """
         found: dict[str, Any] = {} if self.common is None else self.common.compilers_of(function)

@@ -72,7 +72,7 @@ class LibraryVariant:
 
 
 _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
-"""Extensions that $CC may enable and that are turned off; without SSE3 there is no later SSE or AVX."""
+"""Extensions that are turned off, because $CC may enable them. Without SSE3 no later SSE or AVX remains."""
 
 
 @cache

@@ -26,9 +26,9 @@ _MODES = {"so": 0o100755}
 def make_wheel(package: Path, out: Path, licences: Mapping[str, bytes], *, force: bool = False) -> Path:
     """Make the wheel of a portable package in the folder `out`. The same package gives the same bytes.
 
-    licences: texts by the names of their files. force: replace one that git tracks.
+    licences: texts by the names of their files. force: replace a wheel that git tracks.
 
-    Raises OptionError where the wheel cannot be written.
+    Raises OptionError if the wheel cannot be written.
     """
     manifest = manifest_of(package)
     robot, version = manifest["name"], manifest["version"]

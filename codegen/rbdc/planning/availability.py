@@ -92,7 +92,7 @@ def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
     if model.clusters:
-        why = "how joints of reduced loops follow their motor depends on where they are placed"
+        why = "the placements of joints in reduced loops determine how they follow their motor"
         yield requiring(Requirement.OPEN_LOOPS, model), why, "leave out `loops`"
     of_moving = requiring(Requirement.MOVING_MASS, model)
     if model.moving_mass + model.base_inertia.mass == 0.0:

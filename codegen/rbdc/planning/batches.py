@@ -30,18 +30,19 @@ FOUR_LIMBS = frozenset({1, 4})
 """Widths of the values of a single call in which only four limbs run side by side.
 
 Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed side by side:
-time of a sample one by one over that side by side, by clang 19 and gcc 12. Zen 3 core (AVX2): Solo12 0.61 to
-0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63. Zen 4 core (AVX-512): 0.56 to 1.0 and 0.87 to 1.1.
-On a Xeon HyQ's single call takes 258 and 367 ns, blocks without transposition 475 and 395. Other functions of
-quadrupeds are slower side by side on the Zen 3 core too (rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63 to
-0.78; aba_jvp 0.9 to 1.1) but faster elsewhere: on the Xeon by gcc HyQ's rnea_jvp takes 81 ns instead of 134,
-its aba_jvp 158 instead of 315. They run side by side.
+time of a sample computed one by one, divided by its time side by side, with clang 19 and gcc 12. Zen 3 core
+(AVX2): Solo12 0.61 to 0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63. Zen 4 core (AVX-512): 0.56 to
+1.0 and 0.87 to 1.1. On a Xeon HyQ's single call takes 258 and 367 ns, a sample in blocks without
+transposition 475 and 395 ns. Other functions of quadrupeds are slower side by side on the Zen 3 core too
+(rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63 to 0.78; aba_jvp 0.9 to 1.1) but faster elsewhere: on the Xeon
+by gcc HyQ's rnea_jvp takes 81 ns instead of 134, its aba_jvp 158 instead of 315. These functions run side by
+side.
 """
 
 
 def batch_plan(subject: Subject, plan: Plan, choice: FormChoice = UNTOLD) -> BatchPlan:
-    """Return how several samples are computed: as many side by side as the choice says, or else by the
-    measurements.
+    """Return how several samples are computed: as many side by side as the choice says or, without a choice,
+    as the measurements suggest.
 
     Raises OptionError for a choice that the function does not have.
     """
@@ -70,7 +71,7 @@ def kernel_widths(
     function: Function, samples: Sequence[Program], chosen: int | None = None
 ) -> dict[int, int]:
     """Return the number of samples side by side in a function's kernels by register size (bytes): the chosen
-    number, or that of a block, or beyond `ONE_REGISTER_BEYOND` that of a register.
+    number, or the number in a block, or beyond `ONE_REGISTER_BEYOND` the number that a register holds.
     """
     if chosen is not None:
         return dict.fromkeys(REGISTERS, chosen)
@@ -104,9 +105,10 @@ def _most(subject: Subject) -> int:
 
 
 def goes_one_by_one(function: Function, plan: Plan, samples: Sequence[Program]) -> bool:
-    """Return whether samples of doubles are faster one by one, on processors of both makers and by both
-    compilers: for functions that mostly copy, by the measurement at `MOSTLY_COPIED`; and if four limbs run in
-    lanes in a single call, for functions whose policy says so, by that at `FOUR_LIMBS`.
+    """Return whether samples of doubles are faster one by one, on processors of both makers and with both
+    compilers. This holds for functions that mostly copy, by the measurement at `MOSTLY_COPIED`. If four limbs
+    run in lanes in a single call, it also holds for functions whose policy says so, by the measurement at
+    `FOUR_LIMBS`.
     """
     declaration = function.declaration
     if not samples or not plan.kernels or declaration.scalar != DOUBLE:

@@ -1,8 +1,8 @@
 """Times of a call (ns) by form: the table by which forms are compared, with its measurements.
 
-Generated text is the same on every machine. So the table is a compromise between x86 processors of both
-makers and both compilers, and its times are those of no particular machine: only the comparison of two forms
-is used. Measured times of forms, by processor, are in `tests/emit/support_measurements.py`.
+Generated text is the same on every machine. The table is therefore a compromise between x86 processors of
+both makers and both compilers. Its times belong to no particular machine: only the comparison of two forms is
+used. Measured times of forms, by processor, are in `tests/emit/support_measurements.py`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ NEAR_CODE = 60_000
 
 Derivatives of forward dynamics of an arm (54 KB) and of quadrupeds (67 to 72 KB) take, in ns an operation,
 0.10 to 0.14 and 0.24 to 0.27 on a Xeon of 2023 (Emerald Rapids), 0.11 and 0.16 to 0.18 on Zen 4, 0.08 to 0.1
-and 0.16 to 0.17 on Zen 5, but 0.08 and 0.11 to 0.12 on the Xeon of the other figures, where those of HyQ
-under contact forces take 0.11 to 0.13 with 89 KB, 0.17 to 0.21 with 96 KB. In columns quadrupeds take 0.62 to
-0.9 of the time on the first, 0.89 on Zen 4 by clang, 1.3 on the last. TIAGo's derivatives of inverse dynamics
-(7,750 operations, some 110 KB) take 0.25. An exception: TIAGo's inverse of M in columns, 50 KB, 0.26.
+and 0.16 to 0.17 on Zen 5, but 0.08 and 0.11 to 0.12 on the Xeon of the other figures. On the latter,
+derivatives of HyQ under contact forces take 0.11 to 0.13 with 89 KB, 0.17 to 0.21 with 96 KB. In columns
+quadrupeds take 0.62 to 0.9 of the time on the Xeon of 2023, 0.89 on Zen 4 with clang, 1.3 on the other Xeon.
+TIAGo's derivatives of inverse dynamics (7,750 operations, some 110 KB) take 0.25. An exception: TIAGo's
+inverse of M in columns, 50 KB, 0.26.
 """
 
 STRAIGHT_LINE = "straight line"
@@ -57,25 +58,26 @@ RATES: Mapping[str, Rate] = {
     CLIMB: Rate(near=0.2, far=0.2),
     ROLLED: Rate(near=0.12, far=0.12),
 }
-"""Rates of all forms, by `Cost.operations`: one on a vector or a block counts as one.
+"""Rates of all forms, by `Cost.operations`: an operation on a vector or a block counts as one.
 
 On the Xeon straight-line code takes 0.11 to 0.15 ns on quadrupeds (gcc 0.15 to 0.24) and 0.23 to 0.27 on
 TIAGo and humanoids; windows 0.15 to 0.22 (gcc 0.15 to 0.43, the largest for the inverse of M of
-quadrupeds). On Zen 3, whose registers hold half as much, straight-line code takes 0.24 to 0.33, windows
-0.19 to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18
-(0.26 for TIAGo's inverse of M by clang), windows 0.09 to 0.17. Columns of an arm's inverse of M
-take no less than straight-line code of as many operations (on Zen 4 by gcc 1.17 of its time): some
-nanoseconds go into laying out the blocks. Columns whose code is far take less than straight-line code does:
-derivatives of forward dynamics of panda on a free root 0.1 on the Xeon and 0.16 on Zen 4, of humanoids on a
-fixed one 0.18 to 0.2 on both. Beside operations large ones take 0.1 to 0.38 ns a number on Zen 3,
-to 0.4 on Zen 4, to 0.14 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long
-as straight-line code of as many operations. Their loop takes 0.09 an operation on Zen 3 (two multiply-adds a
-cycle), 0.055 on a Xeon; products with M^-1 in windows take 0.08 to 0.1 there. Rolled code takes
-0.09 to 0.2 on Zen 4. Paths come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`: an
-operation of straight-line code near the core takes 0.76 to 0.91 of one of theirs, of far code 1.01 and 1.1 on
-Zen 4, 1.54 and 1.75 on the Xeon of 2023. These operations, and those there, were counted without sums along
-the tree and added results, 3 to 13 % of what loops execute; the rate is of all. A climb is compared with
-nothing.
+quadrupeds). On Zen 3, whose registers are half as long, straight-line code takes 0.24 to 0.33, windows 0.19
+to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18 (0.26 for
+TIAGo's inverse of M by clang), windows 0.09 to 0.17. Columns of an arm's inverse of M take no less than
+straight-line code of as many operations (on Zen 4 by gcc 1.17 of its time): some nanoseconds go into laying
+out the blocks. Columns whose code is in far caches take less time than straight-line code does: derivatives
+of forward dynamics of panda on a free root 0.1 on the Xeon and 0.16 on Zen 4, of humanoids on a fixed root
+0.18 to 0.2 on both. Besides the operations, large systems of columns take 0.1 to 0.38 ns for each number on
+Zen 3, to 0.4 on Zen 4, to 0.14 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times
+as long as straight-line code of as many operations. Their loop takes 0.09 an operation on Zen 3 (two
+multiply-adds a cycle), 0.055 on a Xeon; products with M^-1 in windows take 0.08 to 0.1 there. Rolled code
+takes 0.09 to 0.2 on Zen 4. Paths come from the times at `rbdc.planning.policy.TRIED_SECOND_ORDER`: an
+operation of straight-line code takes 0.76 to 0.91 of the time of an operation of paths if the code is near
+the core, and if it is far 1.01 and 1.1 on Zen 4, 1.54 and 1.75 on the Xeon of 2023. In these measurements,
+and in those at `TRIED_SECOND_ORDER`, operations were counted without sums along the tree and added results,
+which are 3 to 13 % of the executed operations; the rate applies to all operations. A climb is compared with
+no other form.
 """
 
 

@@ -75,18 +75,20 @@ class Candidate:
 
     @property
     def work(self) -> float:
-        """Work of a single call, in operations of other methods."""
+        """Work of a single call, in equivalent operations of the other methods."""
         return WORK_OF_METHODS.get(self.method, 1.0) * cost(self.first).weight
 
     @property
     def kernels(self) -> list[Program]:
-        """Programs for one sample; of two the first omits the optional inputs."""
+        """Programs for one sample; if there are two, the first omits the optional inputs."""
         split = self.function.declaration.optional and self.first is not self.whole
         return [self.first, self.whole] if split else [self.first]
 
     @property
     def samples(self) -> list[Program]:
-        """Programs for several samples, one in each lane; of two the first omits the optional inputs."""
+        """Programs for several samples, one in each lane; if there are two, the first omits the optional
+        inputs.
+        """
         return [self.without, self.whole] if self._saves(WORTH_A_FORM) else [self.whole]
 
     def _saves(self, part: float) -> bool:
@@ -111,7 +113,9 @@ def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
 
 
 def of_samples(found: Sequence[Candidate]) -> list[Program]:
-    """Return the scalar programs for several samples, by the method with the least work there."""
+    """Return the scalar programs for several samples, by the method with the least work for several
+    samples.
+    """
     return min((candidate.samples for candidate in found), key=lambda samples: cost(samples[0]).weight)
 
 

@@ -57,7 +57,8 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
     """Map a permutation of bodies to forces of contacts and joint accelerations, and their weights.
 
-    Elimination contact by contact hides that these are exchanged.
+    The exchange of contacts is not visible in the program, because contacts are eliminated one after the
+    other.
     """
     if not rows:
         return {}

@@ -198,8 +198,8 @@ def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool)
 
 
 def _check_rows(model: Problem, name: str) -> None:
-    """Raise UnsupportedError for more rows of contacts than a function that solves for their forces
-    unrolls.
+    """Raise UnsupportedError if there are more rows of contacts than a function that solves for contact
+    forces can unroll.
     """
     rows = total_rows(model)
     if rows > MAXIMUM_ROWS:
@@ -235,8 +235,8 @@ def least_time(plans: Iterable[Plan]) -> Plan | None:
 
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = UNTOLD) -> Plan:
     """Return the plan in the chosen form. Without a choice, return the fastest plan among those that the
-    style allows: loops over bodies for `rolled`; for `auto` instead of more than `WORTH_ROLLING` operations,
-    or if there is no other.
+    style allows: loops over bodies for `rolled`; for `auto` loops over bodies if straight-line code has more
+    than `WORTH_ROLLING` operations, or if there is no other plan.
     """
     if choice.form is not None:
         return _in_form(subject, choice.form, choice.place)

@@ -22,8 +22,8 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """Return the outputs of several functions, from the inputs that each takes by name; in lanes if all of
-    them are.
+    """Return the outputs of several functions, from the inputs that each takes by name. The result is in
+    lanes if all functions are.
     """
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
@@ -41,8 +41,8 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
     their outputs.
 
     names: functions; a function of a frame as `function@frame` or `function@frame@reference` (default LOCAL).
-        Its methods are all combinations of those of the functions, on a joint-space model that all of them
-        support. Outputs whose name occurs twice are prefixed with their function's name.
+        The methods of the fused function are all combinations of the methods of its parts, on a joint-space
+        model that all parts support. Outputs whose name occurs twice are prefixed with their function's name.
 
     Raises OptionError for fewer than two functions, unknown or repeated ones, and frames that are missing or
     unknown.
@@ -70,7 +70,7 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
 def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
     """Return the functions for these groups of `fuse`, by name.
 
-    Raises OptionError for two with one name, and the errors of `fused`.
+    Raises OptionError for two fused functions with the same name, and the errors of `fused`.
     """
     made = [fused(model, group) for group in groups]
     by_name = {function.name: function for function in made}

@@ -13,7 +13,7 @@ from rbdc.spatial import Scalar
 
 
 def signs_of(bodies: Sequence[Body], given: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
-    """Return the signs of joints by entry of q and of v, where they are not +1. `given`: signs by body."""
+    """Return the signs of joints that are not +1, by entry of q and of v. `given`: signs by body."""
     found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
         "q": {bodies[index].index_q: sign for index, sign in found.items()},
@@ -22,7 +22,7 @@ def signs_of(bodies: Sequence[Body], given: Mapping[int, Scalar]) -> dict[str, d
 
 
 def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scalar]:
-    """Return entries over the joints times the signs of these."""
+    """Return entries over the joints times the signs of the joints."""
     return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
 
 

@@ -50,7 +50,7 @@ class LaneBody(JointSpaceBody):
     contacts: tuple[tuple[Placement, Placement], ...] = ()
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Return the frame of a contact, by the constants."""
+        """Return the frame of a contact from the constants."""
         return next(own for described, own in self.contacts if described == placement)
 
 
@@ -167,7 +167,7 @@ def evaluated(
     """Return the outputs of a function by name, for the joints' own directions, with these scalars as the
     limbs' constants.
 
-    Test: with `limbs.numbers` they equal those of the references, on random descriptions with noise.
+    Test: with `limbs.numbers` the outputs equal those of the references, on random descriptions with noise.
     """
     signs = signs_of(limbs.model.bodies, {index: sign for index, (sign, *_) in scalars.items()})
     inputs = {
@@ -184,7 +184,7 @@ def evaluated(
 
 
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
-    """Return the model with the limbs' bodies by their scalars."""
+    """Return the model in which the constants of the limbs' bodies are these scalars."""
     bodies = list(limbs.model.bodies)
     for index, (_, *values) in scalars.items():
         row, described = iter(values), contacts_of(limbs.model, index)

@@ -20,7 +20,7 @@ from rbdc.planning.windows.layout import WindowLayout
 
 @dataclass(frozen=True)
 class StraightLine:
-    """The method of a function and its programs; of two the first omits the optional inputs."""
+    """The method of a function and its programs; if there are two, the first omits the optional inputs."""
 
     method: str
     kernels: tuple[Program, ...]
@@ -135,11 +135,11 @@ class Plan:
 class BatchPlan:
     """The computation of several samples; by default a plain loop, printed beside the function.
 
-    samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
-        input; for a function of a frame the steps of its climb.
+    samples: scalar programs of a kernel with one sample in each lane, if there are two, the first without the
+        optional input; for a function of a frame the steps of its climb.
     one_by_one: whether the batch is a loop nevertheless, and the kernel is for blocks in lanes only.
     widths: samples side by side in a kernel, by register size (bytes) (`ScalarType.widths`); for a function
-        of a frame those of a block.
+        of a frame the samples of a block.
     """
 
     samples: tuple[Program, ...] = ()
@@ -149,7 +149,7 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class FormChoice:
-    """A choice that replaces planning's own; None keeps planning's.
+    """A choice that replaces the choice of planning; None keeps it.
 
     form: form of a call for one sample.
     lanes: samples side by side in a batch of rows, 1 for one by one.

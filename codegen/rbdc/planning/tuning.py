@@ -1,5 +1,5 @@
 """Tunings: the form of each function, its compiler and the number of samples of its batch side by side.
-Measured times replace the table of `rbdc.planning.calibration`. Also the file that keeps them.
+Measured times replace the table of `rbdc.planning.calibration`. A file keeps the tuning.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ FILE = "tuning.json"
 SINGLE, BATCH, BLOCKS = "single", "batch", "blocks"
 KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
 """Kinds of calls, each with the word for the choice: the form of the C for one sample; the samples side by
-side of a batch of rows, 1 for one by one; and those of a batch in blocks, which memory stores side by side.
-Both batches share one kernel.
+side of a batch of rows, 1 for one by one; and the samples side by side of a batch in blocks, whose samples
+memory stores side by side. Both batches share one kernel.
 """
 
 
@@ -76,8 +76,8 @@ class Decision:
     place: str = field(default="", compare=False)
 
     def nanoseconds(self, way: TunedWay) -> float | None:
-        """Return the time of a choice (ns), the geometric mean over processors; None if one did not measure
-        it.
+        """Return the time of a choice (ns), the geometric mean over processors; None if one of the processors
+        did not measure it.
         """
         times = [timing.nanoseconds for timing in self.measured if timing.way == way]
         processors = {timing.processor for timing in self.measured}
@@ -85,7 +85,7 @@ class Decision:
 
     @property
     def gain(self) -> float | None:
-        """Time of the default over that of the choice."""
+        """Time of the default divided by the time of the choice."""
         before, after = self.nanoseconds(self.default), self.nanoseconds(self.way)
         return None if before is None or after is None else before / after
 
@@ -115,7 +115,7 @@ class Tuning:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions that it decides on."""
+        """The functions for which the tuning has a decision."""
         return tuple(dict.fromkeys(name for kind in KINDS for name in self.decisions[kind]))
 
     def all(self) -> list[Decision]:

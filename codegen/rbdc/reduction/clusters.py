@@ -2,7 +2,7 @@
 
 A cluster's joints are traced over the motor's range, from the closed configuration nearest to the neutral
 one. Polynomials through the results start the Newton steps that close the loops to rounding everywhere in the
-range. If linear laws close them, joints follow linearly.
+range. If linear laws close the loops, joints follow linearly.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ DEGREES, MOST_STEPS = range(1, 10), 6
 ERROR = 1e-13
 """Largest error of a closed loop (m, rad)."""
 SINGULAR = 1e-3
-"""Determinant of the followers' Jacobian, in parts of the largest in the range, below which it is
-singular.
+"""Determinant below which the followers' Jacobian is singular, relative to the largest determinant in the
+range.
 """
 _HOLD = "or leave out `loops='reduce'`"
 
@@ -207,11 +207,10 @@ def _singular(body: Body, where: str = "") -> _NotReduced:
 
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
     """Return the motor's and the followers' coordinates in a closed configuration from which the range is
-    traced. It is the one nearest to the neutral configuration, among those reached from there and from some
-    around it.
-
-    If it is singular, as for a stretched parallelogram, or outside the range, the motor is held at the
-    nearest place in its range, and the followers are the nearest that close the loops there.
+    traced. This is the closed configuration nearest to the neutral one, among those reached from the neutral
+    configuration and from some around it. If it is singular, as for a stretched parallelogram, or outside the
+    range, the motor is held at the nearest place in its range, and the followers take the nearest coordinates
+    that close the loops there.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]

@@ -16,9 +16,11 @@ from rbdc.spatial import Placement, Scalar, Vector3
 class Constants:
     """Numbers of each row and lane by name; names whose numbers are all zero are left out.
 
-    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0. p_x .. p_z: its origin (m). h_x ..
-    h_z: first moment (kg m). k_xx .. k_zz: second moments (kg m^2). mass (kg). s_0 .. s_5: s there, times the
-    multiplier for a joint that follows another. own_x_x .. own_p_z: axes and origin of the joint's frame in
+    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0. p_x .. p_z: origin of the joint's
+    frame (m). h_x ..
+    h_z: first moment (kg m). k_xx .. k_zz: second moments (kg m^2). mass (kg). s_0 .. s_5: s in the joint's
+        frame, times the multiplier for a joint that follows another. own_x_x .. own_p_z: axes and origin of
+        the joint's frame in
     the body's own. The frame of a joint with several degrees of freedom is filled in at run time.
 
     origin: origin of everything, in the frame that carries the first bodies.
@@ -55,7 +57,9 @@ _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """Return the constants of a model that suits windows. moving: include those of external forces."""
+    """Return the constants of a model that suits windows. moving: include the constants for external
+    forces.
+    """
     small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))

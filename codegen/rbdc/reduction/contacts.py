@@ -63,8 +63,8 @@ def with_frames_of_forces(model: Problem, external: str | None, contact: str | N
 
 
 def _world_aligned(model: Problem) -> Problem:
-    """Return the problem with rows of contacts along the world's axes, and a note on each loop that keeps its
-    own.
+    """Return the problem with rows of contacts along the world's axes, and a note on each loop that keeps the
+    axes of its frames.
     """
     if not model.contacts:
         raise UnsupportedError(

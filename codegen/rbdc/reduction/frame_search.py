@@ -18,7 +18,7 @@ from rbdc.reduction.z_axes import largest, reframed
 from rbdc.spatial import Placement, Vector3
 
 FARTHEST = 2.0
-"""Largest translation of a frame, in parts of the robot's longest offset: nearly parallel axes meet
+"""Largest translation of a frame, relative to the robot's longest offset: nearly parallel axes meet
 kilometres away, which would lose digits.
 """
 
@@ -27,9 +27,9 @@ def work_of(body: JointSpaceBody) -> int:
     """Return the work that a body causes in the recursions, from its nonzero constants. A root rotates about
     one axis and passes nothing on, so its constants count half.
 
-    The weights are about half of the operations of each constant in twice inverse dynamics and once composing
-    inertias. Counting the operations themselves chose frames of as much work for every robot in
-    `rbdc.robots`, except for TIAGo if frames do not slide (0.998).
+    The weight of a constant is about half of the operations that it causes in two evaluations of inverse
+    dynamics and one composition of inertias. Counting the operations themselves led to frames with the same
+    work for every robot in `rbdc.robots`, except for TIAGo if frames do not slide (0.998).
     """
     first, second, offset = (
         sum(float(x) != 0.0 for x in part.scalars())
@@ -91,8 +91,8 @@ def _improve(
 def _runs(
     bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
 ) -> list[dict[int, int]]:
-    """Return the link alone, with its children on parallel axes, with theirs, and so on: 1 for each link, or
-    -1 if its axis is reversed.
+    """Return the link alone, then with its children on parallel axes, then with their children on parallel
+    axes, and so on: 1 for each link, or -1 if its axis is reversed.
     """
     runs = [{index: 1}]
     last = {index: 1}

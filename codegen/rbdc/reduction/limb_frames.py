@@ -1,4 +1,5 @@
-"""Frames of identical limbs: those of the other limbs of a group are chosen like those of the first.
+"""Frames of identical limbs: the frames of the other limbs of a group are chosen like those of the first
+limb.
 
 Each link's frame may be rotated by quarter turns about z and turned over, which reverses its joint. So the
 constants of all limbs have their zeros in the same places, and few differ in sign.
@@ -18,13 +19,14 @@ from rbdc.spatial import Placement, Rotation, Vector3
 from rbdc.spatial.vectors import AXES
 
 OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 1.5, 0.05
-"""Cost of a constant that is zero in one limb only, of another theta, of a reversed joint, of another sine or
-cosine of a fixed angle, of any other number.
+"""Costs of differences between limbs: of a constant that is zero in one limb only, of a different theta, of a
+reversed joint, of a different sine or cosine of a fixed angle, of any other different number.
 
 A reversed joint and a sign of a fixed angle cost multiplications wherever the joint or the angle occurs;
-different numbers in lanes cost nothing. Operations with these costs, and with an earlier choice body by body
-that counted numbers as signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea
-1681 and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12421.
+different numbers in lanes cost nothing. Operations with these costs, and with an earlier choice that went
+body by body and counted different numbers like different signs: HyQ's rnea 477 and 490, M 217 and 234, aba
+992 and 1019, derivatives of rnea 1681 and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378,
+12063 and 12421.
 """
 
 
@@ -33,7 +35,8 @@ _TURNS = tuple(
     for over in (Rotation.from_z_to(z) for z in (AXES[2], -AXES[2]))
     for turn in (about_z(quarter * math.pi / 2.0, 0.0).compose(over) for quarter in range(4))
 )
-"""The rotations of a frame: about z, none first, and the same turned over."""
+"""The rotations of a frame: about z, beginning with none; then the same rotations of the frame turned over.
+"""
 _OVER = 4
 """Index of the first rotation that turns the frame over."""
 
@@ -50,7 +53,9 @@ def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSp
     least: dict[tuple[int, int], tuple[float, int]] = {}
 
     def cost(index: int, above: int, turn: int) -> float:
-        """Return the least cost of a subtree by the rotations of its root and of the link that carries it."""
+        """Return the least cost of a subtree for given rotations of its root and of the link that
+        carries it.
+        """
         total = sum(least[child, turn][0] for child in model.children(index))
         if index in like:
             turned = reframed(model.bodies[index], _TURNS[above], _TURNS[turn])

@@ -1,7 +1,8 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
 Subtrees are isomorphic if their trees have joints of the same kinds. Four such siblings form a group of four
-lanes, two a group of two. Groups within the limbs of a group (fingers of arms) can run side by side for all
+lanes, two siblings a group of two. Groups within the limbs of a group (fingers of arms) can run side by side
+for all
 limbs: two fingers of two arms in four lanes. `rbdc.reduction.limb_frames` makes their frames alike.
 """
 
@@ -18,8 +19,8 @@ from rbdc.spatial.axis_rotations import AxisRotation
 
 LANES = (4, 2)
 """Sizes of groups, larger first; groups within groups have at most the largest number of lanes together. With
-registers of four doubles (AVX2), gcc's code for eight lanes takes up to twice the time of four; with
-registers of eight, up to a seventh less.
+registers of four doubles (AVX2), gcc's code for eight lanes takes up to twice the time of its code for four
+lanes; with registers of eight doubles, it takes up to a seventh less.
 """
 
 Signature = tuple[object, ...]

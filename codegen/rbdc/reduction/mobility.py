@@ -28,8 +28,8 @@ STEPS = 60
 CLOSED = 1e-7
 """Error (m, rad) below which a loop is closed."""
 RANK = 1e-6
-"""Singular value, in parts of the largest, below which a row is redundant: descriptions give axes to about
-six digits.
+"""Singular value, relative to the largest one, below which a row is redundant: descriptions give axes to
+about six digits.
 """
 
 
@@ -84,8 +84,8 @@ def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
 def _redundant_note(contact: Contact) -> Note:
     return Note(
         f'contact "{shown(contact.name)}": rows depend on those of other contacts, or nothing moves along '
-        "them, so functions that solve for forces need mu; one surface for the points of a body holds the "
-        "same without",
+        "these rows, so functions that solve for forces need mu; one surface in place of the points of a "
+        "body needs no mu",
         effect=Effect.ASKED,
     )
 

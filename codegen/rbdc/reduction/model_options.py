@@ -12,7 +12,7 @@ from rbdc.model.options import ModelOptions
 from rbdc.option_fields import options_of
 
 _BY_NAME = ("armature", "lock")
-"""Options of single joints: those of a model are kept if others are passed beside it."""
+"""Options of single joints: the model's values are kept if values for other joints are passed beside it."""
 _OF_READING = ("xacro_arguments", "package_path")
 """Options that only apply when a file is read."""
 
@@ -48,7 +48,9 @@ def under(given: Model, options: ModelOptions) -> Problem:
 
 
 def held_options(model: Problem) -> dict[str, Any]:
-    """Return the options of its model by field; None where a model that was not assembled does not know."""
+    """Return the options of the problem's model by field; None for options that are unknown because the model
+    was not assembled.
+    """
     if model.assembly is not None:
         held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
     else:

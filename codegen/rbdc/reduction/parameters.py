@@ -1,8 +1,8 @@
 """Run-time inertial parameters: of some moving bodies, and of payloads at frames.
 
 A row has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about
-the origin of the body's frame or of the payload's. Dynamics are linear in them. So the constant part of a
-model is treated alone, and the rest is added.
+the origin of the body's frame or of the payload's. Dynamics are linear in these numbers. The constant part of
+a model is therefore reduced alone, and the run-time part is added afterwards.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ INERTIAL = Reading(_links, "inertial[@LINK,...]", record=lambda links: list(link
 
 def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:
     """Return the problem whose functions take the parameters of some moving bodies (() for all, None for
-    none) and of payloads at some frames; without either it is returned unchanged. Raises OptionError for
-    names that do not exist or do not move.
+    none) and of payloads at some frames. Without bodies and payloads the problem is returned unchanged.
+    Raises OptionError for names that do not exist or do not move.
     """
     if bodies is None and not payloads:
         return model

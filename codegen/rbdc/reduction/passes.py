@@ -23,9 +23,9 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf
     to root.
 
-    For a revolute axis z: m = h_z = K_zz = 0. For a prismatic one: K = 0. A spherical joint loses m, a planar
-    one K_nn of its normal n if that is z. The part that would go to the world is the model's `resting`;
-    nothing leaves a free-flyer.
+    For a revolute axis z: m = h_z = K_zz = 0. For a prismatic axis: K = 0. A spherical joint loses m, a
+    planar joint K_nn of its normal n if the normal is z. The part that would go to the world is the model's
+    `resting`; nothing leaves a free-flyer.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
@@ -40,7 +40,8 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
 
 @dataclass(frozen=True)
 class ModelPass:
-    """A pure function to a joint-space model of the same functions, with its effect in words.
+    """A pass to a joint-space model with the same values of all functions, with its effect in words. It is a
+    pure function.
 
     The first pass takes the described model, each other one the result of the one before.
     """

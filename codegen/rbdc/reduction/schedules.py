@@ -210,7 +210,7 @@ class Window:
 
     column: the first column.
     tiles: rows with nonzero entries.
-    empty: rows without.
+    empty: rows without nonzero entries.
     """
 
     column: int

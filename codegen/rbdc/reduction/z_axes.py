@@ -86,10 +86,10 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi];
     gamma is 0 for parallel axes.
 
-    For nearly parallel axes gamma follows from the small components of the axis and is uncertain by their
-    rounding over sin(alpha). theta compensates, from numbers that are accurate for all alpha. For axes less
-    than a right angle apart, gamma + theta follows from (1 + cos alpha) times its cosine and sine; beyond,
-    gamma - theta follows from (1 - cos alpha) times its cosine and sine.
+    For nearly parallel axes gamma follows from the small components of the axis. Its error is their rounding
+    error divided by sin(alpha). theta compensates, from numbers that are accurate for all alpha. For axes
+    less than a right angle apart, gamma + theta follows from (1 + cos alpha) times its cosine and sine;
+    beyond, gamma - theta follows from (1 - cos alpha) times its cosine and sine.
     """
     x, y, z = rotation.x, rotation.y, rotation.z
     sine = math.hypot(z.x, z.y)

@@ -122,7 +122,7 @@ def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -
 
 
 WRONG = 1e-8
-"""Bound of a method's error relative to the sample's largest entry, beyond which the result is wrong."""
+"""Largest error of a method relative to the sample's largest entry; a result with a larger error is wrong."""
 WRONG_NUMERICAL = 1e-2
 """Bound of the error of finite differences."""
 
@@ -165,14 +165,16 @@ def _root_mean_square(x: Array) -> float:
 
 
 LAST_BIT = np.pi * 2.0**-52
-"""Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known better."""
+"""Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known more
+precisely.
+"""
 
 
 def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
     """Return the change of each entry of the results (samples, size) when the last bit of each coordinate
     changes.
 
-    Cancelling terms cause such differences. No method can avoid them.
+    Cancelling terms cause such differences, which no method can avoid.
     """
     moved = {name: x.copy() for name, x in inputs.items()}
     euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]

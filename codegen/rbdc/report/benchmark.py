@@ -102,7 +102,7 @@ SUITE: dict[str, tuple[str, str | None]] = {
 class Entrant:
     """A robot of the benchmark.
 
-    description: its file, None if there is none.
+    description: file of the robot, None without one.
     reason: why there is no file.
     stands_for: the name in `SUITE` with which the label begins.
     """

@@ -2,7 +2,7 @@
 
 It also compares families of mechanisms of many sizes: serial chains, and trees with a branching factor.
 Reports of families say how figures grow with the size (exponents) and at which sizes another method becomes
-faster.
+the faster one.
 """
 
 from __future__ import annotations
@@ -210,8 +210,8 @@ def _left(elapsed: float, done: float, total: float) -> str:
 
 
 def _kept(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the report of a function for one mechanism: its methods by name, with only the least of their
-    times.
+    """Return the report of a function for one mechanism: its methods by name, with only the least time of
+    each.
     """
     methods = {m["method"]: {**m, "nanoseconds": m["nanoseconds"]["minimum"]} for m in function["methods"]}
     return {"methods": methods, "absent": function["absent"]}

@@ -34,7 +34,7 @@ from rbdc.report.options import CompareOptions
 
 WRONG_CHOICE = 1.5
 """A chosen form that takes more than this many times as long as the fastest is a wrong choice. One table
-serves all processors and cannot do better on each; `--tune` does.
+serves all processors, so its choices cannot be the best on each of them; `--tune` measures each.
 """
 
 
@@ -91,8 +91,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each robot on what a tuning would gain: the times of the chosen forms by the
-    first compiler over the fastest of all.
+    """Return a sentence for each robot on what a tuning would gain: the times of the chosen forms with the
+    first compiler, divided by the least times of all forms and compilers.
     """
     found = []
     for robot, of_robot in groupby(rows, itemgetter("robot")):
@@ -172,7 +172,7 @@ def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     largest entry of all outputs of the sample.
 
     An output that nearly vanishes beside M^-1 is a difference of large numbers in every form. Its entries are
-    therefore not scaled by themselves.
+    therefore not scaled by its own largest entry.
     """
     found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
     largest = np.max(np.abs(right), axis=1, initial=0.0)

@@ -20,7 +20,7 @@ PEERS = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad", CASADI: "ad"}
 library of its pip package, CppADCodeGen through Pinocchio, and CasADi.
 """
 NOT_ASKED = "not asked for"
-"""Reason of the absence of a peer that the options leave out."""
+"""Reason for the absence of a peer that the options leave out."""
 PEER = "peer"
 """Word of --methods for every method of the peers."""
 LOOPS = "loops"
@@ -74,8 +74,8 @@ class CompareOptions(BuildOptions):
     also: further compilers, for the generated method alone.
     given_up: functions and methods that exceeded the limit for smaller mechanisms.
     batch: largest batch, None for no batches.
-    every_form: include the straight-line code of every algorithm of the catalogue, that of the generated
-        method too.
+    every_form: include the straight-line code of every algorithm of the catalogue, including that of the
+        generated method.
     """
 
     functions: Option[tuple[str, ...] | None] = Option(
@@ -90,15 +90,15 @@ class CompareOptions(BuildOptions):
     peers: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
         USUAL_PEERS,
-        "Whom to measure against; absent ones are named. pinocchio is the library of its pip package; "
-        "pinocchio-native its best builds, which take minutes to compile, once.",
+        "Peers to measure; absent ones are named. pinocchio is the library of the pip package; "
+        "pinocchio-native are the best builds from its headers, which take minutes to compile, once.",
     )
-    samples: Option[int] = Option(COUNT, 256, "Different inputs, cycled while timing.")
-    checked: Option[int] = Option(COUNT, 8, "How many of them are compared with the reference.")
+    samples: Option[int] = Option(COUNT, 256, "Number of different inputs, used in turn while timing.")
+    checked: Option[int] = Option(COUNT, 8, "Number of inputs that are compared with the reference.")
     seconds: Option[float] = Option(
         within(float_info.min, inf, "give a time above 0"),
         1.5,
-        "Timing of each function, all its methods together, about.",
+        "Approximate time of measuring each function, for all its methods together (s).",
     )
     references: Option[tuple[UserReference, ...]] = Option(
         each(Reading(_user_reference, ""), "[NAME=]FILE:FUNCTION"),
@@ -110,8 +110,8 @@ class CompareOptions(BuildOptions):
     limit: Option[float | None] = Option(
         within(float_info.min, inf, "give a time above 0"),
         None,
-        "Seconds for tracing a method, for compiling a file of it, and for a function's reference, each. "
-        "Methods beyond are named, and straight-line code has no other limit of size.",
+        "Limit in seconds, each for tracing a method, for compiling one of its files, and for a function's "
+        "reference. Methods that exceed it are named, and straight-line code has no other limit of size.",
         "--limit",
     )
     at_rest: bool = False

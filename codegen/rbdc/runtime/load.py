@@ -30,7 +30,9 @@ _LOCK = threading.RLock()  # another thread must not see a module that is not fu
 
 _RESTORING = threading.Lock()
 _RESTORED: dict[tuple[str, str], Any] = {}
-"""Modules of handles, by folder and identity. A worker loads each once, even if the folder goes."""
+"""Modules of handles, by folder and identity. A worker loads each module once, even if the folder is removed
+later.
+"""
 
 _SECTIONS = {1: "32xI10xHH", 2: "40xQ10xHH"}
 """Layout of an ELF header, with addresses of 4 and of 8 bytes: offset of the section table, which linkers put
@@ -75,8 +77,8 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
 
 
 def _remedy(given: str) -> str:
-    """Return the call that builds a package from a path that has none: a description, a robot's name, or a
-    folder.
+    """Return the call that builds a package from a path that is no package: a description, a robot's name, or
+    a folder.
     """
     path = Path(given)
     if len(path.parts) == 1 or path.suffix:
@@ -94,8 +96,8 @@ def _forget(name: str) -> None:
 def _spelled(extension: Path, bits: bytes) -> str:
     """Return a path that differs for each build: one more "./" or "/" before the file's name for each bit.
 
-    The dynamic linker takes a path that it has loaded before for the same library, even if the file has
-    changed: after a rebuild in place the old code would run on. A new spelling makes the linker look at the
+    The dynamic linker assumes that a path that it has loaded before is the same library, even if the file has
+    changed: after a rebuild in place the old code would run. A new spelling makes the linker look at the
     file.
     """
     padding = "".join("./" if byte >> bit & 1 else "/" for byte in bits for bit in range(8))

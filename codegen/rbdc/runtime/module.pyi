@@ -792,7 +792,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
-            other: likewise, the frame that it is relative to
+            other: the frame that `frame` is relative to, by name or index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)

@@ -1,8 +1,8 @@
 """Recorded scalars: values that remember the operations which computed them.
 
 The gradient of a weighted sum of results by all inputs then takes a small multiple of the operations of the
-results. Linnainmaa (1970); the bar for an adjoint is Griewank's. An algorithm over abstract scalars runs over
-these unchanged, forwards; `Tape.adjoints` goes back over its operations.
+results. Linnainmaa (1970); the bar for an adjoint is Griewank's. An algorithm over abstract scalars runs
+forwards over recorded scalars without changes; `Tape.adjoints` then goes back over its operations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Bar: TypeAlias = Callable[[Scalar], Scalar]
 class Recorded:
     """A scalar on a tape; numbers and other scalars beside it are constants.
 
-    It has no `atan2` and no comparison, which no recursion of dynamics needs.
+    Recorded scalars have no `atan2` and no comparison, because no recursion of dynamics needs these.
     """
 
     __slots__ = ("index", "tape", "value")
@@ -75,7 +75,7 @@ class Recorded:
 
 
 class Tape:
-    """A record of operations: for each value its operands, with its derivatives by them."""
+    """A record of operations: for each value its operands, and the derivatives of the value by these."""
 
     def __init__(self) -> None:
         self._sources: list[list[tuple[int, Scalar]]] = []
@@ -86,7 +86,7 @@ class Tape:
         return [self.computed(value) for value in values]
 
     def computed(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
-        """Return a value with its derivatives by others, of which constants are dropped."""
+        """Return a value with its derivatives by other values; constants are dropped."""
         self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
         return Recorded(value, self, len(self._sources) - 1)
 

@@ -22,8 +22,8 @@ class AxisRotation(AnyRotation):
     s: Scalar
 
     def is_identity(self) -> bool:
-        """Return whether it turns nothing. A cosine of 1 does not suffice, since that of a tiny angle rounds
-        to 1.
+        """Return whether the rotation is the identity. A cosine of 1 does not suffice, because the cosine of
+        a tiny angle rounds to 1.
         """
         return isinstance(self.c, float) and isinstance(self.s, float) and (self.c, self.s) == (1.0, 0.0)
 
@@ -86,8 +86,8 @@ class AxisRotation(AnyRotation):
 
 
 MOST_STEPS = 6
-"""Rotations about axes up to which a product of them is left as it is: more take longer one by one than their
-matrix does, and grow along the path.
+"""Largest number of rotations about axes that stay a product: longer products take more operations than a
+matrix, and grow along the path.
 """
 
 
@@ -118,8 +118,8 @@ class RotationProduct(AnyRotation):
         return a
 
     def compose(self, other: AnyRotation) -> AnyRotation:
-        """Return R other. For two products it is the steps of both, with neighbours about one axis merged;
-        otherwise a matrix, column by column.
+        """Return R other. For two products, the result is a product with the steps of both, in which
+        neighbours about the same axis are merged. Otherwise it is a matrix, computed column by column.
         """
         if not isinstance(other, RotationProduct):
             return AnyRotation.compose(self, other)

@@ -97,8 +97,8 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """Return the inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in frame
-        axes.
+        """Return the inertia from mass (kg), centre of mass (m) and inertia about the centre of mass (kg
+        m^2), in frame axes.
         """
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))

@@ -1,9 +1,9 @@
 """Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at
 the identity.
 
-The functions of the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t:
-`_exponential` and `_logarithm`. They are written here with sines and roots, near zero with Taylor series.
-Generated code has polynomials for them (`rbdc.emit.c.polynomials`).
+They need a few ratios such as sin(t/2)/t, which are even functions of the angle t: `_exponential` and
+`_logarithm`. These ratios are computed here with sines and roots, near zero with Taylor series. Generated
+code uses polynomials instead (`rbdc.emit.c.polynomials`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, polynomial, s
 from rbdc.spatial.vectors import Vector3
 
 SMALL_SQUARED_ANGLE = 1e-3
-"""Below it the truncated series are exact to rounding (first dropped term t^8/9! < 1e-17 there)."""
+"""Below this value the truncated series are exact to rounding: the first dropped term t^8/9! is less than
+1e-17.
+"""
 
 _NEGLIGIBLE = 1e-30
-"""Beside a squared angle or sine: ratios such as sin(t)/t are even functions, which it changes by less than
-rounding, and not 0/0.
+"""Added to a squared angle or sine. It changes ratios such as sin(t)/t, which are even functions, by less
+than rounding, and avoids 0/0.
 """
 
 
 def _length(squared: Scalar) -> Scalar:
-    """Return the square root, a tiny positive number for zero, so that it can divide."""
+    """Return the square root; for zero a tiny positive number, by which other code can divide."""
     return sqrt(squared + _NEGLIGIBLE)
 
 
@@ -72,8 +74,8 @@ def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
 def quaternion_of(rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     """Return a unit quaternion of a rotation matrix, one of two, for any angle.
 
-    Of four formulas it takes one that does not divide by a small number (Day, Converting a Rotation Matrix to
-    a Quaternion, 2014).
+    The function uses the one of four formulas that does not divide by a small number (Day, Converting a
+    Rotation Matrix to a Quaternion, 2014).
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
     by_x = [1.0 + xx - yy - zz, yx + xy, xz + zx, zy - yz]
@@ -119,9 +121,7 @@ def exponential(w: Vector3) -> Exponential:
 
 
 def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
-    """Return q exp(w), normalised; of the two quaternions the one on the side of q (Pinocchio's
-    choice too).
-    """
+    """Return q exp(w), normalised; of the two quaternions, the one on the side of q, as in Pinocchio."""
     return multiply(normalized(q), turn.quaternion())
 
 

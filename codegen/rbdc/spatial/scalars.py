@@ -33,15 +33,17 @@ def is_zero(x: Scalar) -> bool:
 
 
 def _is_row(x: Scalar) -> bool:
-    """Return whether x is an array of scalars that are not numbers; functions are applied to each of them."""
+    """Return whether x is an array of scalars that are not numbers; functions are applied to each of these
+    scalars.
+    """
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _computing(operation: str, given: Sequence[Scalar]) -> Scalar:
     """Return the scalar that carries out an operation on some scalars; None if they are all numbers.
 
-    It is a symbolic scalar or, if there are any, the dual number of the highest level; to it all others are
-    values.
+    This is a symbolic scalar or, if there are dual numbers, the dual number of the highest level. It treats
+    all others as values.
     """
     able = (x for x in given if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)

@@ -1,8 +1,8 @@
 """Power series of time, cut off: a scalar and its derivatives along a motion, which every operation carries
 along. Griewank and Walther, Evaluating Derivatives, section 13.2.
 
-An algorithm that runs over abstract scalars runs over these as it is. The work grows with the square of the
-number of terms.
+An algorithm over abstract scalars runs over power series without changes. The work grows with the square of
+the number of terms.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rbdc.spatial.scalars import Scalar, cos, is_zero, sin, sqrt, where_less
 
 
 class Series:
-    """x_0 + x_1 t + x_2 t^2 + ..., as far as it is known; numbers beside it are constants.
+    """x_0 + x_1 t + x_2 t^2 + ..., up to the last known term; other numbers in operations are constants.
 
-    terms: its coefficients: derivatives divided by factorials. level: as in `rbdc.spatial.tangent`.
+    terms: coefficients: derivatives divided by factorials. level: as in `rbdc.spatial.tangent`.
     """
 
     __slots__ = ("terms",)
@@ -100,7 +100,7 @@ def terms_of(x: Scalar, count: int) -> list[Scalar]:
 
 
 def length_of(x: Scalar) -> int:
-    """Return the number of terms of a series; one of a constant."""
+    """Return the number of terms of a series; 1 for a constant."""
     return len(x.terms) if type(x) is Series else 1
 
 

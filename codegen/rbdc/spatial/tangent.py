@@ -1,7 +1,7 @@
 """Dual numbers: a value and its rate in one direction, which every operation carries along. Clifford (1873).
 
-An algorithm over abstract scalars runs over these unchanged and computes its derivative in one direction: the
-tangent of the cheapest recursion, without writing it down.
+An algorithm over abstract scalars runs over dual numbers without changes and computes its derivative in one
+direction. The tangent of the cheapest recursion thus needs no text of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Tangent:
         self.value, self.rate = value, rate
 
     def _computed_by(self, other: Any) -> bool:
-        """Return whether the operation is the other operand's, to which this scalar is a value."""
+        """Return whether the other operand carries out the operation and treats this scalar as a value."""
         return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:
@@ -92,8 +92,8 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Return values and rates of the branch taken, which values alone decide; of this kind, the outermost
-        one.
+        """Return values and rates of the branch taken. Values alone decide the branch. Scalars of this kind
+        are the outermost ones.
         """
         one, other = value_of(a, cls), value_of(b, cls)
         branches = [(read(then, cls), read(otherwise, cls)) for read in (value_of, rate_of)]

@@ -12,7 +12,7 @@ from rbdc.spatial.scalars import Scalar, hypot
 from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vector3
 
 _ROUNDING = 1e-12
-"""Cosine of a pitch below which it is a right angle."""
+"""Cosine of a pitch below which the pitch counts as a right angle."""
 
 
 class AnyRotation(ABC):
@@ -64,7 +64,7 @@ class AnyRotation(ABC):
         return Rotation.from_rows([other.apply_transposed(Vector3.of(row)).scalars() for row in self.rows()])
 
     def along_path(self, above: AnyRotation) -> AnyRotation:
-        """Return the product of all rotations of a path, from the product of those above."""
+        """Return the product of all rotations of a path, from the product of the rotations above."""
         return above.compose(self)
 
     def rows(self) -> list[list[Scalar]]:

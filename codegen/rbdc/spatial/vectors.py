@@ -153,7 +153,7 @@ class Symmetric3:
         """Return sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T
         + b a^T)/2.
 
-        With a = m c and b = c it is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
+        With a = m c and b = c this is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
         """
         xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z
         return Symmetric3(

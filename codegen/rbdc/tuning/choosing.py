@@ -18,8 +18,9 @@ within the noise.
 
 
 def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
-    """Return the decision by times: the choice whose worst ratio to the best over the processors is smallest,
-    among those measured on all. The default is kept if it is worse by at most `TIE`.
+    """Return the decision by times. Among the choices that were measured on all processors, it is the one
+    whose largest ratio to the best time, over the processors, is smallest. The default is kept if it is worse
+    by at most `TIE`.
 
     Raises ValueError if no choice was measured on all processors.
     """
@@ -37,8 +38,8 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
-    """Return the decisions on both batches with one kernel, the one whose worst ratio over both is smallest,
-    unless samples in rows are computed one by one.
+    """Return the decisions on both batches with one kernel: the kernel whose largest ratio over both batches
+    is smallest, unless samples in rows are computed one by one.
     """
     if rows.way.what == 1:
         return rows, blocks
@@ -53,8 +54,8 @@ def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decisi
 
 
 def merged(tunings: Mapping[str, Tuning]) -> Tuning:
-    """Return one tuning for several processors: for each function the choice whose worst ratio to the best is
-    smallest.
+    """Return one tuning for several processors: for each function the choice whose largest ratio to the best
+    time is smallest.
 
     Raises OptionError if two files are of one processor, or if no choice of a function was measured in all
     files that have it.
@@ -115,10 +116,10 @@ def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
 
 
 BUSY = 1.05
-"""Ratio of the median pass to the fastest, exceeded by a quarter of the measurements, above which other work
-used the processor.
+"""If a quarter of the measurements have a larger ratio of the median pass to the fastest than this, other
+work used the processor.
 
-Measured on a Zen 4 core with three and with nine busy processes on its two cores: 1.14 and 1.09.
+Measured on a Zen 4 processor with three and with nine busy processes on two cores: 1.14 and 1.09.
 """
 
 

@@ -45,7 +45,7 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     """Return the tuning of the requested functions on this machine, in about `options.tune` seconds of
     timing.
 
-    Functions whose inputs comparisons cannot draw are left out. Raises ToolchainError for a compiler that
+    A function is left out if no random inputs can be drawn for it. Raises ToolchainError for a compiler that
     fails, or is named and not installed.
     """
     wanted, asked = select(model, options.functions, options.preset), _asked(options)
@@ -92,7 +92,7 @@ class _Candidates:
     name: name of the function.
     sources: its C by form.
     default: form without a tuning.
-    a_pass: approximate time of one pass of each (ns).
+    a_pass: approximate time of one pass of each form (ns).
     """
 
     name: str

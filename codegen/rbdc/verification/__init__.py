@@ -1,16 +1,16 @@
 """Comparison of a compiled package with the algorithms of the literature, before it is installed.
 
 The references (`rbdc.algorithms.reference`) are evaluated on the description as read, before any model pass,
-at a few states of all kinds. They also compute the tolerance of each result, in perturbed copies: every
-number of description and inputs is changed by a relative amount, and every operation is rounded to the same
-relative precision (`rounded`, `package.TOLERANCES`). So the tolerance grows where terms cancel. For solutions
-with M, whose elimination differs from that of the references, the condition number of M adds to it
-(`expected.ROUNDINGS`).
+at a few states of all kinds. The references also compute the tolerance of each result, in perturbed copies:
+every number of the description and of the inputs is changed by a relative amount, and every operation is
+rounded to the same relative precision (`rounded`, `package.TOLERANCES`). The tolerance therefore grows where
+terms cancel. For solutions with M, whose elimination differs from that of the references, the condition
+number of M adds to it (`expected.ROUNDINGS`).
 
-A tolerance belongs to one state and one entry: a state close to a singularity hides no error at others.
-States without a significant digit are left out and named, and others are drawn. A function without any usable
-state is refused (`package.drawn`). Angles count as exact, except for their last place, however large they
-are.
+A tolerance belongs to one state and one entry: a state close to a singularity hides no error at other states.
+States without a significant digit are left out and named, and further states are drawn. A function without
+any usable state is refused (`package.drawn`). Angles count as exact except for their last place, even if they
+are large.
 
 A separate process calls the package (`calls`), so wrong code ends that process only. Each function is also
 called through the libraries for CasADi and JAX. Their derivatives call functions that have been compared;

@@ -1,5 +1,5 @@
 """Calls of a compiled package, by every kind of call, in the process that `package` starts. One kind is a
-batch whose results exceed all caches, because these are written to memory by other instructions.
+batch whose results exceed all caches, because other instructions write such results to memory.
 """
 
 from __future__ import annotations
@@ -199,8 +199,8 @@ def _spread(x: Array, first: int, many: int) -> Array:
 
 
 def _check_alike(call: FunctionCall, output: Parameter, found: Array, first: int, few: int) -> None:
-    """Raise VerificationError if the first samples differ from the same ones at the end, or the zeros in
-    between differ from the first of them.
+    """Raise VerificationError if the results of the first samples differ from those of the same samples at
+    the end, or if the results for the zeros in between differ from each other.
     """
     own, count = found[len(found) - few :], len(found) - few - first
     right = np.concatenate([own[:first], np.broadcast_to(found[first], (count, *found.shape[1:])), own])

@@ -1,5 +1,6 @@
-"""The expected values of a function at some states, and the tolerance of each entry: for rounding, and in
-solutions with M for the elimination, which references do not use, by M's condition number.
+"""The expected values of a function at some states, and the tolerance of each entry: for rounding and, in
+solutions with M, for the elimination. References do not use this elimination; its tolerance follows from the
+condition number of M.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 
 BESIDE = 1e-2
 """Tolerance of an entry of a matrix, in parts of the largest tolerance in its row and column. Some entries
-are zero for all inputs; rounding shows that in some frames only.
+are zero for all inputs, but rounding errors show this in some frames only.
 """
 UNITS = 4
 """Smallest tolerance of results in units in the last place, whatever the references show. It applies to the
@@ -42,8 +43,9 @@ the differentiated quantity, because the joint that turns a frame about itself d
 manipulability. If the largest entry has a larger tolerance, so do the others.
 """
 NO_DIGIT = 10.0
-"""An entry without a digit at any state is smaller than its perturbation times this factor. It is zero for
-all inputs except for rounding, such as derivatives by the velocity of a joint that turns about itself.
+"""An entry counts as one without a digit if, at every state, it is smaller than its perturbation times this
+factor. Such an entry is zero for all inputs except for rounding, for example a derivative by the velocity of
+a joint that turns about itself.
 """
 _SEED = 1
 
@@ -51,8 +53,8 @@ _SEED = 1
 @dataclass(frozen=True)
 class Expected:
     """Values and tolerances of an output. At a state where the function is undefined, or rounding leaves no
-    digit, the tolerance is NaN: it is left out. Sizes at other states do not enter a tolerance, because one
-    close to a singularity would hide errors at all of them.
+    digit, the tolerance is NaN and the state is left out. Sizes at other states do not enter a tolerance,
+    because a state close to a singularity would hide errors at all states.
 
     values, tolerances: (states, size) each.
     zeros: size of the largest entry up to which all entries count as zero (states).
@@ -75,8 +77,8 @@ class Expected:
         return told
 
     def error(self, found: NDArray[np.floating[Any]]) -> Array:
-        """Return the error of each entry of the first states in parts of its tolerance; above 1 it is
-        wrong.
+        """Return the error of each entry of the first states, divided by its tolerance; an entry is wrong if
+        this exceeds 1.
         """
         values, tolerances = self.values[: len(found)], self.tolerances[: len(found)]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -96,9 +98,9 @@ class References:
 
     The tolerance is the largest change of a result when numbers of the description and the inputs change by a
     relative `tolerance` and every operation is rounded to `tolerance`, or `tolerance` times the result. The
-    components of a vector in space share theirs. An entry without a digit at any state, such as the
+    components of a vector in space share one tolerance. An entry without a digit at any state, such as the
     derivative of a joint's axis by its own angle, has a tolerance of `tolerance` times the largest entry of
-    its output at the same state, or times the largest input if all entries are such.
+    its output at the same state, or times the largest input if no entry has a digit.
     """
 
     def __init__(self, model: Problem, tolerance: float) -> None:
@@ -172,8 +174,8 @@ class References:
 def _perturbed(
     change: Perturbation, model: Problem, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
-    """Return inputs as rounded scalars. At another place they are the same objects, so that motions can be
-    shared.
+    """Return inputs as rounded scalars. For another frame or reference they are the same objects, so that
+    motions can be shared.
     """
     of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
@@ -265,8 +267,8 @@ def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Arra
 
 
 ROUNDINGS = 64
-"""Error of Cholesky's factors: they are those of another M, off by so many units in the last place of
-sqrt(M_ii M_jj) (Demmel 1989).
+"""Error of Cholesky's factors: they are the exact factors of another M, whose entries differ by this many
+units in the last place of sqrt(M_ii M_jj) (Demmel 1989).
 """
 
 
@@ -312,8 +314,8 @@ def _rows_of(model: Problem, output: Parameter) -> list[int]:
 
 
 def _off_in_task(inertias: Array, last_place: float) -> Array:
-    """Return the part of the results of a task that they may be off by, for its inertias (states, n n), zero
-    in rows and columns that are off; NaN where the inverse is singular.
+    """Return the relative tolerance of the results of a task, for its inertias (states, n n), zero in rows
+    and columns that are off; NaN where the inverse is singular.
     """
     size = math.isqrt(inertias.shape[1])
     matrices = inertias.reshape(-1, size, size)
@@ -323,8 +325,8 @@ def _off_in_task(inertias: Array, last_place: float) -> Array:
 
 def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
     """Return tolerances of an output (states, size) with a row for each direction of the joints: a part of
-    the largest entry, scaled by the root of M's diagonal, which makes accelerations comparable whatever their
-    units.
+    the largest entry, scaled by the root of M's diagonal, which makes accelerations of different units
+    comparable.
     """
     parts = np.abs(values).reshape(len(values), sizes.shape[1], -1)
     largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)

@@ -31,11 +31,11 @@ Array = NDArray[np.floating[Any]]
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 """Relative perturbation of every number of description and inputs; see `rbdc.verification`. Single precision
-has 6e-8 and some hundred roundings.
+has a roundoff of 6e-8, and results some hundred roundings.
 """
 ENOUGH = 8
 """Number of states at which results must be comparable, or half of a function's states if that is smaller; if
-fewer are, others are drawn.
+fewer are comparable, further states are drawn.
 """
 
 
@@ -43,7 +43,7 @@ fewer are, others are drawn.
 class Finding:
     """The result of verifying a function.
 
-    error: largest error in parts of its tolerance.
+    error: largest ratio of an error to its tolerance.
     left_out: words for the states at which nothing could be compared, because it is undefined or
         ill-conditioned there.
     """
@@ -125,8 +125,8 @@ def drawn(references: References, first: CheckedStates) -> Iterator[tuple[Checke
     if told == 0:
         raise SingularModelError(
             f"{_asked_of(references.model, first)} cannot be verified{_options(first)}: at none of {states} "
-            "states it is defined and conditioned well enough for its results to have a digit; "
-            "leave it out, or install it unverified with `verify=False`"
+            "states the function is defined and conditioned well enough for its results to have a digit; "
+            "leave the function out, or install the package unverified with `verify=False`"
         )
 
 
@@ -162,7 +162,7 @@ def _compared(
     expected: Sequence[Expected],
     found: Sequence[Array],
 ) -> float:
-    """Return the largest error of results in parts of their tolerance. Raises VerificationError above 1."""
+    """Return the largest ratio of an error to its tolerance. Raises VerificationError if it exceeds 1."""
     worst = 0.0
     for output, right, result in zip(outputs, expected, found, strict=True):
         error = right.error(result)

@@ -1,12 +1,12 @@
 """Scalars with coarse rounding: every operation adds a random relative error of up to `step`, in several
 copies. Also a model and inputs of such scalars: the first copy is exact, the others are changed relatively.
 
-The copies spread as far as an algorithm with so few digits may err. That shows errors which a change of the
-inputs does not: those of differences that are zero for all inputs, and of solutions with an ill-conditioned
-matrix (Vignes 1993, stochastic arithmetic).
+The copies spread as far as an algorithm with so few digits may err. They show errors that a change of the
+inputs alone does not show: errors of differences that are zero for all inputs, and of solutions with an
+ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
 
 Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of
-the largest of them: a zero among others is as uncertain as they are. Axes of joints are exact, because the
+the largest one: a zero among them is as uncertain as the others. Axes of joints are exact, because the
 placements that carry them change.
 """
 
@@ -36,14 +36,14 @@ amount is about 1e-16.
 """
 
 _POOL = 4099
-"""Number of random roundings. Operations take one after the other and start again. It is a prime, so that
-recursions do not meet the same ones.
+"""Number of random roundings, which operations use in turn, over and over. The number is a prime, so that
+recursions do not repeat the same roundings.
 """
 
 
 _ALONE = 200_000
-"""Largest number of multiplications of a matrix product for which libraries use one thread: the threads of
-larger ones wait longer than they compute.
+"""Largest number of multiplications of a matrix product for which libraries use one thread: for larger
+products threads wait longer than they compute.
 """
 
 
@@ -63,7 +63,7 @@ class Rounding:
 
     def rounded(self, values: Array) -> Rounded:
         """Return the scalar with the rounded values of one operation, (1 + REPLICAS, states) or a shape that
-        broadcasts to it; several side by side each have their own factors.
+        broadcasts to it; several scalars side by side each have their own factors.
         """
         if values.ndim <= 2:
             factors: Array = next(self.factors)
@@ -94,9 +94,9 @@ def _rounded(operation: Callable[[Any, Any], Any], neutral: float | None = None)
 
 
 class Rounded:
-    """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions. Those with a
-    `level` (`rbdc.spatial.tangent`) compute with it. Products with the constants 0.0 and 1.0 and sums with
-    0.0 are exact.
+    """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions. Scalars with a
+    `level` (`rbdc.spatial.tangent`) treat it as a value. Products with the constants 0.0 and 1.0 and sums
+    with 0.0 are exact.
     """
 
     __slots__ = ("rounding", "values")
@@ -246,8 +246,9 @@ class Perturbation:
 
 
 def _together(model: Problem, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
-    """Return the groups of entries of an input that change by parts of their largest: of a joint; forces and
-    moments of a body; mass, first moment and moments of inertia; all contact forces. Others change alone.
+    """Return the groups of entries of an input that change by the same part of their largest entry: of a
+    joint; forces and moments of a body; mass, first moment and moments of inertia; all contact forces. All
+    other entries change alone.
     """
     size = parameter.size
     match parameter.kind:

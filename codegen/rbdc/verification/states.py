@@ -32,7 +32,9 @@ FIRST = 16
 LEFT_OVER = 4
 """Number of states at the end that do not fill a block."""
 BEYOND = 3
-"""Index, in the last whole block, of the state with angles that go to libm, and with it the whole block."""
+"""Index, in the last whole block, of the state with angles that go to libm; the whole block then goes to
+libm.
+"""
 FEW = (1, 3, 7, 11, 15)
 """Indices of the first states at which matrices and tensors of more than `MANY` entries are compared if they
 have no kernel for samples side by side: one of each kind; later one at larger angles and one beyond.
@@ -40,7 +42,7 @@ have no kernel for samples side by side: one of each kind; later one at larger a
 MANY = 8000
 FEWEST = (15,)
 """Indices of the states for tensors of more than `MOST` entries: a random one; later one at larger angles. An
-error that belongs to one kind of state shows in some of so many entries at another.
+error that belongs to one kind of state still shows in some of so many entries at another state.
 """
 MOST = 1_000_000
 LARGE = 1000.0
@@ -48,7 +50,7 @@ LARGE = 1000.0
 LONGEST = 0.1
 """Longest step of time (s)."""
 FAR = 10.0
-"""Factor of angles beyond those from which on libm is called."""
+"""Factor by which the largest angles exceed those from which on libm is called."""
 
 
 def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
@@ -81,7 +83,7 @@ class _Kind:
 
     words: description for messages.
     draw: draws the coordinates of one joint.
-    far: whether angles are so large that those of followers are meaningless.
+    far: whether angles are so large that the angles of followers are meaningless.
     """
 
     words: str
@@ -196,7 +198,7 @@ SEED = 0
 """Seed of the states."""
 ROWS_OF_TASK = 6
 RANK = 1e-6
-"""Least that is not zero of a singular value, in parts of the largest."""
+"""Smallest singular value that is not taken as zero, relative to the largest one."""
 DRAWS = 8
 """Number of draws of states, each with its own seed, among which well-conditioned ones are sought."""
 LARGER = 128.0
@@ -253,7 +255,7 @@ class CheckedStates:
         return replace(self, inputs={name: others[name] for name in self.inputs})
 
     def parts(self) -> tuple[EntryPart, ...]:
-        """Return the functions of the catalogue that answer it, at its place."""
+        """Return the functions of the catalogue that answer the question, at its frames and reference."""
         if not self.extra:
             return self.checked.parts
         frame, *others, reference = self.extra
@@ -272,7 +274,8 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
 
 def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[CheckedStates]:
     """Yield questions with all inputs and without the optional ones; functions of frames at the result of
-    `places`. With optional inputs these are asked at the deepest frame only, in every reference.
+    `places`. With optional inputs, functions of frames are asked at the deepest frame only, in every
+    reference.
     """
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)
@@ -298,8 +301,8 @@ def _has_independent_rows(model: Problem, frame: int) -> bool:
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
     """Yield frames and references for a function of a frame: frames whose paths cover all bodies, in every
-    reference. If it stands for all functions, also the other frames in LOCAL, which shows where a frame is in
-    its body and how it is oriented.
+    reference. If the function stands for all functions of frames, also yield the other frames in LOCAL, which
+    shows where a frame is in its body and how it is oriented.
     """
     frames = covering(model)
     for k, frame in enumerate(frames):

@@ -1,7 +1,7 @@
-"""The rate of the centroidal momentum by contacts and gravity, and its derivatives.
+"""The rate of the centroidal momentum that contacts and gravity cause, and the derivatives of this rate.
 
-With W = [F; N] the wrench of the contacts on the bodies about the world's origin, c and m the centre and the
-mass of what moves
+With W = [F; N] the wrench of the contacts on the bodies about the world's origin, c and m the centre of mass
+and the mass of the moving links,
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
@@ -54,8 +54,8 @@ def _wrench(contacts: Contacts, forces: Scalars) -> Force:
 def centroidal_contact_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
-    """Return hdot by q (6, nv), the forces constant along their axes, and by the forces (6, nc). Test:
-    complex step of the reference.
+    """Return the derivatives of hdot by q (6, nv), with forces constant along the axes of their contacts, and
+    by the forces (6, nc). Test: complex step of the reference.
     """
     contacts = contacts_at(model, q, trace=trace)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(contacts, forces)

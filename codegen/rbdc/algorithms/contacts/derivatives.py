@@ -14,10 +14,10 @@ of a loop follows body 1 instead. A step of k turns it against body 2 by J_k if 
 body 2. If points are held, only the force's direction follows, and it acts at body 2's point. A force F that
 is constant along the world's axes does not turn with body 1: T_q has the further term J^T (w_k x F).
 
-r_dx follows from the changes of the bodies' motions at the contact by a step of the degree of freedom k. In
-their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carpentier and Mansard)
+r_dx follows from the changes of the velocity V and the acceleration A of the bodies at the contact. With psi
+and chi of Carpentier and Mansard (`rbdc.algorithms.contacts.motion`), a step of the degree of freedom k
 
-    V changes by psi_k and A by chi_k - V x psi_k,     of qdot_k: V by J_k and A by psi_k + J_k x (V - V_k)
+    in q changes V by psi_k and A by chi_k - V x psi_k,     in qdot: V by J_k and A by psi_k + J_k x (V - V_k)
 """
 
 from __future__ import annotations

@@ -178,8 +178,8 @@ def constrained_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return ddq (nv) and forces (nc), those that the world or body 2 does to body 1, along the axes of its
-    frame or of the world.
+    """Return ddq (nv) and the forces (nc) of the world or of body 2 on body 1, along the axes of the
+    contact's first frame or of the world.
 
     Test: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
     """
@@ -209,8 +209,8 @@ def impulse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses, J_k v_after = -e_k J_k v, e_k
-    the restitution of contact k and J_k its rows.
+    """Return v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses and J_k v_after = -e_k J_k v,
+    with the restitution e_k and the rows J_k of contact k.
 
     Test: kinetic energy is unchanged where all e_k are 1.
     """

@@ -11,16 +11,16 @@ and V_i, A_i moved by a degree of freedom k below a body with V, A (Carpentier a
     psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
 
 A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual must be zero. For a point it is the
-difference of the classical accelerations of the two bodies, for a body that of the spatial ones, with e_v =
-V_1 - V_2,
+difference of the classical accelerations of the two bodies, for a body the difference of the spatial
+accelerations, with e_v = V_1 - V_2,
 
     r = alpha_1(p1) - alpha_2(p2) + Kd (nu_1 - nu_2) + Kp (p1 - p2)
     r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
 
-the last two at p1. Rows are along the axes of the one frame; `local` selects the axes that users see: those
-of the contact's first frame, or the world's if the model is `world_aligned`. Loops that hold less than
-vectors keep the axes of their frames. Forces on both bodies are those of the rows, where these take the
-motions.
+where the last two terms are at p1. Rows are along the axes of the one frame; `local` selects the axes that
+users see: those of the contact's first frame, or the world's if the model is `world_aligned`. Loops that hold
+less than vectors keep the axes of their frames. Forces act on both bodies along the rows, at the points where
+the rows measure motions.
 """
 
 from __future__ import annotations
@@ -102,17 +102,17 @@ class ContactMotion:
 
     @property
     def of_points(self) -> bool:
-        """Whether it holds points, not bodies."""
+        """Whether the contact holds points, not bodies."""
         return self.contact.kind.components == 3
 
     @property
     def points(self) -> tuple[Vector3, Vector3]:
-        """The points of body 1 and of body 2 that it holds together."""
+        """The points of body 1 and of body 2 that the contact holds together."""
         return self.first.translation, (self.second if self.of_points else self.first).translation
 
     @property
     def has_logarithm(self) -> bool:
-        """Whether its residual contains a logarithm, whose derivative is known: dual numbers do not support
+        """Whether the residual contains a logarithm, whose derivative is known: dual numbers do not support
         it.
         """
         return not self.of_points and not is_zero(self.kp)
@@ -123,8 +123,8 @@ class ContactMotion:
         return [entries[k] for k in self.contact.held]
 
     def force(self, rows: Scalars) -> Force:
-        """Return the force with these rows among those of all contacts (nc), at the contact, along the axes
-        of the one frame.
+        """Return the force that this contact has in the rows of all contacts (nc), at the contact, along the
+        axes of the one frame.
         """
         entries: list[Scalar] = [0.0] * 6
         for k, row in zip(self.contact.held, rows[self.places], strict=True):
@@ -132,7 +132,9 @@ class ContactMotion:
         return Force.of(entries).turned(self.axes.apply)
 
     def forces(self, rows: Scalars) -> tuple[Force, Force]:
-        """Return the forces of its rows on body 1 and on body 2, about the origin of the one frame."""
+        """Return the forces of the contact's rows on body 1 and on body 2, about the origin of the one
+        frame.
+        """
         force, (one, two) = self.force(rows), self.points
         return about_origin(one, force), -about_origin(two, force)
 
@@ -142,8 +144,8 @@ class ContactMotion:
         return at(here, one) - at(there, other)
 
     def supports(self) -> dict[int, tuple[bool, bool]]:
-        """Return for each body that carries one of the two bodies, which ones. Bodies that carry both are
-        included only if this moves the contact, that is for points at a distance.
+        """Return, for each body that carries body 1 or body 2, which of the two it carries. Bodies that carry
+        both are included only if they move the contact, that is for points at a distance.
         """
         one, two = (set(self.tree.model.support(body)) for body in self.bodies)
         carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
@@ -181,7 +183,7 @@ class ContactMotion:
         )
 
     def velocity(self) -> Motion:
-        """Return velocity at the contact, of body 1 relative to body 2."""
+        """Return the velocity of body 1 relative to body 2 at the contact."""
         return self.relative(*map(self.tree.velocity, self.bodies))
 
     def residual(self) -> Motion:
@@ -189,7 +191,7 @@ class ContactMotion:
         return self.stabilised(self.acceleration())
 
     def acceleration(self) -> Motion:
-        """Return acceleration at the contact, of body 1 relative to body 2."""
+        """Return the acceleration of body 1 relative to body 2 at the contact."""
         one, two = self.bodies
         tree = self.tree
         if self.of_points:
@@ -213,8 +215,8 @@ class ContactMotion:
         return spatial.linear + velocity.angular.cross(velocity.linear)
 
     def error(self) -> Motion:
-        """Return the placement error of the first frame relative to the second: p1 - p2, or log6 of its
-        placement there, along the axes of the one frame.
+        """Return the placement error of the first frame relative to the second: p1 - p2, or log6 of the
+        placement of the first in the second, along the axes of the one frame.
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())

@@ -6,11 +6,11 @@ frames, and K the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, facto
     in a direction:   (f, qddot)' = K^-1 (r', tau' - T')
     weighted by w:    z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
 
-and of several steps the sum of these, each with T and r at its own solution.
+and for several steps the sum of these products, each with T and r at its own solution.
 
-T and r in one direction come from their recursions over dual numbers, weighted sums of their rows from the
-recursions back over all their steps. Logarithms, which neither goes through, are inputs of r that change by
-their own derivative: e' = Jlog(e) J q'.
+Derivatives of T and r in one direction come from the recursions of T and r over dual numbers, weighted sums
+of their rows from the same recursions, differentiated backwards over all steps. Logarithms are outside both:
+they are inputs of r that change by a derivative in closed form: e' = Jlog(e) J q'.
 """
 
 from __future__ import annotations
@@ -101,8 +101,9 @@ def constrained_dynamics_vjp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """Return sums of the rows of the derivatives by q, v and tau (nv each), those of ddq weighted with w_ddq
-    (nv), those of the forces with w_forces (nc). Test: the products of `constrained_dynamics_derivatives`.
+    """Return weighted sums of the rows of the derivatives by q, v and tau (nv each). Rows of ddq are weighted
+    with w_ddq (nv), rows of the forces with w_forces (nc). Test: the products of
+    `constrained_dynamics_derivatives`.
     """
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = constraints.weights(*map(list, weights))

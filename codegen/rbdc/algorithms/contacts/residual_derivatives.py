@@ -1,18 +1,18 @@
 """Derivatives of the residuals of contacts by q, in the tangent space, and by v.
 
 A step of the degree of freedom k of a body, whose parent moves by V_p and A_p, changes the motion of the body
-and its subtree, in their coordinates, by
+and its subtree, in coordinates that move along, by
 
     dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dA/dqdot = psi + J x (V - V_k)
 
 with psi = V_p x J and V_k the velocity of the body itself. Rows are in the coordinates of body 1. There the
 motion of body 2 also changes because a step turns body 1 against it, by Omega = J if k carries body 1 and not
-body 2, by -J if it carries body 2 alone: w = V_2 changes by dV_2 + w x Omega, A_2 accordingly, and the frame
-of body 2 by -Omega. Dual numbers then compute the residual. Rows along the world's axes also turn with body
-1.
+body 2, by -J if k carries body 2 alone: w = V_2 changes by dV_2 + w x Omega, A_2 accordingly, and the frame
+of body 2 by -Omega. The residual is then computed with dual numbers. Rows along the world's axes also turn
+with body 1.
 
-Dual numbers from q on take 0.85 to 1.05 times the operations on legs and linkages, but up to 1.36 times on an
-arm of seven joints, and are traced in 2 to 5 times the time.
+Dual numbers that start at q take 0.85 to 1.05 times the operations on legs and linkages, but up to 1.36 times
+on an arm of seven joints, and tracing them takes 2 to 5 times as long as these formulas.
 """
 
 from __future__ import annotations

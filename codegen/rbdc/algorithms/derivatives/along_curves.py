@@ -1,7 +1,7 @@
-"""Further terms of the derivatives of inverse dynamics where joints follow others along curves.
+"""Additional terms of the derivatives of inverse dynamics for joints that follow others along curves.
 
 With v_k = f' ydot and a_k = f'' ydot^2 + f' yddot of a joint k that follows one with the coordinate y, and
-F_k the force of its drive by its own coordinate, tau = G^T tau_tree and
+F_k the force of its drive along its own coordinate, tau = G^T tau_tree and
 
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
     dtau/dydot += 2 G^T M_k f'' ydot

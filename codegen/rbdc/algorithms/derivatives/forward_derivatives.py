@@ -66,8 +66,8 @@ aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.
 def derivatives_to_solve(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """Return B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and likewise ddq_dv. The
-    remaining solve is the same for every column, so columns can run side by side.
+    """Return B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and M (ddq_dv - K_v) =
+    B_v. The remaining solve is the same for every column, so columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
     _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -84,8 +84,8 @@ def inverse_dynamics_derivatives(
     trace: Trace,
     factors: Factorisation,
 ) -> tuple[list[Scalar], Matrix, Matrix]:
-    """Return the acceleration for tau (nv), and dtau_dq and dtau_dv at it (nv, nv), without the columns of a
-    free root that need no solve.
+    """Return the acceleration for tau (nv), and dtau_dq and dtau_dv at this acceleration (nv, nv), without
+    the columns of a free root that need no solve.
     """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)

@@ -70,8 +70,8 @@ def frame_acceleration_derivatives(
 def frame_classical_acceleration_derivatives(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return da_dq, da_dv, da_da (6, nv) of `frame_classical_acceleration`: those of the spatial
-    acceleration, plus dw x v + w x dv of the velocity's.
+    """Return da_dq, da_dv, da_da (6, nv) of `frame_classical_acceleration`: the derivatives of the spatial
+    acceleration plus dw x v + w x dv, with the derivatives of the velocity.
     """
     velocity = frame_velocity(model, q, v, frame, reference)
     spatial = frame_acceleration_derivatives(model, q, v, a, frame, reference)
@@ -90,8 +90,8 @@ def frame_classical_acceleration_derivatives(
 
 
 def classical_change(acceleration: Motion, velocity: Motion, at: Motion) -> Motion:
-    """Return the change of the classical acceleration by those of the spatial one and of the velocity, which
-    is `at`.
+    """Return the change of the classical acceleration from the changes of the spatial acceleration and of the
+    velocity, whose value is `at`.
     """
     more = velocity.angular.cross(at.linear) + at.angular.cross(velocity.linear)
     return Motion(acceleration.linear + more, acceleration.angular)

@@ -1,4 +1,5 @@
-"""Derivatives of inverse dynamics by where joints are on their parents: design sensitivity.
+"""Derivatives of inverse dynamics with respect to the placements of joints on their parents: design
+sensitivity.
 
 Derivation, with spatial vectors in one frame. A step e of the placement of joint b, in the joint's frame,
 moves the subtree of b as a joint between its parent and it would. That joint rests, its parent p moves by v
@@ -70,11 +71,11 @@ class Seat:
 def rnea_geometry_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return dtau by the placements (nv, 6 njoints) at q (nq), v and a (nv each): N and N m, each by m, then
-    by rad.
+    """Return the derivatives of tau by the placements (nv, 6 njoints) at q (nq), v and a (nv each): N and N
+    m, each by m, then by rad.
 
     Column 6 b + k is the derivative by e_k where the placement X of joint b on its parent becomes X exp(e);
-    columns of joints that follow others too. Test: differences of compiled packages whose joints are moved;
+    joints that follow others have columns too. Test: differences of compiled packages whose joints are moved;
     dual numbers through `rbdc.algorithms.reference.rnea`.
     """
     following = () if fext is None or model.world_forces else fext

@@ -2,8 +2,8 @@
 
 In one direction `newton_euler` runs over dual numbers, which carry rates along. Weighted sums of the rows of
 derivatives come from `newton_euler` over scalars that record their operations: forwards, then back over all
-steps. Hessians of such sums times a direction, at the cost of a few evaluations, are the rates of these in
-that direction (Pearlmutter, 1994): adjoints over dual numbers.
+steps. The Hessian of a weighted sum times a direction is the rate of the gradient in that direction
+(Pearlmutter, 1994). It costs a few evaluations: adjoints over dual numbers.
 
 Forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves:
 the rows of -M^-1 dID weighted with w are those of -dID weighted with s = M^-1 w, and the products -dID^T s
@@ -101,8 +101,8 @@ def rnea_adjoint(
 def external_torque_adjoint(
     model: Problem, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
 ) -> tuple[Vector, Vector]:
-    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints), the bodies' velocities J w, for tau = sum of
-    J^T fext. Test: the same products of the derivatives of `external_torque`.
+    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints) for tau = sum of J^T fext. The latter are the
+    velocities J w of the bodies. Test: the same products of the derivatives of `external_torque`.
     """
     tape = Tape()
     given_q, given_forces = tape.variables(q), [tape.variables(force.scalars()) for force in fext]

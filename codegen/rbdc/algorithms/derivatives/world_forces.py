@@ -1,14 +1,15 @@
 """Terms that forces constant in the world add to the derivatives of inverse dynamics.
 
-In one frame, joint i gives -S_i^T F_i for them, F_i their sum over its subtree: constant, while a step along
-S_j of a joint above, or of the same, turns S_i by S_j x S_i. So with y_i = S_i x* F_i, for j at or above i,
+In one frame, the forces add -S_i^T F_i to the torque of joint i, where F_i is the sum of the forces on its
+subtree. F_i is constant, while a step along S_j of joint i or of a joint above turns S_i by S_j x S_i. So
+with y_i = S_i x* F_i, for j at or above i,
 
     dtau_i/dq_j       = -(S_j x S_i)^T F_i = -S_j^T y_i
     d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k at or above j
 
 the second of these the same for k and j exchanged unless both are of one joint. The entries dtau_j/dq_i of j
-above i are 0: neither S_j nor the force moves. Forces that are fixed in the bodies have it the other way
-round, and are part of the recursions.
+above i are 0: neither S_j nor the force moves. For forces that are fixed in the bodies the entries
+dtau_i/dq_j are 0 instead. The recursions include these forces.
 """
 
 from __future__ import annotations

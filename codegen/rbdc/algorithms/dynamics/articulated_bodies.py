@@ -27,7 +27,7 @@ def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Releas
 
 
 def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
-    """Return the inertias of the bodies by themselves."""
+    """Return the inertia of each body without the bodies that it carries."""
     inertia = m.array("IA", ArticulatedInertia)
     for b in m.down("IA = I"):
         inertia[b] = ArticulatedInertia.from_inertia(b.inertia())

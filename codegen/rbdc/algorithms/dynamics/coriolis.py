@@ -3,7 +3,7 @@ Echeandia and Wensing.
 
 C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both
 in its frame, B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N =
-sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which is what makes the recursion short.
+sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which keeps the recursion short.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine, composite: Array[RigidInertia], name: str = "M") -> Array[Scalar]:
-    """Return M over all degrees of freedom, both triangles, without the armature: M_jk = S_j^T F for F = IC
-    S_k of column k and each column j above it.
+    """Return M over all degrees of freedom, both triangles, without the armature: M_jk = S_j^T F with F = IC
+    S_k for each column k and each column j above k.
     """
     out = m.matrix(name)
     m.label_columns("M = S^T IC S, and S_j^T X* IC S for each ancestor j", "M", out)

@@ -10,10 +10,11 @@ p the preload, F the dry friction and w its width (`Problem`)
 Where a joint with armature K follows another along a curve f(y), its motor also accelerates by f'' ydot^2:
 K f' f'' ydot^2 counts with r.
 
-They depend on joint coordinates, not on links: the choice of link frames and regrouping do not affect them.
-Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
+These forces depend on joint coordinates, not on links: the choice of link frames and regrouping do not affect
+them. Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
 friction, which jumps where a joint stops, is taken smooth, by a square root: unlike tanh(v / w), which
-differs from it by a width, it is exact in lanes of vectors and its derivatives of all orders are algebraic.
+differs from it by a width, the square root is exact in lanes of vectors and its derivatives of all orders are
+algebraic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""External forces, in the frames of the bodies or in that of the world.
+"""External forces, in the frames of the bodies or in the frame of the world.
 
 A force in the world is [force; moment about the world's origin] in the world's axes; in the frame of body i
 it is iX0* f with the full Pluecker transform (Caron): turned into the body's axes, its moment taken about the
@@ -21,7 +21,8 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
     """Return the sum of J_i^T fext_i (nv; N, N m) at q (nq), with fext (N, N m) in the bodies' frames, or the
-    world's if the model has `world_forces`. Test: tau of inverse dynamics without fext minus that with it.
+    world's if the model has `world_forces`. Test: inverse dynamics without fext minus inverse dynamics with
+    fext.
     """
     m = loaded_machine(model, q, fext=fext, trace=trace)
     force = m.array("f", Force)
@@ -67,7 +68,7 @@ def loaded_machine(
 
 
 def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[Scalar]:
-    """Return tau = S^T f of forces on the bodies, which become those on subtrees."""
+    """Return tau = S^T f, and replace the forces on bodies by the forces on their subtrees."""
     tau = m.vector(name)
     for b in m.up("tau = S^T f, f_parent += X* f"):
         own = [k.s.dot(force[b]) for k in b.columns()]

@@ -27,7 +27,7 @@ Dynamics = Callable[[Problem, Scalars, Scalars, Scalars, Forces | None, Trace], 
 def solved_by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """Return `by_cholesky`, and solves with its factors."""
+    """Return the result of `by_cholesky`, and M^-1 times a vector by the factors of M."""
     solve = Factorisation(crba(model, q, trace)).solve
     return accelerations(model, q, v, tau, fext, trace, solve), solve
 
@@ -35,7 +35,7 @@ def solved_by_cholesky(
 def solved_by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """Return `by_articulated_bodies`, and solves by its inertias."""
+    """Return the result of `by_articulated_bodies`, and M^-1 times a vector by the articulated inertias."""
     found = by_articulated_bodies(model, q, v, tau, fext, trace)
     return found, lambda x: inverse_inertia_product(model, q, x, trace)
 
@@ -43,8 +43,8 @@ def solved_by_articulated_bodies(
 def by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """Return ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled
-    mimic joints.
+    """Return ddq = M^-1 (tau - bias) with sparse M = L^T D L: the cheapest method on arms, and the only one
+    with coupled mimic joints.
     """
     return solved_by_cholesky(model, q, v, tau, fext, trace)[0]
 
@@ -70,7 +70,7 @@ def by_articulated_bodies(
 
 
 def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
-    """Return M(q)^-1 x: the accelerations that forces x alone cause, at rest without gravity."""
+    """Return M(q)^-1 x: the accelerations that the forces x alone cause, at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
     m = Numbers(model, q, trace=trace)

@@ -1,10 +1,11 @@
 """The torque regressor over all `rbdc.algorithms.tools.parameters`: those of links, of payloads, and of the
-drives of joints. Also its products, which do not form it, and the derivatives of forward dynamics:
+drives of joints. Also products with the regressor, which do not form it, and the derivatives of forward
+dynamics:
 
     w^T dtau/dpi = w^T Y,     dddq/dpi = -M^-1 Y,     w^T dddq/dpi = -(M^-1 w)^T Y
 
-with Y at the acceleration that forward dynamics returns. Row w^T Y has, for each body, the products of the
-velocity that it has where joints move by w with its ten unit wrenches.
+with Y at the acceleration that forward dynamics returns. For each body, the row w^T Y holds the products of
+the body's velocity, if joints move by w, with its ten unit wrenches.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def aba_by_parameters(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
     """Return dddq/dpi (nv, np), each column by a solve with the factors of M. Test: `aba_weighted_regressor`
-    of unit weights.
+    with unit weights.
     """
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)

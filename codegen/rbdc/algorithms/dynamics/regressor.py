@@ -2,8 +2,8 @@
 (1986).
 
 The motions are those of `rbdc.algorithms.dynamics.newton_euler`, with classical accelerations and without
-linear velocities; the ten unit wrenches of each body go up to the root, or the axes of the joints above down
-to the body, whichever takes fewer operations.
+linear velocities; either the ten unit wrenches of each body are carried up to the root, or the axes of the
+joints above are carried down to the body, whichever takes fewer operations.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
-    """Return whether a body turns about the same axis as its parent: it sees that axis at rest."""
+    """Return whether a body turns about the same axis as its parent: that axis is at rest in the body's
+    frame.
+    """
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
     if not body.joint.rotation == above.joint.rotation == "angle":
         return False

@@ -47,9 +47,8 @@ def minverse_by_cholesky(model: Problem, q: Scalars) -> Matrix:
 
 
 def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Factorisation, list[Force]]:
-    """Return a body's joint with its articulated inertia IA.
-
-    It is U = IA S by columns, the factors of D = S^T U plus the armature, and U D^-1 by columns.
+    """Return the terms of a body's joint from the articulated inertia IA: U = IA S by columns, the factors of
+    D = S^T U plus the armature, and U D^-1 by columns.
     """
     u = [inertia @ k.s for k in b.columns()]
     d = Factorisation(plus_diagonal([[k.s.dot(f) for f in u] for k in b.columns()], b.armature()))

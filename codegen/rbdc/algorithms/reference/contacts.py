@@ -4,10 +4,10 @@ contacts.
     (J M^-1 J^T + E) f = -(gamma + J M^-1 (tau - h)),     M qddot = tau - h + J^T f,     E = mu + 1 - s
 
 with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
-switches on a diagonal, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone,
-chapter 8). For redundant rows a second proximal step adds mu f on the right. Rows and forces are along the
-axes of the contacts' first frames, or along the world's if the model is `world_aligned`. Derivatives are
-computed by dual numbers.
+switches on a diagonal, and zero rows of J and gamma for contacts that are switched off (Udwadia and Kalaba;
+Featherstone, chapter 8). For redundant rows a second proximal step adds mu f on the right. Rows and forces
+are along the axes of the contacts' first frames, or along the world's if the model is `world_aligned`.
+Derivatives are computed by dual numbers.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Mo
 
 
 def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
-    """Return the difference of two motions, both about the world's origin, in the first frame; for points the
-    linear part.
+    """Return the difference of two motions, which are about the world's origin, in the first frame; for
+    points only the linear part.
     """
     first, second = frames
     if contact.kind.components == 3:
@@ -101,7 +101,7 @@ def contact_placements(model: Problem, q: Scalars) -> Matrix:
 
 
 def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
-    """Return the error of a contact in its first frame."""
+    """Return the error of a contact along the axes of its first frame."""
     first, second = frames
     if contact.kind.components == 3:
         between = first.translation - second.translation

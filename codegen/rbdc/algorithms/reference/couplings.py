@@ -1,8 +1,8 @@
-"""Joints that follow others along curves, by dual numbers: Clifford (1873).
+"""Joints that follow others along curves, computed with dual numbers (Clifford 1873).
 
 Polynomials and Newton's steps towards closed loops are evaluated over numbers with two rates, so that no
-formula of derivatives is needed. Loops are those of the dense references. Held loops are closed by steps of
-least norm, as the corner of one square system, and so are velocities:
+formula of derivatives is needed. Errors and Jacobians of loops are those of the dense references. Held loops
+are closed by steps of least norm. Such a step, or the change of a velocity, solves one square system:
 
     [-s J; J^T 1] [f; step] = [e; 0]
 """
@@ -44,7 +44,7 @@ class Second(Tangent):
 
 
 def at_configuration(model: Problem, q: Scalars) -> Problem:
-    """Return the model with couplings by their tangents at q (nq)."""
+    """Return the model with each coupling replaced by its tangent at q (nq)."""
     curves: dict[int, Curve] = {}
     for index, law in model.curves.items():
         curves[index] = _curve(polynomial(law, _moving(q[model.bodies[index].index_q])))
@@ -55,7 +55,7 @@ def at_configuration(model: Problem, q: Scalars) -> Problem:
 
 
 def bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method (model, q, ...) that runs on the model with couplings by their tangents at q.
+    """Return a method (model, q, ...) that runs on the model with each coupling replaced by its tangent at q.
 
     It does not announce its quantities to a trace.
     """
@@ -69,7 +69,9 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def expand(model: Problem, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Return configuration and velocity of the whole tree; rates are those of dual numbers along v."""
+    """Return the configuration and the velocity of the whole tree. The velocity is the rate of the
+    configuration, as dual numbers along v.
+    """
     return flat(joint_positions(model, q)), flat(joint_velocities(model, v))
 
 
@@ -83,7 +85,8 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
 
 def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
     """Return the coordinates of a cluster's followers, by Newton's steps from their polynomials: first for
-    numbers, then from there for numbers with rates, of which each makes one more order right.
+    numbers, then from the result for numbers with rates. Each further step makes one more order of rates
+    correct.
     """
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
@@ -124,7 +127,7 @@ def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
 
 
 def project_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return v (nv) minus its part of least norm that violates the loops."""
+    """Return v (nv) minus the part of v of least norm that violates the loops."""
     jacobian = contact_jacobian(loops_of(model), q)
     breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])
     return [x - y for x, y in zip(v, breaking, strict=True)]

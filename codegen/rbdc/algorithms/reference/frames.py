@@ -6,10 +6,10 @@ that carries the frame. The result is then expressed at the viewpoint of `refere
 (WORLD), the frame (LOCAL), or the frame's origin with the world's axes (LOCAL_WORLD_ALIGNED). Spatial vectors
 are [linear; angular] (m/s, rad/s).
 
-Operational-space dynamics are those of Khatib, A Unified Approach for Motion and Force Control of Robot
-Manipulators (1987), by the inverse of M. The Jacobian of a frame relative to another is the difference of the
-two. Manipulability is sqrt(det(J J^T)) of Yoshikawa, Manipulability of Robotic Mechanisms (1985), with its
-gradient by dual numbers.
+Operational-space dynamics follow Khatib, A Unified Approach for Motion and Force Control of Robot
+Manipulators (1987), and are computed with the inverse of M. The Jacobian of a frame relative to another is
+the difference of the Jacobians of the two frames. Manipulability is sqrt(det(J J^T)) of Yoshikawa,
+Manipulability of Robotic Mechanisms (1985), and its gradient is computed with dual numbers.
 """
 
 from __future__ import annotations
@@ -85,9 +85,7 @@ def frame_placement(model: Problem, q: Scalars, frame: int, reference: str = "LO
 
 
 def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test:
-    differences.
-    """
+    """Return dp/dq (3, nv): the velocities of the frame's origin at unit joint rates. Test: differences."""
     _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
 
@@ -148,7 +146,7 @@ def frame_error(
 ) -> list[Scalar]:
     """Return log6(T^-1 X) (6) of the frame's placement X and the target T, the same for every reference.
 
-    The quaternion of the target is normalised. Test: its exponential.
+    The quaternion of the target is normalised. Test: the exponential of the error.
     """
     return _error(model, q, given_target(options), frame, reference)
 
@@ -194,7 +192,9 @@ def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, refere
 def manipulability_gradient(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return w, and its derivatives by q in the tangent space; zero if the rows of J are dependent."""
+    """Return w, and the derivatives of w by q in the tangent space. All are zero if the rows of J are
+    dependent.
+    """
     viewpoint(Placement.identity(), reference)
 
     @bound
@@ -231,7 +231,7 @@ def operational_space_inertia(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> Matrix:
-    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) of the active rows, with zeros around it. Test: KKT systems."""
+    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) for the active rows, with zeros elsewhere. Test: KKT systems."""
     return _inertia_of_task(model, q, frame, reference, options, rows)[0]
 
 
@@ -245,8 +245,8 @@ def operational_space(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> tuple[Matrix, Matrix, Vector, Vector]:
-    """Return the inertia, the dynamically consistent inverse (nv, 6), and the forces of the task by
-    velocities and by gravity (6).
+    """Return the inertia of the task, the dynamically consistent inverse (nv, 6), and the forces (6) that
+    velocities and gravity cause along the task.
 
     Test: torques along the task move nothing in its null space.
     """

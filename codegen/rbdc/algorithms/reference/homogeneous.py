@@ -1,5 +1,5 @@
 """Homogeneous 4x4 matrices over abstract scalars, whose products omit constant zeros, and forward kinematics
-as a product of them.
+as a product of such matrices.
 
 Craig, Introduction to Robotics, section 3.6.
 """

@@ -1,12 +1,13 @@
-"""Recursive Lagrangian inverse dynamics with homogeneous matrices, equations (5)-(9), and its sensitivities,
-Algorithms 1-3: Zhakatayev, Rogovchenko and Paetzold (2023).
+"""Recursive Lagrangian inverse dynamics with homogeneous matrices, equations (5)-(9), and the sensitivities
+of the torques, Algorithms 1-3: Zhakatayev, Rogovchenko and Paetzold (2023).
 
 Frames are those of rbdc: the joint's matrix is A_i = X_i J(q_i) with a constant X_i, and its derivative B_i =
 A_i W_i with the joint's constant twist W_i in the frame of body i. The paper's Denavit-Hartenberg frames are
-the case B_i = Z A_i with the twist Z of the parent's z. Joints have one degree of freedom.
+the special case B_i = Z A_i, where Z is the twist about the parent's z axis. Joints have one degree of
+freedom.
 
-`Loads` are the paper's, at points of the bodies and in the world's axes. External forces of the generated
-functions are added as torques (`rbdc.algorithms.reference.derivatives.external_forces`).
+`Loads` are the loads of the paper: they act at points of the bodies, in the world's axes. External forces of
+the generated functions are added as torques (`rbdc.algorithms.reference.derivatives.external_forces`).
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class Motions(NamedTuple):
     """Derivatives of moving bodies by the coordinates of the joints that carry them, and of R by the
     velocities of these, by body and joint.
 
-    dS/dv and dR/da have the recursion of dT/dq and are equal to it.
+    dS/dv and dR/da obey the recursion of dT/dq and are equal to dT/dq.
     """
 
     by_q: Array[MovingBody]

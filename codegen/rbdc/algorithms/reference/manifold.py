@@ -1,11 +1,11 @@
 """Integration and difference on the configuration manifold by the exponential and the logarithm of textbooks.
 
-Rotations are unit quaternions (x, y, z, w), Hamilton's. Rigid motions use the same formulas over dual
-numbers, unit dual quaternions: Clifford (1873), Kotelnikov's principle of transference. A motion with real
-part r and dual part d turns by r and moves by 2 d r*. Every joint whose coordinates do not simply add up is a
-part of these. The conventions are those of the joint types and Pinocchio's: velocities in the child's frame;
-`integrate` returns unit quaternions on the side of q, `difference` the short way round. Scalars must be real,
-because sides are chosen by comparison.
+Rotations are Hamilton's unit quaternions (x, y, z, w). Rigid motions are unit dual quaternions. The same
+formulas hold for them, with dual numbers in place of real ones (Clifford 1873; Kotelnikov's principle of
+transference). A motion with real part r and dual part d turns by r and moves by 2 d r*. A joint whose
+coordinates do not simply add up uses one of these two. The conventions of the joint types are also those of
+Pinocchio: velocities are in the child's frame, `integrate` returns unit quaternions on the side of q, and
+`difference` goes the short way round. Scalars must be real, because sides are chosen by comparison.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _DIRECTIONS: dict[type[JointType], Sequence[int]] = {
     FreeFlyer: range(6),
     Planar: (0, 1, 5),
 }
-"""Entries of a motion that velocities of a joint are, in its own axes."""
+"""Entries of a motion, in the joint's own axes, that the velocities of each joint type set."""
 
 
 def _directions(joint: JointType) -> Sequence[int]:

@@ -1,6 +1,7 @@
 """Joint torque regressor: inverse dynamics is linear in the inertial parameters.
 
-Atkeson, An and Hollerbach (1986): the wrench of Newton and Euler with a link's ten parameters as a column.
+Atkeson, An and Hollerbach (1986): a link's ten parameters form a column, and the wrench of Newton and Euler
+is a matrix times this column.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
     """Return Y (nv, np) with Y pi = rnea(q, v, a), pi the parameters of the moving bodies, of payloads and of
-    drives. Each column of a payload or a drive is the torque of a robot that has nothing but its unit.
+    drives. Each column of a payload or a drive is the torque of a robot whose only nonzero parameter is this
+    one, with the value 1.
 
     Test: that identity.
     """

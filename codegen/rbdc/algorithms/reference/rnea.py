@@ -2,8 +2,8 @@
 Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 
 Drives of joints, joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
-friction by the smooth sign x / sqrt(x^2 + w^2) of a rate x. A joint that follows another has forces by its
-own coordinate, which then act on its leader. Derivatives are those of dual numbers.
+friction by the smooth sign x / sqrt(x^2 + w^2) of a rate x. The drive of a joint that follows another exerts
+forces along the joint's own coordinate; they act on its leader. Derivatives are computed with dual numbers.
 
 The forward pass with all quantities in the world gives the motion of the tree.
 """
@@ -34,7 +34,7 @@ from rbdc.spatial.tangent import OuterTangent, Tangent
 def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """Return tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
-    `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
+    `fext` are the external forces on the bodies, each in its body's frame, or in the world's frame if the
     model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
     back.
     """
@@ -130,7 +130,7 @@ def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
 
 
 def resistance_by_q(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return the diagonal of dr/dq (nv), the derivative when all coordinates step together."""
+    """Return the diagonal of dr/dq (nv): the rate of r when all coordinates step together."""
     return _where_all_step(model, q, lambda model, q: resistance(model, q, v), OuterTangent, position=True)
 
 

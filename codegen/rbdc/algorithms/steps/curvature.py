@@ -1,15 +1,16 @@
-"""Second derivatives of steps by Euler's rules, but for those of accelerations.
+"""Second derivatives of steps by Euler's rules, without the second derivatives of accelerations.
 
-Of a joint that turns, with e = dt v' (semi-implicit) or dt v (explicit), q' moves along a direction a by
+For a joint that turns, with e = dt v' (semi-implicit) or dt v (explicit), q' moves along a direction a by
 
     x_a = dq_a + J(e) (e_a - ad(e) dq_a)
 
 (`rbdc.algorithms.steps.rules`), and w^T x_a = g^T dq_a + p^T e_a with p = J^T w and g = w - ad(e)^T p.
-In one space, that of the logarithm at q', the second derivative of w^T q' along a, then b, is
+In the tangent space at q' the second derivative of w^T q' along a, then b, is
 
     (dg/de e_b)^T dq_a + (dp/de e_b)^T e_a + w^T [x_b, x_a] / 2 + p^T e_ab
 
-The last term is one of accelerations, weighted with what p makes of w. All others are of one joint.
+The last term is a second derivative of accelerations, with p in place of the weights w. All other terms
+belong to one joint each.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def _as_force(motion: Motion) -> Force:
 def add_curvature(
     model: Problem, e: Scalars, w_q: Scalars, steps: Sequence[Matrix], blocks: Sequence[Matrix]
 ) -> None:
-    """Add to the blocks of `PAIRS` (nv, nv each) what joints that turn make. steps: e by q, v and tau (nv, nv
-    each). Test: dual numbers twice through the reference.
+    """Add to the blocks of `PAIRS` (nv, nv each) the terms of joints that turn. steps: e by q, v and tau (nv,
+    nv each). Test: dual numbers twice through the reference.
     """
     for body, own in joints_of(model):
         if body.joint.euclidean:

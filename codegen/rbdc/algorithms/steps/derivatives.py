@@ -1,7 +1,8 @@
 """Steps of time and their derivatives, with and without contacts (`rbdc.algorithms.steps.rules`).
 
-Products in one direction solve with M once a stage and form no matrix. Matrices have those of accelerations,
-of which all directions take their entries. Weighted sums are the products' transpose.
+Products in one direction solve with M once a stage and form no matrix. Matrices of derivatives need the
+matrices of the derivatives of accelerations, which all directions share. Weighted sums are computed by the
+transposed recursion of the products.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def held_by_matrices(
 
 
 def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -> Along:
-    """Return the products of derivatives by q, v and tau with directions of these."""
+    """Return the products of the derivatives by q, v and tau with a direction of q, v and tau."""
 
     def product(matrices: Sequence[Matrix], directions: Sequence[Vector]) -> Vector:
         direction = [x for own in directions for x in own]
@@ -115,8 +116,8 @@ def step(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model; with contacts their
-    forces at the start (nc). Test: MuJoCo's `mj_step`; differences of order 4 by halved steps.
+    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model; with contacts also
+    the contact forces at the start (nc). Test: MuJoCo's `mj_step`; differences of order 4 by halved steps.
     """
     q, v, tau, dt = given
     law = law_of(model, tau, fext, options, trace)
@@ -132,8 +133,8 @@ def step_derivatives(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
-    """Return the derivatives of q' in its tangent space, of v' and, with contacts, of their forces, by q, v,
-    tau (nv columns each) and dt (one), at these four. Test: differences on the manifold, dual numbers.
+    """Return the derivatives of q' in its tangent space, of v' and, with contacts, of the contact forces, by
+    q, v, tau (nv columns each) and dt (one column). Test: differences on the manifold, dual numbers.
     """
     q, v, tau, dt = given
     law, n = law_of(model, tau, fext, options, trace), model.nv
@@ -156,8 +157,8 @@ def step_jvp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return the changes of q' in its tangent space and of v' (nv), with contacts of their forces (nc), in
-    the direction dq, dv, dtau and ddt, which follow q, v, tau and dt. Test: the products of
+    """Return the changes of q' in its tangent space and of v' (nv), with contacts also of the contact forces
+    (nc), in the direction dq, dv, dtau and ddt, which follow q, v, tau and dt. Test: the products of
     `step_derivatives`.
     """
     q, v, tau, dt, *direction = given
@@ -175,8 +176,9 @@ def step_vjp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return sums of the rows of the derivatives by q, v, tau (nv each) and dt (1), those of q' weighted with
-    w_q (nv), of v' with w_v (nv), of the forces with w_forces (nc). The weights follow q, v, tau and dt.
+    """Return weighted sums of the rows of the derivatives by q, v, tau (nv each) and dt (1). Rows of q' are
+    weighted with w_q (nv), rows of v' with w_v (nv), rows of the contact forces with w_forces (nc). The
+    weights follow q, v, tau and dt.
     Test: the products of `step_derivatives`.
     """
     q, v, tau, dt, *weights = given

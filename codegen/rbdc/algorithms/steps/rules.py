@@ -5,7 +5,7 @@
     Runge and Kutta        the classical rule of order 4; of joints that turn with two commutators, by
                            Munthe-Kaas and Owren, Computations in a free Lie algebra (1999), section 4
 
-where the last has, with K_i = dt v_i of its stages and signs for velocities in the body's axes,
+where the last rule has, with K_i = dt v_i of its stages and the signs for velocities in the body's axes,
 
     q_2 = q (+) K_1/2,   q_3 = q (+) (K_2/2 + [K_1, K_2]/8),   q_4 = q (+) K_3
     q'  = q (+) (K_1 + 2 K_2 + 2 K_3 + K_4 + [K_1, K_4]/2)/6
@@ -16,7 +16,8 @@ SE(3),
 
     d(q (+) e) = dq + J(e) (de - ad(e) dq)
 
-Weighted sums of the rows of the derivatives are the adjoints of that: it is linear in the directions.
+This formula is linear in the directions, and weighted sums of the rows of the derivatives are computed by its
+adjoint.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ Along = Callable[[Vector, Vector, Vector], tuple[Vector, Vector]]
 
 
 class Accelerations(NamedTuple):
-    """ddq (nv) and the forces of contacts (nc) at a configuration and a velocity, and how they change."""
+    """ddq (nv) and the forces of contacts (nc) at a configuration and a velocity, with their changes in a
+    direction.
+    """
 
     ddq: Vector
     forces: Vector
@@ -155,7 +158,7 @@ def joints_of(model: Problem) -> list[tuple[Any, slice]]:
 
 
 def _project(joint: Any, motion: Motion) -> Vector:
-    """Return the entries of a motion of a joint, of which S^T S = 1."""
+    """Return the entries of a motion of a joint with S^T S = 1."""
     entries: Vector = joint.project(Force(motion.linear, motion.angular))
     return entries
 
@@ -205,7 +208,7 @@ RULES: Mapping[Integrator, Rule] = {
 
 
 def stepped(model: Problem, law: Law, given: Sequence[Scalars], trace: Trace) -> tuple[Vector, ...]:
-    """Return q' (nq), v' (nv) and, with contacts, their forces at the start (nc), from q, v and dt."""
+    """Return q' (nq), v' (nv) and, with contacts, the contact forces at the start (nc), from q, v and dt."""
     q, v, dt = given
     m = Stepping(model, Configuration([*q]), law, trace)
     after, velocity = RULES[model.integrator](m, v, dt[0])
@@ -214,7 +217,9 @@ def stepped(model: Problem, law: Law, given: Sequence[Scalars], trace: Trace) ->
 
 @dataclass
 class Directions:
-    """Steps of one law in one direction or, with `turns`, in several, for which its stages are asked once."""
+    """A step of one law in one direction or, with `turns`, in several directions, for which the stages are
+    evaluated once.
+    """
 
     model: Problem
     law: Law

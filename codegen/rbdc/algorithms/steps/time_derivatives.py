@@ -3,8 +3,8 @@
 The motion is given by its derivatives at one time: q, v, a, jerk and so on. From v(t) the series of q(t)
 follows term by term as the solution of dq/dt = rate(q, v), on the configuration manifold too.
 
-Forward dynamics finds the terms of a(t) one after the other. Term n of inverse dynamics has a_n in M a_n
-alone, so the factors of M at the start give all of them:
+Forward dynamics finds the terms of a(t) one after the other. Term n of inverse dynamics contains a_n only in
+the product M a_n, so the factors of M at the start give every a_n:
 
     a_n = M^-1 (tau_n - term n of inverse dynamics with a_n = 0)
 """
@@ -80,7 +80,7 @@ def _derivatives(series: Scalars, order: int) -> Vector:
 
 
 def _configuration(model: Problem, q: Scalars, velocity: Sequence[Series]) -> list[Series]:
-    """Return the series of the configuration, as long as that of the velocity."""
+    """Return the series of the configuration, with as many terms as the series of the velocity."""
     found = [Series([x]) for x in q]
     for count in range(1, max(map(length_of, velocity), default=1)):
         rates = configuration_rate(model, found, [Series(x.terms[:count]) for x in velocity])

@@ -1,7 +1,7 @@
 """Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2.
 
-At one configuration this model is equivalent to one with linear couplings, by the tangents to the curves,
-whose joints also accelerate by the curvatures (`joint_coordinates.joint_accelerations`).
+At one configuration this model is equivalent to one with linear couplings: the tangents to the curves. Its
+joints also accelerate by the curvatures (`joint_coordinates.joint_accelerations`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from rbdc.spatial import Scalar
 
 
 class Curve(NamedTuple):
-    """The coordinate f of a joint that follows another, and its first four derivatives by the leader's."""
+    """The coordinate f of a joint that follows another, and the first four derivatives of f by the leader's
+    coordinate.
+    """
 
     place: Scalar
     slope: Scalar
@@ -26,7 +28,7 @@ class Curve(NamedTuple):
 
 
 def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> Problem:
-    """Return the model at q, with the couplings of these bodies by their tangents."""
+    """Return the model at q, with the couplings of these bodies replaced by their tangents."""
     bodies = list(model.bodies)
     for index, law in model.curves.items():
         curve = curves[index]

@@ -17,11 +17,11 @@ from rbdc.spatial.scalars import is_zero
 
 
 class Row(Index, ABC):
-    """The row of a loop. Rows above it are those that its elimination changes."""
+    """The row of a loop. The rows above it are the rows that its elimination changes."""
 
     @abstractmethod
     def above(self) -> Iterator[Row]:
-        """Return the rows above it."""
+        """Return the rows above this row."""
 
     @abstractmethod
     def below(self) -> Iterator[Row]:

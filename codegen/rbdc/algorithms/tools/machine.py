@@ -104,8 +104,8 @@ class Column(Index, ABC):
 
     @abstractmethod
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of its joint, including itself, each with a quantity in the frame of the
-        body.
+        """Return the columns of this column's joint, including itself, each with a quantity in the frame of
+        the body.
         """
 
     @abstractmethod
@@ -114,10 +114,14 @@ class Column(Index, ABC):
 
     @abstractmethod
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of its joint before itself and those above, with the quantity as in `above`."""
+        """Return the columns of this column's joint before itself and the columns above, with the quantity as
+        in `above`.
+        """
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of the joints that its body carries, with the quantity in the common frame."""
+        """Return the columns of the joints that this column's body carries, with the quantity in the common
+        frame.
+        """
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a column")
 
 
@@ -135,30 +139,30 @@ class Body(Index, ABC):
 
     @abstractmethod
     def placement(self) -> Placement:
-        """Return its frame in the parent's, or in the common frame."""
+        """Return the body's frame in its parent's, or in the common frame."""
 
     @abstractmethod
     def inertia(self) -> RigidInertia:
-        """Return its inertia, without the bodies that it carries."""
+        """Return the inertia of the body, without the bodies that it carries."""
 
     def seat(self) -> Placement:
-        """Return the frame of its joint on the parent, in the one frame of all."""
+        """Return the frame of the body's joint on the parent, in the common frame."""
         raise UnsupportedError(f"{type(self).__name__} has no frames of joints")
 
     @abstractmethod
     def columns(self) -> Sequence[Column]:
-        """Return the degrees of freedom of its joint."""
+        """Return the degrees of freedom of the body's joint."""
 
     def above(self) -> Iterable[Column]:
-        """Return the columns of the joints above it, from the root."""
+        """Return the columns of the joints above the body, from the root."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns above a body")
 
     def below(self) -> Iterable[Column]:
-        """Return the columns of the joints that it carries."""
+        """Return the columns of the joints that the body carries."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a body")
 
     def onwards(self) -> Iterable[Column]:
-        """Return all columns from its first one to the last of the tree."""
+        """Return all columns from the first one of the body to the last one of the tree."""
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns from a body on")
 
     @abstractmethod
@@ -179,7 +183,7 @@ class Body(Index, ABC):
 
     @abstractmethod
     def external_force(self) -> Force:
-        """Return the external force on it."""
+        """Return the external force on the body."""
 
     def point(self, given: Vector3) -> Vector3:
         """Return a point of the body in its frame, from the frame of its link."""

@@ -34,10 +34,8 @@ class OneFrame(Numbers):
 
 
 class RootFrame(OneFrame):
-    """Placements and quantities in the frame of the root body, if the tree hangs on one free body; otherwise
-    the world's.
-
-    The distance of a free root from the world's origin then costs no digits.
+    """Placements and quantities in the frame of the root body, if the tree hangs on one free body, otherwise
+    in the world's frame. The distance of a free root from the world's origin then costs no digits.
     """
 
     at_root = True

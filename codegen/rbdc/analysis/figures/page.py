@@ -33,8 +33,8 @@ LEAD = (
     "with the mass and the inertia of its body."
 )
 SPARSITY = (
-    "Filled entries are not zero at random states. Columns are directions of v. Rows are too, except in "
-    "Jacobians, where they are links. Matrices with the same pattern share a picture."
+    "Filled entries are not zero at random states. Columns are directions of v. Rows are directions of v "
+    "too, except in Jacobians, where rows are links. Matrices with the same pattern share a picture."
 )
 OPERATIONS = (
     "Additions, multiplications, divisions, elementary functions and vector operations of a call of the "
@@ -48,7 +48,7 @@ def robot_page(
 ) -> str:
     """Return the HTML of a robot, which needs no network.
 
-    names: the functions whose forms and operations it shows.
+    names: the functions whose forms and operations the page shows.
     asked: the functions in `names` that the user requested by name; they must be defined for the model.
     words: see `Words`.
 
@@ -185,8 +185,8 @@ def _figures(model: Problem, name: str) -> dict[str, Any]:
 
 
 def sections(plan: Plan) -> Mapping[tuple[str, str], int]:
-    """Return the operations of a call by body and section, with those of all loops together; empty for a
-    function of loops alone.
+    """Return the operations of a call by body and section. Operations of all loops are one entry. Empty for a
+    function that consists of loops only.
     """
     kernels = plan.kernels[:1] if isinstance(plan.content, StraightLine) else plan.kernels
     counts: dict[tuple[str, str], int] = {}

@@ -18,7 +18,7 @@ from rbdc.model import Problem
 from rbdc.planning.availability import buildable, random_configurations
 
 STATES = 2
-"""Random states at which an entry must vanish to count as zero."""
+"""Number of random states at which an entry must vanish to count as zero."""
 ZERO = 1e-10
 """Share of the largest entry of a matrix below which an entry vanishes."""
 _OF_PRESETS = PRESETS[:2]
@@ -34,7 +34,7 @@ class Pattern(NamedTuple):
 
 
 def patterns(model: Problem) -> list[Pattern]:
-    """Return the pattern of links over directions of v, and those of all matrices (nv, nv) of control
+    """Return the pattern of links over directions of v, and the patterns of all matrices (nv, nv) of control
     functions and first derivatives.
 
     Matrices with the same pattern share one.

@@ -3,7 +3,7 @@
 A figure has one coordinate for each direction of v. Joint k with motion subspace columns S_1, S_2, ... and
 coordinates x_1, x_2, ... moves its body by exp(S_1 x_1) exp(S_2 x_2) ... from the neutral configuration: a
 product of exponentials (Lynch and Park, Modern Robotics, section 4.1), so that joint types need no code.
-Coordinates of a joint with one degree of freedom are those of q.
+The coordinate of a joint with one degree of freedom is its entry of q.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _SHORTEST = 1e-6
 def scene(model: Problem) -> dict[str, Any]:
     """Return the robot as plain data, lengths in m.
 
-    bodies: for each its parent (-1: the world), its placement there, the columns of S, the first of its
-        coordinates, how it follows its leader, its mass (kg), its centre of mass, and `ellipsoid`.
+    bodies: for each its parent (-1: the world), its placement in the parent, the columns of S, the first of
+        its coordinates, how it follows its leader, its mass (kg), its centre of mass, and `ellipsoid`.
     base: mass and centre of mass of the links that are fixed to the world.
     segments: lines of the figure, from the origin of a body, in its frame.
-    frames: for each its body and its placement there.
-    coordinates: for each direction of v its range and the value that the figure starts at.
+    frames: for each its body and its placement in the body.
+    coordinates: for each direction of v its range and its initial value in the figure.
 
     A placement is the rows of R, then p. An ellipsoid is the matrix E (xx, xy, yy, xz, yz, zz) of the uniform
     solid r^T E^-1 r <= 1 about the centre of mass that has the mass and the inertia of the body.
@@ -71,10 +71,9 @@ def _body(model: Problem, index: int) -> dict[str, Any]:
 
 
 def _law(model: Problem, index: int, coupling: Coupling) -> dict[str, Any]:
-    """Return how a joint follows its leader.
-
-    It is the coefficients of a polynomial, the constant first. In a closed loop it is positions and slopes at
-    knots, between which the figure interpolates by cubic Hermite polynomials.
+    """Return the law by which a joint follows its leader: the coefficients of a polynomial, the constant
+    first. For a closed loop, return positions and slopes at knots, between which the figure interpolates by
+    cubic Hermite polynomials.
     """
     leader = shown(model.bodies[coupling.leader].joint_name)
     cluster = next((c for c in model.clusters if index in c.followers), None)

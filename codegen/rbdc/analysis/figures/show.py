@@ -72,14 +72,14 @@ def show(
     """Show a robot in a browser, with a slider for each direction of v; return the server, which `stop` ends.
 
     Args:
-        robot: a generated module, of which the frames are shown as its compiled functions place them; or a
-            description or a `rbdc.Model`, of which links, centres of mass and inertia ellipsoids are shown.
+        robot: a generated module, whose frames are shown as its compiled functions place them; or a
+            description or a `rbdc.Model`, whose links, centres of mass and inertia ellipsoids are shown.
         host, port: where the page is served; the server prints its address.
-        options: of the model, as `rbdc.Model.from_file` takes them, where `robot` is a description.
+        options: if `robot` is a description, options of the model, as `rbdc.Model.from_file` takes them.
 
     Raises:
         ToolchainError: viser is not installed.
-        OptionError: options beside a module or a model; a module without the functions that this needs.
+        OptionError: options beside a module or a model; a module without the functions that the figure needs.
     """
     try:
         import viser

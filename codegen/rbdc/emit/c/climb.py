@@ -22,9 +22,10 @@ from rbdc.planning.plans import Climb
 
 
 def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, total: Cost) -> FunctionSource:
-    """Return the C of a function of a frame: its own file and those that all functions of frames share. These
-    are one straight-line step for each body, (q, x) -> (J, up), and the climb from the frame to the root.
-    total: cost of all of them.
+    """Return the C of a function of a frame: its own file and the files that all functions of frames share.
+    The shared files hold one straight-line step for each body, (q, x) -> (J, up), and the climb from the
+    frame to the root.
+    total: cost of all these steps.
     """
     source = FunctionSource(declaration, total, method="climb")
     source.files |= _shared(robot, climb, source)

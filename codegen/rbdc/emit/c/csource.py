@@ -17,7 +17,9 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 
 CHUNK_OPERATIONS = 1500
-"""Target number of operations in one C function: gcc's time grows faster than the size beyond it."""
+"""Target number of operations in one C function: above it gcc's time grows faster than the size of the
+function.
+"""
 
 
 def function_source(
@@ -81,8 +83,8 @@ class CFunction:
 
     prototype, comment: its prototype and comment.
     declared: prototypes that stand before it.
-    workspaces: declarations of its own workspaces.
-    unused: parameters that it does not read.
+    workspaces: declarations of the function's own workspaces.
+    unused: parameters that the function does not read.
     blocks: its statements.
     calls: calls of its parts, if the program is split.
     """
@@ -100,7 +102,7 @@ class CFunction:
 class KernelCall:
     """Calls of the kernels of a function.
 
-    given: call of the only kernel, or of the one that takes the optional inputs; tables replace NULL.
+    given: call of the only kernel, or of the kernel that takes the optional inputs; tables replace NULL.
     without: call of the kernel that omits them, or "".
     tables: names, sizes and entries of the tables; missing entries are zero.
     """
@@ -145,8 +147,8 @@ def _kernel_call(
     kernels: Sequence[tuple[str, Program]],
     given: Mapping[str, str],
 ) -> KernelCall:
-    """Return the call of the only kernel, or of the one that suits the optional input: the second takes it,
-    the first omits it. A single kernel gets zeros for NULL.
+    """Return the call of the only kernel, or, if there are two, of the second kernel if the optional input is
+    given and of the first one otherwise. A single kernel gets zeros for NULL.
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program, given)})" for kernel, program in kernels]
@@ -205,7 +207,7 @@ def _kernel(
 
 
 def whole_part(robot: str, name: str, program: Program, comment: str, scalar: ScalarType) -> CFunction:
-    """Return the view of one static C function with a whole program of any size."""
+    """Return the view of one static C function for a whole program of any size."""
     prototype = f"static void {name}({parameters(robot, program, scalar)})"
     return _part(StatementWriter(robot, program, scalar), 0, prototype, comment)
 
@@ -213,7 +215,9 @@ def whole_part(robot: str, name: str, program: Program, comment: str, scalar: Sc
 def _part(
     writer: StatementWriter, number: int, prototype: str, comment: str = "", spaces: Collection[str] = ()
 ) -> CFunction:
-    """Return the view of one C function with the parameters of the program and `spaces`, workspaces."""
+    """Return the view of the C function of chunk `number`. Its parameters are those of the program, and the
+    workspaces `spaces`.
+    """
     blocks = writer.blocks(number)
     arrays = [array.name for array in (*writer.program.inputs, *writer.program.outputs)]
     unused = [name for name in (*arrays, *spaces) if name not in writer.named]
@@ -231,8 +235,8 @@ def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
 
 
 def arguments(program: Program, given: Mapping[str, str] | None = None) -> str:
-    """Return the arguments of a call of that function. Variables have the names of the parameters, except
-    those in `given`.
+    """Return the arguments of a call of the C function of a program. Variables have the names of the
+    parameters, except those in `given`.
     """
     return ", ".join((given or {}).get(a.name, a.name) for a in (*program.inputs, *program.outputs))
 

@@ -148,7 +148,7 @@ class StatementWriter:
         ]
 
     def _called_once(self, index: int, number: int) -> list[str]:
-        """Return the call that computes several values; the first of them includes it."""
+        """Return the call that computes several values; the statement of the first value includes it."""
         group = self._together[index]
         if index != group[0]:
             return []
@@ -304,7 +304,7 @@ class StatementWriter:
         return f"{first} {operation.spelling} {self._operand(right, precedence, number)}"
 
     def _call(self, value: Value, number: int) -> str:
-        """Return the call of an elementary function; an offset of an angle is added to it."""
+        """Return the call of an elementary function; the offset of an angle is added to the angle."""
         operation = value.operation
         if operation.is_trigonometric:
             arguments = " + ".join(self._operand(k, Precedence.SUM, number) for k in value.arguments)

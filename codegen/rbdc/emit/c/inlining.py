@@ -15,9 +15,9 @@ MAXIMUM_INLINED = 8
 def inlined(
     program: Program, chunks: Chunks, gathered: Collection[int], users: Sequence[Sequence[int]]
 ) -> list[bool]:
-    """Return for each value whether it is written where it is used: if that is one place nearby and the
-    expression stays short. `gathered`: sines and cosines of joint angles, which one call computes. `users`:
-    result of `Program.users`.
+    """Return for each value whether it is written where it is used: this holds if it has one user nearby and
+    the expression stays short. `gathered`: sines and cosines of joint angles, which one call computes.
+    `users`: result of `Program.users`.
     """
     found = list[bool]()
     weights = [0] * len(program.values)

@@ -37,8 +37,9 @@ from rbdc.ir.verify import MalformedProgram
 
 IN_REGISTERS, STORES = 16, 100
 """Largest number of vectors that are cleared one by one so that they may stay in registers, and largest
-number that gcc clears by single stores. M^-1 of kuka_iiwa (14 vectors) then takes 0.8 of the time, its
-derivatives of forward dynamics (42) 0.96 to 1, those of HyQ (252) 1.08 (gcc 12, a Xeon).
+number that gcc clears by single stores. Cleared one by one, M^-1 of kuka_iiwa (14 vectors) takes 0.8 of the
+time, derivatives of forward dynamics of kuka_iiwa (42 vectors) 0.96 to 1, of HyQ (252 vectors) 1.08 (gcc 12,
+a Xeon).
 """
 
 _INDENT = "    "
@@ -169,8 +170,8 @@ def nest_parts(
     straight: Sequence[str] = (),
     ending: str = "",
 ) -> list[FilePart]:
-    """Return the tables of a nest, its routines, and the function. straight: lines of its straight-line code,
-    which reads all inputs. ending: end of its name.
+    """Return the tables of a nest, its routines, and the function. straight: lines of the straight-line code,
+    which reads all inputs. ending: end of the function's name.
     """
     scalar = declaration.scalar
     arrays = ArrayTypes(

@@ -26,7 +26,7 @@ class _Numbers:
     """Numbers of a scalar type.
 
     terms: terms of the polynomials of arctangents, exponentials and logarithms.
-    eighth: pi/4 in two parts; three times the first is exact.
+    eighth: pi/4 in two parts; three times the first part is exact.
     largest, smallest: points further from the origin than `largest`, or nearer than `smallest` along both
         axes, go to libm.
     off: largest deviation of cosine^2 + sine^2 from 1.
@@ -141,8 +141,8 @@ _LOGARITHM = (
     lambda x: (1 - mpmath.acos(1 - x) * (1 - x) / mpmath.sqrt(x * (2 - x))) / (2 * mpmath.acos(1 - x)) ** 2,
 )
 """t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 as functions of x = 1 - cos(t/2), up to 1. Errors of all five
-before rounding, relative except for the cosine: at most 3e-17 in double; 4e-16 for (t - sin t)/t^3 where it
-is smallest; 3e-8 in single precision.
+functions before rounding, relative except for the cosine: at most 3e-17 in double; 4e-16 for (t - sin t)/t^3
+where it is smallest; 3e-8 in single precision.
 """
 
 ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
@@ -178,8 +178,9 @@ def _together(
     scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str
 ) -> dict[str, Any]:
     """Return polynomials one by one, each as C; and side by side in vectors with `lanes` lanes. The vector
-    code evaluates neighbouring terms first (Estrin 1960) until three are left. It comes with the powers of
-    the variable, each with the power whose square it is, and the bytes of the vector of their values.
+    code evaluates neighbouring terms first (Estrin 1960) until three are left. The result also has the powers
+    of the variable, each with the power whose square it is, and the size (bytes) of the vector of their
+    values.
     """
     each = [horner(scalar, polynomial, variable) for polynomial in polynomials]
     words = list[str]()

@@ -31,11 +31,11 @@ class ArrayTypes:
     widths: Mapping[str, int] = field(default_factory=dict)
 
     def number(self, array: str) -> str:
-        """Return the type of its numbers."""
+        """Return the type of the array's numbers."""
         return self.kinds.get(array, self.scalar.name)
 
     def element(self, array: str) -> str:
-        """Return the type of its elements, vectors or numbers."""
+        """Return the type of the array's elements, vectors or numbers."""
         lanes = self.widths.get(array, 1)
         return self.number(array) if lanes == 1 else f"vec{lanes}"
 
@@ -197,7 +197,7 @@ class _StepWriter(StatementWriter):
 
 
 def _beginning(place: Place) -> Place:
-    """Return the place of its first number."""
+    """Return the place of the argument's first number."""
     return Place(place.array, place.strides, place.offset)
 
 

@@ -22,8 +22,8 @@ from rbdc.ir.passes.angles import JOINT_ANGLES
 class Approximation:
     """Reduction of an angle to r, and sine and cosine of r.
 
-    parts: parts of pi/2 or pi. All but the last have so few bits that n times them is exact up to the limit.
-        In single precision the rest of an angle after the first two parts is exact as well.
+    parts: parts of pi/2 or pi. All but the last have so few bits that their product with n is exact up to the
+        limit. In single precision the rest of an angle after the first two parts is exact as well.
     bits: bits of these parts.
     sine, cosine: coefficients of polynomials in z = r^2.
     """
@@ -152,8 +152,8 @@ def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, 
 
 
 def horner(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
-    """Return a polynomial as C with the fewest operations, each of which waits for the last. Batches have
-    other work meanwhile.
+    """Return a polynomial as C with the fewest operations, each of which waits for the one before. Batches do
+    other work in the meantime.
     """
     return nested([signed(scalar, x) for x in coefficients], variable)
 

@@ -30,7 +30,8 @@ class _First:
     """First derivatives.
 
     prefix: prefix of their external function.
-    by: arrays that this function takes, each with its parameter if it can be differentiated by it.
+    by: arrays that this function takes, each with its parameter if the function can be differentiated by this
+        array.
     entries: for each result: its array, output and input (None for a place), and where the library stores it.
     calls: calls that compute them.
     rooms: arrays that the calls fill.
@@ -51,7 +52,7 @@ class _Second:
     sizes: sizes of these arrays.
     of: array of the derivatives, by place of the first derivatives and input, if they are not zero.
     calls: calls that come once before.
-    rooms: arrays that these fill.
+    rooms: arrays that these calls fill.
     """
 
     call: Callable[[Iterable[str]], str]
@@ -190,8 +191,8 @@ class Externals:
         )
 
     def _by_blocks(self, D: str) -> _Second:
-        """Return second derivatives from those of inverse dynamics; with weights, one block for each pair of
-        inputs. D: first of the arrays with the first derivatives.
+        """Return second derivatives from the second derivatives of inverse dynamics; with weights, one block
+        for each pair of inputs. D: first of the arrays with the first derivatives.
         """
         d, names = self._differential, [p.name for p in self._required]
         second = self._built[d.second]

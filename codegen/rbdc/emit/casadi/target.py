@@ -1,11 +1,11 @@
-"""The target `casadi`: one C file of external functions around the library, and a shared library of it. It
-also has the C that maps derivatives in the tangent space of a configuration to derivatives by its entries,
-and differentiates these.
+"""The target `casadi`: one C file of external functions around the library, and a shared library of it. The
+file also has the C that maps derivatives in the tangent space of a configuration to derivatives by its
+entries, and differentiates these.
 
-Let a configuration use a vector x only by its direction u = x / |x|. Then u moves at a rate that is linear in
-the velocities, perpendicular to u, and equally long for all velocities of unit length. A row over velocities
-times that rate, over its squared length for a unit velocity, is the row by the entries of u. Divided by |x|,
-it is the row by the entries of x.
+Let a configuration use a vector x only through its direction u = x / |x|. Then u moves at a rate that is
+linear in the velocities, perpendicular to u, and equally long for all velocities of unit length. A row over
+velocities times that rate, over its squared length for a unit velocity, is the row by the entries of u.
+Divided by |x|, it is the row by the entries of x.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from rbdc.spatial.scalars import is_zero
 class CasadiTarget(Backend):
     """External functions with Jacobians, reverse derivatives and the Jacobians of these.
 
-    Functions of a frame take its index and the reference as two further inputs, by which they are not
-    differentiated. Python passes them as constants.
+    Functions of a frame take the frame's index and the reference as two further inputs. They are not
+    differentiated with respect to these, which Python passes as constants.
     """
 
     name = "casadi"
@@ -102,7 +102,7 @@ class UnitVector:
 
     first: index of the first entry.
     size: number of entries.
-    square: square of their speed at a velocity of unit length.
+    square: square of the speed of the entries at a velocity of unit length.
     """
 
     first: int

@@ -47,7 +47,7 @@ def _first_uses(program: Program, gathered: set[int]) -> dict[tuple[int, ...], i
     """Return the first user of a sine or cosine of each angle.
 
     In this order single calls of crba and minverse take 3 to 10 % less time than in the order of joints,
-    those of aba 6 % less to 5 % more (quadrupeds and arms, gcc 12 and clang 19, a Xeon).
+    and calls of aba 6 % less to 5 % more (quadrupeds and arms, gcc 12 and clang 19, a Xeon).
     """
     used: dict[tuple[int, ...], int] = {}
     for user, value in enumerate(program.values):

@@ -1,4 +1,4 @@
-"""Sections: their order, and which values belong to each."""
+"""The order of sections, and the values that belong to each section."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from itertools import groupby
 from rbdc.ir.nodes import Program, Section
 
 LONGEST = 2000
-"""Longer programs (values) keep their order: they have enough independent operations, and a new order puts
-more into registers and memory, so times went either way.
+"""Programs with more values keep their order. They have enough independent operations, and a new order needs
+more registers and memory: some measured times rose, others fell.
 """
 
 WORTH_MOVING = 0.986
-"""Programs also keep their order if `_Schedule` predicts more than this part of their time.
-
-It does not model registers. On a Xeon HyQ's aba (0.987) took 1.13 of its time by clang 19 and 1.04 by gcc 12
-in the other order, crba of quadrupeds (0.98 to 0.985) 0.9 and 1.1, an arm's crba and aba (0.92 to 0.97) 0.87
-to 0.96 and 0.83 to 0.9.
+"""Programs also keep their order if `_Schedule` predicts that the new order takes more than this part of
+their time. The prediction does not model registers. Measured on a Xeon with clang 19 and gcc 12, in parts of
+the time in the old order (predictions in parentheses): HyQ's aba (0.987) 1.13 and 1.04, crba of quadrupeds
+(0.98 to 0.985) 0.9 and 1.1, an arm's crba and aba (0.92 to 0.97) 0.87 to 0.96 and 0.83 to 0.9.
 """
 
 _WIDTH = 2.0
@@ -34,7 +33,7 @@ def order_sections(program: Program) -> Program:
         to the end comes next; otherwise the one whose operands are ready first. List scheduling, Graham
         (1969).
 
-    Single calls of aba take 4 to 25 % less time, those of crba 5 to 17 %.
+    Single calls of aba take 4 to 25 % less time, and calls of crba 5 to 17 % less.
     """
     if len(program.values) > LONGEST:
         return program

@@ -1,4 +1,6 @@
-"""Simplifications; `optimise` applies all of them. The docstring of each says what it removes."""
+"""Simplifications; `optimise` applies all of them. The docstring of each simplification says what it
+removes.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ def optimise(program: Program) -> Program:
     """Return the program after all passes that simplify scalars.
 
     The order is: constant folding, choices, sign normalisation, commutative ordering and hash-consing in one
-    sweep; then shared reciprocals, and values that become equal by them; then removal of dead code and
-    joining of like terms.
+    sweep; then shared reciprocals, and the merging of values that become equal by these; then removal of dead
+    code and joining of like terms.
     """
     equal = remove_dead_code(share_reciprocals(rewrite(program, RULES)))
     gathered = gather_like_terms(equal)
@@ -128,8 +130,8 @@ def gather_like_terms(program: Program) -> Program:
         return builder.constant(0.0) if total is None else total
 
     def in_form(builder: Builder, index: int, terms: Iterator[int | None]) -> int | None:
-        """Return the sum of these terms in the tree of the old sum; None if nothing is left. As one chain it
-        took up to 1.24 of the time in batches of adjoints.
+        """Return the sum of these terms in the tree of the old sum; None if nothing is left. Written as one
+        chain, sums took up to 1.24 times as long in batches of adjoints.
         """
         value = program.values[index]
         one, other = (in_form(builder, k, terms) if is_inner(k) else next(terms) for k in value.arguments)

@@ -2,7 +2,7 @@
 
 Before: each sum is a binary tree of +, - and negations, as the algorithm wrote it. After: if the inner values
     of a tree have no other user, it is one chain, ``((start + a b) + c d) - e f``. The chain takes one
-    instruction per term, one fewer if it starts from a value that is no product. Terms are in the order in
+    instruction per term, or one fewer if it starts from a value that is no product. Terms are in the order in
     which they become ready, the latest last.
 """
 
@@ -48,7 +48,9 @@ class _Chains:
         return bool(user.operation.signs) and user.section == values[index].section
 
     def _when(self, builder: Builder, new: Sequence[int], index: int) -> int:
-        """Return when a term is ready; for a product that is computed there, when its factors are."""
+        """Return when a term is ready; a product that is computed in the sum is ready when its factors
+        are.
+        """
         for value in builder.values[len(self._ready) :]:
             before = max((self._ready[k] for k in value.arguments), default=0)
             self._ready.append(before + value.operation.latency)
@@ -56,9 +58,8 @@ class _Chains:
         return max(self._ready[new[k]] for k in parts)
 
     def _sum(self, builder: Builder, new: Sequence[int], index: int) -> int:
-        """Return the chain of one sum.
-
-        Its constants are one term; the sum starts from it, as from any value that is not a product.
+        """Return the chain of one sum. Its constants form one term. The chain starts from this term, or from
+        another value that is not a product.
         """
         constants, terms = self._split(list(self._program.terms(index, self._is_inner)))
         when = {term: self._when(builder, new, term[0]) for term in terms}

@@ -5,10 +5,11 @@
 each, with `kind`, `link` and optionally `origin` (3 or 6 numbers); for loops also `second` and
 `second_origin`.
 
-A YAML file is that of the public set of parallel robots, which stands beside the URDF. It has `closed_loop`,
-pairs of links whose frames coincide; `type`, '3d' or '6d' for each; and `name_mot`, the motors. The motors
-are ignored: every joint has its entry in tau. `joint_name` and `joint_type` replace joints of the URDF; they
-are refused, because the URDF should have these joints. Loops are named after their first links.
+A YAML file has the format of the public set of parallel robots, which provides one beside each URDF. It has
+`closed_loop`, pairs of links whose frames coincide; `type`, '3d' or '6d' for each; and `name_mot`, the
+motors. The motors are ignored: every joint has its entry in tau. `joint_name` and `joint_type` replace joints
+of the URDF; both are refused, because the URDF should have these joints. Loops are named after their first
+links.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
     if others := [name for name in found if name != "contacts"]:
         raise DescriptionError(f'"{shown(others[0])}" is not a known key', remedy, file)
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise DescriptionError("it has no tables of contacts", remedy, file)
+        raise DescriptionError("the file has no tables of contacts", remedy, file)
     lines, made = _lines_of_tables(text), list[ContactOption]()
     for name, table in tables.items():
         try:

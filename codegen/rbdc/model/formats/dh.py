@@ -6,9 +6,9 @@ With A_i the pose of frame i in the frame of its parent,
     proximal (modified)   A_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)
 
 A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i = sign_i q_i + d_i0. A helical
-joint has both, with pitch sign_i q_i in d_i. A cylindrical joint has d_i by its first coordinate and theta_i
-by its second. In the distal convention joint i turns about z of its parent's frame: the body's frame (joint
-i's) is Rz Tz, and frame i is fixed to it by Tx Rx. In the proximal convention the two frames coincide.
+joint has both, with pitch sign_i q_i in d_i. In a cylindrical joint d_i depends on the first coordinate and
+theta_i on the second. In the distal convention joint i turns about z of its parent's frame: the body's frame
+(joint i's) is Rz Tz, and frame i is fixed to it by Tx Rx. In the proximal convention the two frames coincide.
 
 docs/robots.md has the schema.
 """

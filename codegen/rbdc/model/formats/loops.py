@@ -81,7 +81,7 @@ def _direction(joint: Joint) -> Vector3:
 
 def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
     """Return whether a loop moves in the plane normal to the axis of one of its joints; then a point
-    constrains as much as the joint.
+    constrains the same motion as the joint.
     """
     carriers = {own.child: own for own in reversed(rest)}
     one, other = (_chain(link, carriers) for link in (joint.parent, joint.child))

@@ -34,7 +34,9 @@ _SITE = 6
 """MuJoCo's code of the object type "site"."""
 
 _EVEN = 1e-12
-"""Largest difference of the numbers of a joint's directions that counts as equal, in parts of the largest."""
+"""Largest difference between the numbers of a joint's directions that count as equal, relative to the largest
+number.
+"""
 
 WORLD_LINK = "world"
 """MuJoCo's name of the body 0."""

@@ -18,9 +18,9 @@ _ABOUT = "package.xml"
 def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | None:
     """Return the folder of a package; None if there is none.
 
-    The first match counts. The search order is: the folders of --package-path; those of AMENT_PREFIX_PATH
-    (ROS 2) and ROS_PACKAGE_PATH (ROS 1); the folders above the file, or above the working directory, and
-    their subfolders.
+    The first match counts. The search order is: the folders of --package-path; the folders of
+    AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); the folders above the file, or above the working
+    directory, and their subfolders.
     """
     if not name or name in (".", "..") or "/" in name:
         return None

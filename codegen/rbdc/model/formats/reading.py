@@ -17,8 +17,8 @@ from rbdc.model.xml import Document, content_of
 
 def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
     """Return the links and joints of a file. Only the options of xacro files and `snap` apply. With `snap`,
-    entries of rotations this close to 0, 1 or -1 are rounded where several rotations compose a joint's
-    placement, in MJCF and in D-H tables. `rbdc.model.rearranged` rounds the others.
+    entries of rotations this close to 0, 1 or -1 are rounded if several rotations compose a joint's
+    placement, in MJCF and in D-H tables. `rbdc.model.rearranged` rounds all other rotations.
 
     A file that is not XML is a Denavit-Hartenberg table. The root element distinguishes MJCF from URDF;
     elements of its namespace mark xacro.
@@ -34,7 +34,7 @@ def read_description(path: str | PathLike[str], options: ModelOptions | None = N
 
 def read_text(text: str, options: ModelOptions | None = None) -> Description:
     """Return the links and joints of a description that is passed as text; arguments and errors as of
-    `read_description`. Its files are sought in the working directory.
+    `read_description`. Files that the text names are sought in the working directory.
     """
     return _read(TEXT, encoded(text), options or ModelOptions())
 

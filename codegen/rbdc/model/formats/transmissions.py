@@ -86,7 +86,9 @@ class Transmissions:
         self.unused("<transmission> in <robot>", element)
 
     def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:
-        """Read a motor at a joint. `shared`: the transmission; its numbers count if it has one motor."""
+        """Read a motor at a joint. `shared`: the transmission; the numbers of the transmission count if it
+        has one motor.
+        """
         reduction, inertia = (self._text(motor, shared, tag) for tag in (REDUCTION, MOTOR_INERTIA))
         gear, rotor = (self._value(motor, name) for name in (GEAR_RATIO, ROTOR_INERTIA))
         factor = next(x for x in (reduction, gear, 1.0) if x is not None)

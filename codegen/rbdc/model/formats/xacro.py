@@ -43,8 +43,8 @@ def is_xacro(document: Document) -> bool:
 
 
 def left_over(document: Document) -> list[etree._Element]:
-    """Return the elements of xacro in an expanded description: it has links, and calls of macros that are not
-    defined.
+    """Return the elements of xacro that remain in an expanded description, which has links: calls of macros
+    that are not defined.
     """
     own = _own(document)
     defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in own)
@@ -195,8 +195,8 @@ class _Packages:
 
 
 def expand(question: Expansion) -> tuple[str, list[str]]:
-    """Return the expanded text of a file and the names of the arguments that it has read. It runs in a
-    process of its own, which it ends at the time limit, or with the reason why there is no text.
+    """Return the expanded text of a file and the names of the arguments that it has read. The function runs
+    in a process of its own. It ends this process at the time limit, or with the reason why there is no text.
 
     Raises DescriptionError for a package that is not found.
     """

@@ -1,4 +1,4 @@
-"""The interface of a joint type: all that the compiler asks of one, with safe defaults."""
+"""The interface of a joint type: everything that the compiler asks of a joint type, with safe defaults."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class JointType(ABC):
     fully.
     """
     axis_by_axis: ClassVar[bool] = False
-    """Whether it has several degrees of freedom, each column of S is a unit vector along or about an axis
-    through the child's origin, and its placement needs only sums and products.
+    """Whether the joint has several degrees of freedom, each column of S is a unit vector along or about an
+    axis through the child's origin, and its placement needs only sums and products.
     """
 
     def __init_subclass__(cls) -> None:

@@ -155,7 +155,7 @@ class Planar(JointType):
     body-frame (vx, vy, rate); `normal` is the plane's unit normal.
 
     The plane's first two axes are the child's x and y, turned by the smallest rotation that takes z to the
-    normal. For the usual normal z they are x and y; for -z they are turned by half a turn about x.
+    normal. For the usual normal z the two axes are x and y; for -z they are turned by half a turn about x.
     """
 
     normal: Vector3

@@ -26,7 +26,7 @@ def velocity(model: Problem) -> list[Statement]:
 
 
 def jacobian_time_derivative(model: Problem) -> list[Statement]:
-    """Return for each column its change by the velocity of its body, seen in the reference."""
+    """Return the change of each column due to the velocity of its body, seen in the reference."""
 
     def column(m: PathStep) -> None:
         relative = m.motion("relative", i=6)
@@ -63,7 +63,7 @@ def acceleration(model: Problem) -> list[Statement]:
 
 
 def classical_acceleration(model: Problem) -> list[Statement]:
-    """Return the acceleration in the reference plus w x v of the velocity there."""
+    """Return the acceleration in the reference plus w x v, with the velocity in the reference."""
 
     def result(m: PathStep) -> None:
         spatial, velocity = m.seen(m.motion("total"), symbol="a"), m.seen(m.motion("moving"), symbol="v")
@@ -91,7 +91,9 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
 
 
 def classical_acceleration_derivatives(model: Problem) -> list[Statement]:
-    """Return derivatives of the spatial acceleration, plus dw x v + w x dv of the velocity's."""
+    """Return the derivatives of the spatial acceleration plus dw x v + w x dv, with the derivatives of the
+    velocity.
+    """
     return acceleration_derivatives(model, classic=True)
 
 
@@ -155,8 +157,8 @@ def _rates(
 ) -> list[Statement]:
     """Add the columns of a body times its entries of v or a to a motion.
 
-    squared: also those of curvature times squares of v.
-    row: row of an array of motions along the path, the body's or the one after it.
+    squared: also add the columns of curvature times squares of v.
+    row: row of an array of motions along the path: 0 for the row of the body, 1 for the row after it.
     """
     offset, strides = (0, {}) if row is None else (6 * row, {"i": 6})
 
@@ -186,7 +188,7 @@ def _relative(model: Problem) -> list[Statement]:
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
     """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity.
 
-    along: also return them relative to each body of the path, with the step s of each.
+    along: return both also relative to each body of the path, with the step s of each body.
     """
     step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})
 

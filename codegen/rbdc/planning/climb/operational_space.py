@@ -115,7 +115,7 @@ def _kept(m: PathStep, felt: Matrix) -> Matrix:
 
 
 def _above(row: Index, step: Statement) -> Loop:
-    """Return a loop over the rows above one."""
+    """Return a loop over the rows above a row."""
     return Loop("e", TableEntry("row_first", row), TableEntry("row_first", plus(row, 1)), (step,))
 
 

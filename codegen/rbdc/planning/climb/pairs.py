@@ -1,4 +1,6 @@
-"""The loops of a frame's Jacobian relative to another, and of its manipulability with the gradient."""
+"""The loops of a frame's Jacobian relative to another frame, and of a frame's manipulability with its
+gradient.
+"""
 
 from __future__ import annotations
 

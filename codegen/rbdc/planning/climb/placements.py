@@ -1,4 +1,6 @@
-"""The loops of a frame's position and placement, and of their derivatives and those of its Jacobian by q."""
+"""The loops of a frame's position and placement, of the derivatives of both by q, and of the derivatives of
+the frame's Jacobian by q.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ def placement_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def jacobian_derivatives(model: Problem) -> list[Statement]:
-    """Return the change of each column along another."""
+    """Return the change of each column along each other column."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).scalars()

@@ -45,16 +45,17 @@ from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import Scalar
 
 WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.2
-"""A solve of more operations becomes a loop if the loop has less than this multiple of them. Code that is
-written out omits blocks of zeros, and half of an inverse.
+"""A solve with more operations becomes a loop if the loop has less than this multiple of the operations. Code
+that is written out omits blocks of zeros, and half of an inverse.
 
-Measured on a Zen 4 core (AVX-512): the loop's time of a call by gcc 12 and clang 19 over that of rows written
-out (operations of the solve, ratio of the loop's). Derivatives of forward dynamics: HyQ 1.01 and 0.98 (3,217,
-1.64), TIAGo 1.08 and 1.06 (8,441, 2.15), iiwa 1.06 and 1.14 (420, 1.71). M^-1: a humanoid 1.16 and 1.13
-(3,737, 2.48), TIAGo 1.22 and 1.23 (1,970, 2.87). Derivatives of constrained dynamics, with copies to results
-among the operations: HyQ on one point 0.98 and 0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583,
-1.46). On a Zen 3 core (AVX2), with a loop over three rows of four blocks: derivatives of forward dynamics of
-a humanoid, TIAGo and quadrupeds 0.63 to 0.86 by clang 14 and 0.81 to 0.97 by gcc 12.
+Measured on a Zen 4 core (AVX-512) with gcc 12 and clang 19: time of a call with the loop, divided by the time
+with rows written out (in parentheses: operations of the solve, ratio of the loop's operations to these).
+Derivatives of forward dynamics: HyQ 1.01 and 0.98 (3,217, 1.64), TIAGo 1.08 and 1.06 (8,441, 2.15), iiwa 1.06
+and 1.14 (420, 1.71). M^-1: a humanoid 1.16 and 1.13 (3,737, 2.48), TIAGo 1.22 and 1.23 (1,970, 2.87).
+Derivatives of constrained dynamics, with copies to results among the operations: HyQ on one point 0.98 and
+0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583, 1.46). On a Zen 3 core (AVX2), with a loop over
+three rows of four blocks: derivatives of forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to 0.86 by
+clang 14 and 0.81 to 0.97 by gcc 12.
 """
 
 PART = 600
@@ -62,8 +63,8 @@ PART = 600
 
 TOGETHER = 4
 """Number of other rows whose products are subtracted from all blocks of a row before the next ones: registers
-hold their entries of L and the sums. All at once take 1.07 of the time for M^-1 of a humanoid by gcc 12 (Zen
-4).
+hold their entries of L and the sums. All rows at once take 1.07 times as long for M^-1 of a humanoid with gcc
+12 (Zen 4).
 """
 
 K, T = Variable("k"), Variable("t")
@@ -73,8 +74,8 @@ def column_loops(
     programs: Sequence[Program], declaration: FunctionDeclaration
 ) -> tuple[ColumnPlan, tuple[LoopNest, ...], int]:
     """Return the layout of a function whose outputs are solutions of its `System`; its loops, those for
-    registers of 64 bytes first; and the operations of the solve if it is a loop. programs: those of
-    `preparation`, of two the first without the optional inputs.
+    registers of 64 bytes first; and the operations of the solve if it is a loop. programs: the programs of
+    `preparation`; if there are two, the first omits the optional inputs.
     """
     plan, early = worth_a_loop(plan_of(programs, declaration))
     start = Straight(tuple(kernel(program, plan) for program in programs))
@@ -98,7 +99,7 @@ def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: in
 
 
 def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
-    """Return the plan, as a loop if that is better, and the solve without optional inputs."""
+    """Return the plan, as a loop if a loop is better, and the solve without optional inputs."""
     written = solves(plan, plan.early_blocks)
     operations = written.cost().vectors
     if operations > WORTH_A_LOOP:

@@ -23,8 +23,7 @@ their sums, a block of another row and two entries of L. A loaded block serves b
 
 Measured on a Zen 4 core, derivatives of constrained dynamics of HyQ (four points) and Unitree G1 (two
 surfaces). Time relative to one row and 12 or 14 blocks at once, by gcc 12: 0.94 and 0.90. Relative to three
-rows and 4 blocks, or three times that with AVX-512: 0.98 and 1.02, by clang 19 0.98 and 1.03, for AVX2 0.96
-to 1.03.
+rows and 4 blocks, or 12 blocks with AVX-512: 0.98 and 1.02, by clang 19 0.98 and 1.03, for AVX2 0.96 to 1.03.
 """
 
 
@@ -34,7 +33,7 @@ class System:
 
     sides: outputs for computed right-hand sides.
     inverse: output for unit forces, a block of A^-1; None without one.
-    of_contacts: rows of contacts of these outputs, in order, if A has such rows.
+    of_contacts: the parts of these outputs in the rows of contacts, in order, if A has such rows.
     beside: outputs that are vectors and no solutions.
     """
 
@@ -89,7 +88,7 @@ class ColumnPlan:
     order: columns of all right-hand sides and of the identity in the order in which they lie in a row.
     early: columns from here on are zero without optional inputs.
     stored: (right-hand side, row, column) of the entries that can differ from zero.
-    known: the same for known entries.
+    known: (right-hand side, row, column) of the known entries.
     factor: (row, column) of the entries of L below its unit diagonal.
     looped: whether the solve is a loop over strips of blocks instead of written out.
     """
@@ -179,11 +178,11 @@ class SolveRow:
     """One row of the solve, in blocks that are not all zero.
 
     number: index of the row.
-    scaled: whether it is multiplied by its inverse pivot before anything is subtracted.
+    scaled: whether the row is multiplied by its inverse pivot before anything is subtracted.
     blocks: its blocks.
     terms: indices of an entry of L, of another row, and the blocks in which their product is subtracted.
-    filled: blocks that are not zero before. Without loads of the others kuka's derivatives of forward
-        dynamics take 0.88 of the time by clang 19, 1.14 by gcc 12 (Zen 4).
+    filled: blocks that are not zero before. If the other blocks are not loaded, kuka's derivatives of forward
+        dynamics take 0.88 of the time with clang 19, 1.14 with gcc 12 (Zen 4).
     """
 
     number: int
@@ -239,7 +238,7 @@ class RowPair(NamedTuple):
     terms: entries of L with which another row is subtracted from the first and from the second, and its
         index.
     within: entry with which the first is subtracted from the second. A zero entry has the index after the
-        last one.
+        last entry of L.
     """
 
     first: SolveRow

@@ -1,4 +1,4 @@
-"""The path above each degree of freedom, and above each row of M in its elimination."""
+"""The path above each degree of freedom, and above each row of M in the elimination of M."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 Place = TypeVar("Place", bound=Index)
 
 SAME = ("j", "s")
-"""The rows of columns of the joint at hand."""
+"""The rows of columns of the current joint."""
 BODIES = ("i", "parent", "b", "held", "held_root", *(f"{name}_body" for name in COLUMNS))
-"""Rows of bodies; others are of columns."""
+"""Rows of bodies; all other rows are rows of columns."""
 
 
 class Where(NamedTuple):
@@ -57,7 +57,7 @@ class KnownArray:
 
 
 def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[str, int], int, int]:
-    """Return strides (of equal indices their sum), offset and size of an array in which the parts of a place
+    """Return strides (summed for equal indices), offset and size of an array in which the parts of a place
     follow each other.
 
     A part has an index, an offset and the number of its values.
@@ -135,8 +135,8 @@ class Arrays:
         return values
 
     def packed(self, x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-        """Return the numbers of a quantity, with parts of numbers separated, and a function that builds the
-        like from other numbers.
+        """Return the numbers of a quantity, with parts of numbers separated, and a function that builds such
+        a quantity from other numbers.
         """
         numbers, of = packed(x)
         if not self.steps:
@@ -151,7 +151,7 @@ class Arrays:
         return parts, joined
 
     def constants(self, table: str, variable: str, row: int) -> list[Scalar]:
-        """Return the row of a table that a variable selects, as numbers if all rows of its group are
+        """Return the row of a table that a variable selects, as numbers if all rows of the group are
         equal.
         """
         kept, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])

@@ -28,7 +28,7 @@ class Angle:
         self.angle, self._known = angle, {"cos": cosine, "sin": sine}
 
     def elementary(self, name: str, *arguments: Scalar) -> Scalar:
-        """Return its cosine or sine."""
+        """Return the cosine or sine of the angle."""
         return self._known[name]
 
     def __mul__(self, other: Scalar) -> Scalar:
@@ -38,7 +38,7 @@ class Angle:
 
 
 class LoopBody(Body):
-    """All bodies of a kind; their constants are symbols, or numbers if all of them share these."""
+    """All bodies of a kind. Their constants are symbols, or numbers if all bodies have the same ones."""
 
     def __init__(self, m: Arrays, kind: BodyKind, *, placing: bool) -> None:
         super().__init__(Where("i"))
@@ -80,7 +80,7 @@ class LoopBody(Body):
         return self.m.from_first_loop("X", Placement, self.parent).compose(local)
 
     def _in_parent(self) -> Placement:
-        """Return its frame in the parent's at q."""
+        """Return the frame of the body in its parent's at q."""
         q = self.m.moved("q", self._position(), self.entries, self._rate)
         return Placement.of(self.constants("placement")).compose(self.joint.placement(q))
 
@@ -114,7 +114,7 @@ class LoopBody(Body):
         return self._in_own_frame().moved(self.placement())
 
     def _in_own_frame(self) -> MomentInertia:
-        """Return its inertia about the origin of its frame."""
+        """Return the inertia of the body about the origin of its frame."""
         return MomentInertia.of(self.constants("inertia"))
 
     def columns(self) -> list[LoopColumn]:
@@ -194,11 +194,11 @@ class LoopColumn(Column):
 
     @property
     def number(self) -> indices.Index:
-        """Its index."""
+        """Index of the column."""
         return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
 
     def _joint(self, table: str) -> TableEntry:
-        """Return the entry of its body in a table."""
+        """Return the entry of the column's body in a table."""
         return TableEntry(table, BODY if self.at.row == "dof" else TableEntry("body_of", self.number))
 
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
@@ -241,8 +241,8 @@ def _branches(m: Arrays) -> bool:
 
 
 ABOVE = ("up", "top")
-"""The rows of columns above the one at hand."""
+"""The rows of columns above the current one."""
 BELOW = ("p", "t")
-"""The rows of columns below it."""
+"""The rows of columns below the current one."""
 VARIABLES = {"up": "d", "top": "e"}
-"""The variables of loops over these."""
+"""The variables of loops over these rows."""

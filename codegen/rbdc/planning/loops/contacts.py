@@ -25,7 +25,7 @@ from rbdc.planning.loops.tree import kind_of
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 
 SWITCHES, MU, TARGETS = "switches", "mu_or_0", "targets"
-"""Arrays of options that are given or stand for those that are not."""
+"""Arrays of the options of contacts; omitted options are filled with defaults."""
 
 
 class LoopContact:
@@ -41,14 +41,12 @@ class LoopContact:
 
     @property
     def switch(self) -> Scalar:
-        """1 while it is active, 0 otherwise."""
+        """1 while the contact is active, 0 otherwise."""
         return self.m.read(SWITCHES, 1, c=1)[0]
 
     def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
-        """Return its motion for zero joint accelerations; rows are along the user's axes, or those of the
-        common frame.
-
-        gains: include its own gains, and its target.
+        """Return the motion of the contact for zero joint accelerations; rows are along the user's axes, or
+        those of the common frame. gains: include the contact's gains, and its target.
         """
         m, body = self.m, self.contact.first.body
         origin = m.from_first_loop("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
@@ -63,12 +61,12 @@ class LoopContact:
 
     @property
     def first(self) -> Placement:
-        """Its frame."""
+        """Frame of the contact on the body."""
         own = self.m.constants("contact_frame", "c", self.m.tree.model.contacts.index(self.contact))
         return self.m.from_first_loop("X", Placement, Index(Where("held"))).compose(Placement.of(own))
 
     def columns(self) -> Iterator[dynamics.Column]:
-        """Yield the columns of J, for the joints that carry it."""
+        """Yield the columns of J, for the joints that carry the contact."""
         motion, last = self.motion(), TableEntry("contact_dof_of", CONTACT)
         place = motion.first.translation if motion.contact.whole else motion.first
         loop = Loop(

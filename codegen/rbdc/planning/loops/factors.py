@@ -18,18 +18,18 @@ from rbdc.planning.loops.recording import DOF
 from rbdc.spatial import Scalar
 
 SAVED = "l"
-"""The row of L at hand."""
+"""The current row of L."""
 SUMS = "s"
 """The sums of a block of columns."""
 
 BLOCK = 8
-"""Columns of a row that are taken together."""
+"""Number of columns of a row that are processed together."""
 
 
 class LoopRows(RowMachine):
-    """Rows of the joint-space inertia as loops, or these preceded by the held rows of contacts.
+    """Rows of the joint-space inertia as loops. The held rows of contacts may precede them.
 
-    paths: prefix of the names of tables that list the rows above each.
+    paths: prefix of the names of tables that list the rows above each row.
     """
 
     def __init__(self, m: Loops, paths: str = "row") -> None:
@@ -51,7 +51,7 @@ class LoopRow(Row):
         yield from (row for row, _ in self._path(self._table("own_of"), 0.0))
 
     def before(self) -> Iterator[LoopRow]:
-        """Yield all rows before it."""
+        """Yield all rows before this row."""
         yield from (row for row, _ in self.m.inner(Loop("c", 0, DOF, ()), self._at("c"), 0.0))
 
     def below(self) -> Iterator[LoopRow]:

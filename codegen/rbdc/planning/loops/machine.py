@@ -24,13 +24,13 @@ class Loops(Arrays, ComposedMachine):
     """Loops over bodies and over columns.
 
     By default all quantities are in one frame, the axes of the world about the origin of the root body;
-    otherwise those of a body are in its own.
+    otherwise the quantities of a body are in the body's own frame.
 
     v, a: names of the inputs or arrays of velocities and accelerations; zero without a name.
     external: whether there are external forces.
     one_frame: whether all quantities are in one frame.
     before: number of rows of vectors and matrices before those of v.
-    names: names of results in place of the text's, "" for results that are not wanted.
+    names: names of results in place of those in the text, "" for results that are not stored.
 
     A text runs until the known properties of its arrays no longer change: which entries are zero, and which
     placements X, columns S, inertias I and origins O of roots, computed in the first loop over bodies, later

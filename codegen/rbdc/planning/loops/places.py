@@ -12,7 +12,7 @@ from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import Scalar
 
 Named = tuple[str, str, Sequence[Scalar]]
-"""A formula, the symbol of what it gives, and its entries."""
+"""A formula, the symbol of its result, and the entries of the result."""
 
 
 class PlaceRecorder:
@@ -51,7 +51,7 @@ class PlaceRecorder:
         self._trace.store(self._name(place, wide=False, adds=adds), 0, values)
 
     def add_scattered(self, values: Mapping[int, Scalar], place: Place) -> None:
-        """Add numbers to entries so far from a place."""
+        """Add numbers to the entries at these offsets from a place."""
         name = self._name(place, wide=False, adds=True)
         for entry, x in values.items():
             self._trace.store(name, entry, [x])

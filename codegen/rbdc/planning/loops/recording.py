@@ -28,7 +28,8 @@ COLUMNS: Mapping[str, Index] = {
     "up": TableEntry("up", UP),
     "top": TableEntry("up", ABOVE),
 }
-"""Columns of inner loops: of the same joint, below and above, then those of loops within these."""
+"""Columns of inner loops: of the same joint, below and above; then the columns of loops within these loops.
+"""
 INDICES: Mapping[str, Index] = {
     "parent": TableEntry("parent_of", BODY),
     "at_q": TableEntry("q_of", BODY),
@@ -147,7 +148,7 @@ class StepRecorder:
             self._stored.setdefault(target._replace(adds=True), {}).update(sums)
 
     def add_scattered(self, array: str, values: Mapping[int, Scalar], **strides: int) -> None:
-        """Add values to entries so far from a place."""
+        """Add values to the entries at these offsets from a place."""
         self._stored[_Target(array, tuple(strides.items()), adds=True, scattered=True)] = dict(values)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:

@@ -33,7 +33,7 @@ _LARGEST_ON_STACK = 48
 """Entries of v up to which forward dynamics may keep the factors of M on the stack."""
 
 _ARTICULATED = "articulated_bodies"
-"""The recursion that keeps nothing of the size of M, and does not know that one joint follows another."""
+"""The recursion that stores no array of the size of M. It does not support joints that follow others."""
 
 
 def _inverse_dynamics(m: Loops, tau: str, *, v: str = "", a: str = "", external: bool = False) -> None:
@@ -67,7 +67,7 @@ def _articulated_bodies(m: Loops, ddq: str) -> None:
 
 
 def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
-    """Compute accelerations, and the factors of M."""
+    """Compute accelerations and the factors of M."""
     _moving(m, ddq)
     _composite_bodies(m, h)
     _solve(m, LoopRows(m), h, ddq)

@@ -26,8 +26,8 @@ def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class BodyKind:
-    """Bodies that one program serves: those with the same joint, in its z-axis frame, on the world or on a
-    body.
+    """Bodies that one program serves: all have the same joint, in a frame with the joint's axis on z, and all
+    are attached to the world or all to a body.
     """
 
     joint: JointType

@@ -1,5 +1,5 @@
-"""The tensors of forward dynamics in O(n^3), from sums over paths and subtrees, without those of inverse
-dynamics (see rbdc.algorithms.derivatives.second_order_forward).
+"""The tensors of forward dynamics in O(n^3), from sums over paths and subtrees, without the tensors of
+inverse dynamics (see rbdc.algorithms.derivatives.second_order_forward).
 
 X = [M^-1 | ddq_dq | ddq_dv] by rows. Each joint has Y, the sum of s X over the joints above it, and H, the
 sum of (f, n) X over its subtree; with the rows of M^-1 also the sums of L and b. Each degree of freedom has
@@ -35,7 +35,7 @@ from rbdc.planning.paths.tables import (
 from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 TERMS = DEPTH
-"""Rows of weights: -Y (6), -Q2 (6), -Q1 (3); of terms as many."""
+"""Number of rows of weights: -Y (6), -Q2 (6), -Q1 (3). Terms have as many rows."""
 FQ, FV = 27, 33
 """Rows of operators where fq and fv begin."""
 
@@ -62,7 +62,7 @@ class AccelerationTensors:
         self.row = 3 * self.columns  # of X, and of arrays with its columns
 
     def statements(self) -> Iterator[Statement]:
-        """Yield all of them."""
+        """Yield all statements of the loops."""
         layout, joints = self.layout, len(self.layout.joints)
         yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv] by rows")
         yield Loop("e", 0, joints, tuple(self._down()), "H, L and b, from the leaves up", backward=True)
@@ -207,9 +207,10 @@ class AccelerationTensors:
     def _multiply(self, joint: Index) -> Iterator[Statement]:
         """Yield terms that the weights of degree of freedom d multiply.
 
-        For each column of X: A1 Y + s x* H, Y and zero. By q of the joints above: A3 psidot + A1 psiddot,
-        psiddot, w(psidot). By v: A3 s + A1 sigma, sigma, w. By q and v of the joints below: s x* fq and s x*
-        fv. If a joint has one direction, its terms by its own q twice are halved, because qq is symmetrised.
+        For each column of X: A1 Y + s x* H, Y and zero. For the derivative by q of the joints above: A3
+        psidot + A1 psiddot, psiddot, w(psidot). For the derivative by v: A3 s + A1 sigma, sigma, w. For the
+        derivatives by q and v of the joints below: s x* fq and s x* fv. If a joint has one direction, its
+        terms by its own q twice are halved, because qq is symmetrised.
         """
         by_q, by_v, own = self.columns, 2 * self.columns, JointIndices(joint)
 
@@ -268,9 +269,11 @@ class AccelerationTensors:
             )
 
     def _velocities(self) -> Iterator[Statement]:
-        """Add terms of two velocities for every row of M^-1: B(I, s) s against Y and w against R.
+        """Add the terms of second derivatives by two velocities for every row of M^-1: the products of
+        B(I, s) s and Y, and of w(s) and R.
 
-        By q above and the v of d, the terms are B(I, s) psidot and w(psidot).
+        Second derivatives by an entry of q above d and the velocity of d have B(I, s) psidot and w(psidot)
+        instead.
         """
 
         def turned(m: DofRecorder, at: Index) -> None:
@@ -310,7 +313,7 @@ class AccelerationTensors:
         yield blocks_of(self._step(lambda m: turned(m, FIRST)), moves)
 
     def _symmetrised(self) -> Statement:
-        """Symmetrise qq; by q of a free root and of another joint it is zero."""
+        """Symmetrise qq. Entries by q of a free root and q of another joint are zero."""
         n, root = self.n, self.layout.root
 
         def entry(m: DofRecorder) -> None:
@@ -328,7 +331,8 @@ class AccelerationTensors:
     def _root_pair(self, m: DofRecorder) -> None:
         """Add entries of two directions of the free root, whose motions are the unit vectors.
 
-        By its velocities they use A1 = [0, -[f]; [f], L] of the sums, by its q psiddot x f.
+        Entries by velocities of the root use A1 = [0, -[f]; [f], L] of the sums, entries by q of the root
+        psiddot x f.
         """
         h, others = m.numbers(6, self._sums(0, 6, R)), m.numbers(6, self._sums(0, 12, R))
         sums = operators_of([*h, *others])
@@ -340,7 +344,9 @@ class AccelerationTensors:
             m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
 
     def _same_joint(self) -> Statement:
-        """Return entries of two directions d and x of one joint, beyond those of the products."""
+        """Return the additional terms of entries by two directions d and x of one joint, beside the
+        products.
+        """
         joint, count = TableEntry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
         def own(m: DofRecorder) -> None:
@@ -363,12 +369,14 @@ class AccelerationTensors:
 
 
 def _by_q(o: Operators, k: Direction) -> list[Scalar]:
-    """Return factors of weights by q: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
+    """Return factors of weights for the derivative by q: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
     force = o.a3(k.psi_rate) + o.a1(k.psi_second)
     return [*force.scalars(), *k.psi_second.scalars(), *k.psi_rate.angular.scalars()]
 
 
 def _by_own(o: Operators, k: Direction) -> list[Scalar]:
-    """Return factors of weights by q of a direction of the own joint, s x* fq added."""
+    """Return factors of weights for the derivative by q of a direction of the same joint: `_by_q` with s x*
+    fq added.
+    """
     by_q = _by_q(o, k)
     return [*(Force.of(by_q[:6]) + k.s.cross_force(o.by_q)).scalars(), *by_q[6:]]

@@ -22,7 +22,7 @@ from rbdc.spatial.scalars import is_zero
 QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in range(8))
 """Entries of `forces` of d and vectors of directions; torques above are their products with s."""
 ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
-"""Entries of `root`, the same for directions of a free root."""
+"""Entries of `root`: the entries of `forces` for directions of a free root."""
 U9, U11, SAME, BESIDE = 3, 9, 12, 18
 """Rows of `beside`, the factors of other directions: u8 (3), u9 (6), u11 (3), A1 s (6)."""
 J, FROM, GIVEN, STRICTLY = map(Variable, ("j", "from", "count", "above"))
@@ -53,7 +53,7 @@ class Torques:
         self.outputs = self.qq, self.vv, self.qv, self.mq = tuple(outputs)
 
     def statements(self) -> Iterator[Statement]:
-        """Yield all of them."""
+        """Yield all statements of the loops."""
         root, size = self.layout.root, self.layout.size
         if root:
             own = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=True))
@@ -106,7 +106,7 @@ class Torques:
         )
 
     def _by_shape(self) -> Statement:
-        """Return rows of torques above, by how many directions the block has."""
+        """Return rows of torques above, one case for each number of directions of a block."""
         cases = [
             (f"{count} directions, {above} of them above", tuple(self._rows(count, above)))
             for count, above in self.path.shapes
@@ -150,7 +150,7 @@ class Torques:
         self._put_rows(m, X, TorqueEntries(*values))
 
     def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
-        """Yield s of a torque above times forces; of A1 s and A0 s the linear parts are the same."""
+        """Yield s of a torque above times forces. The linear parts of A1 s and A0 s are equal."""
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
         linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
@@ -170,7 +170,7 @@ class Torques:
         self._put_rows(m, UP, TorqueEntries(*self._powers(m, UP, QQ, MOVED, CROSSED)), mass=0.0)
 
     def _put_rows(self, m: DofRecorder, i: Index, row: TorqueEntries, mass: Scalar | None = None) -> None:
-        """Store rows of torques. mass: A0 s if it is not that of the row."""
+        """Store rows of torques. mass: A0 s, if it differs from that of the row."""
         vv, mass = row.a1 + row.a0, row.a0 if mass is None else mass
         for array, own, rows, other, columns in (
             (self.qq, row.qq, GIVEN, row.qq, STRICTLY),
@@ -252,8 +252,8 @@ class Torques:
         """Yield entries by directions of a free root.
 
         Its motions are the unit vectors of the one frame, which its own motion does not change (psidot = 0,
-        psiddot = (g x e, 0)), so that all entries by its q and another v are zero. alone: whether d belongs
-        to the root.
+        psiddot = (g x e, 0)), so that all entries by q of the root and v of another joint are zero. alone:
+        whether d belongs to the root.
         """
         lanes = self.layout.lanes
 
@@ -299,7 +299,7 @@ class Torques:
             yield self._rows_from(TableEntry("path_of", D), begin, count)
 
     def _of_one_joint(self) -> Statement:
-        """Return velocities of two directions of one joint meet in s . I (s_d x s_x) as well."""
+        """Return the additional term s . I (s_d x s_x) for the velocities of two directions of one joint."""
         n, joint = self.layout.size, JointIndices(TableEntry("apart_of", Y))
 
         def force(m: DofRecorder) -> None:

@@ -9,14 +9,14 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import WORLD, Problem
 
 STATE = 52
-"""Rows of what straight-line code gives for each degree of freedom
+"""Number of rows that straight-line code computes for each degree of freedom
 (`rbdc.algorithms.derivatives.second_order.path_quantities`).
 """
 OPERATORS = 39
 """Rows of operators: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6)."""
 BYTES = 32
 """Bytes of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom,
-and processors that compute with the longest ones in two halves take no longer.
+and processors that split the longest registers into two halves take no longer.
 """
 
 
@@ -27,7 +27,7 @@ class JointOnPath:
     dof: its first degree of freedom.
     position: number of degrees of freedom before it on its path.
     size: number of its degrees of freedom.
-    above: number of the joint above; for a root its own.
+    above: number of the joint above; for a root the number of the root itself.
     end: first degree of freedom after its subtree.
     """
 
@@ -68,12 +68,12 @@ class PathLayout:
 
     @property
     def root(self) -> int:
-        """Degrees of freedom of a free root that stand apart."""
+        """Degrees of freedom of a free root, which are treated separately."""
         return 6 if self.free else 0
 
     @property
     def root_parts(self) -> tuple[tuple[int, int], ...]:
-        """Blocks of the degrees of freedom of a free root: the first, and how many."""
+        """Blocks of the degrees of freedom of a free root: the first one, and their number."""
         return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
 
     @property
@@ -83,17 +83,19 @@ class PathLayout:
 
     @property
     def widest(self) -> int:
-        """The most degrees of freedom of a joint, but for a free root, which stands apart."""
+        """Largest number of degrees of freedom of a joint, without a free root, which is treated
+        separately.
+        """
         return max((joint.size for joint in self.joints if joint.position >= self.root), default=1)
 
     @property
     def several(self) -> bool:
-        """Whether a joint has several."""
+        """Whether a joint other than a free root has several degrees of freedom."""
         return self.widest > 1
 
     @property
     def same(self) -> bool:
-        """Whether two directions of one joint, or of a root, stand apart in forward dynamics."""
+        """Whether two directions of one joint, or of a root, are treated separately in forward dynamics."""
         return self.several or not self.free
 
 
@@ -110,8 +112,8 @@ def layout_of(model: Problem, scalar: ScalarType) -> PathLayout:
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """Return the straight-line code that the loops start from: that of accelerations, whatever the inputs of
-    the function are. All functions share it.
+    """Return the declaration of the straight-line code before the loops. It takes accelerations, whatever the
+    inputs of the function are, so that all functions share it.
     """
     acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
     given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)

@@ -15,7 +15,7 @@ from rbdc.planning.paths.steps import DofRecorder, once
 WIDTHS = (6, 4, 2, 1)
 """Vectors of a product of a row and a matrix that are summed at once."""
 HEIGHTS = (6, 5, 4)
-"""Rows of a tile of two vectors, as many sums as registers hold, the best first."""
+"""Numbers of rows of a tile of two vectors, with as many sums as registers hold; the best number first."""
 C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
 
 
@@ -49,7 +49,7 @@ def product(
 
 
 def tile_height(layout: PathLayout) -> int:
-    """Return the rows of a tile, as many as leave the fewest of all rows in a lower one."""
+    """Return the number of rows of a tile that leaves the fewest rows for tiles of fewer rows."""
     return min(HEIGHTS, key=lambda height: -layout.size % height)
 
 

@@ -58,9 +58,9 @@ def drive_tables(model: Problem) -> list[ConstantTable]:
 def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
     """Yield the sides [-dtau_dq | -dtau_dv] by rows.
 
-    For torque d by joints at or above its joint they are b . w(psidot) + (f, n) . psiddot and b . w + (f, n)
-    . sigma; for torques above by d they are s . fq and s . fv. By q of a free root, whose motions are the
-    unit vectors, only gravity turns: these entries are not used.
+    For the torque of d, by q and v of joints at or above, they are b . w(psidot) + (f, n) . psiddot and b . w
+    + (f, n) . sigma; for torques above, by q and v of d, they are s . fq and s . fv. By q of a free root,
+    whose motions are the unit vectors, only gravity turns: these entries are not used.
     """
     row, by_v = 2 * layout.columns, layout.columns
 

@@ -18,9 +18,13 @@ DEPTH = 15
 freedom is neither above nor below.
 """
 D, E, X, Y, K, B = map(Variable, "dexykb")
-"""Variables of loops: degrees of freedom, what lists go over, others of a joint, rows, neighbours, blocks."""
+"""Variables of loops: degrees of freedom, entries of lists, other degrees of freedom of a joint, rows,
+neighbours, blocks.
+"""
 FIRST, COUNT, ABOVE = (TableEntry(name, B) for name in ("first_of", "count_of", "above_of"))
-"""Block b: its first degree of freedom, how many, and how many strictly above the joint of d."""
+"""Block b: its first degree of freedom, the number of its degrees of freedom, and the number of those
+strictly above the joint of d.
+"""
 
 OWN = ("own_at", "own_dof", "own_count", "own_above")
 
@@ -35,7 +39,7 @@ class JointIndices:
         self.end, self.above = TableEntry("end_dof", number), TableEntry("joint_above", number)
 
     def loop(self, *body: Statement, variable: str = "d", further: int = 0) -> Loop:
-        """Return a loop over its degrees of freedom, or all but the first."""
+        """Return a loop over the degrees of freedom of the joint, or all but the first."""
         return Loop(variable, plus(self.dof, further), self.after, body)
 
 
@@ -74,13 +78,13 @@ class PathBlock:
         )
 
     def lanes(self, x: int, lanes: int) -> tuple[float, ...]:
-        """Return ones in the lanes of those that a place of the path is above, else zeros."""
+        """Return 1 for each lane whose joint begins below position x of the path, and 0 for the others."""
         return tuple(float(lane < self.count and x < self.begins[lane]) for lane in range(lanes))
 
 
 @dataclass(frozen=True)
 class PathTables:
-    """The tables of a layout; `columns` has those of integers by name."""
+    """The tables of a layout; `columns` has the tables of integers by name."""
 
     layout: PathLayout
 
@@ -91,7 +95,7 @@ class PathTables:
 
     @cached_property
     def up(self) -> Ancestors:
-        """The degrees of freedom on the path to each."""
+        """The degrees of freedom on the path to each degree of freedom."""
         joints, parents = self.layout.joints, list[int]()
         for dof, joint in enumerate(self.owners):
             above = joints[joint.above]
@@ -100,7 +104,7 @@ class PathTables:
         return Ancestors.of_parents(parents)
 
     def path(self, dof: int) -> tuple[int, ...]:
-        """Return the degrees of freedom on the path to one, with all of its joint."""
+        """Return the degrees of freedom on the path to a degree of freedom, including all of its joint."""
         last = self.owners[dof].dof + self.owners[dof].size - 1
         return (*self.up.above(last), last)
 
@@ -126,7 +130,7 @@ class PathTables:
 
     @cached_property
     def roots(self) -> list[bool]:
-        """Whether a joint is a root, by joints."""
+        """For each joint, whether it is a root."""
         return [joint.above == number for number, joint in enumerate(self.layout.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
@@ -150,7 +154,9 @@ class PathTables:
         return self.layout.size // (2 * self.layout.lanes) + 1
 
     def tables(self) -> list[ConstantTable]:
-        """Return all tables, and that of lanes in partial rows: 1 for directions below the row, else 0."""
+        """Return all tables, including the table of lanes in partial rows: 1 for directions below the row,
+        else 0.
+        """
         found = [
             ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
@@ -263,7 +269,7 @@ class PathTables:
 
 
 def starts(groups: Iterable[Sequence[object]]) -> list[int]:
-    """Return where each group begins when all lie one after the other, and where the last ends."""
+    """Return the index at which each group begins if all are concatenated, and the end of the last group."""
     found = [0]
     for group in groups:
         found.append(found[-1] + len(group))

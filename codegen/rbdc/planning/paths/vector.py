@@ -1,8 +1,8 @@
 """Hessians of weighted sums: of torques, w^T tau, and of accelerations, whose weights of torques are -M^-1 w.
 
 y is the sum of s w over the joints strictly above a joint. H, L, b are the sums of (f, n), L, b times w over
-its subtree. They give a row for each degree of freedom, and the products of this row with the motions of its
-path are the entries.
+its subtree. These sums determine a row for each degree of freedom; the products of this row with the motions
+of its path are the entries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, E, JointIndices, 
 from rbdc.spatial import Force, Motion, Vector3
 
 DOWN, SUMS = 6, 21
-"""The row of `sums` where those of what a joint carries begin, and all rows: y (6); H (6), L (6), b (3)."""
+"""The row of `sums` at which the sums over a joint's subtree begin, and the number of rows: y (6); H (6), L
+(6), b (3).
+"""
 SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
 """Rows of `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6)."""
 
@@ -47,7 +49,7 @@ def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bo
 
 
 def torques(layout: PathLayout, weight: str) -> list[Statement]:
-    """Return weights as they are given."""
+    """Return the given weights, unchanged."""
 
     def copy(m: DofRecorder) -> None:
         m.store(m.numbers(1, Place(weight, ((D, 1),))), Place("weights", ((D, 1),)))
@@ -121,7 +123,7 @@ class Hessian:
         self.outputs = self.qq, self.vv, self.qv, self.qa = tuple(outputs)
 
     def statements(self) -> Iterator[Statement]:
-        """Yield all of them."""
+        """Yield all statements of the loops."""
         layout = self.layout
         yield from (Clear(name, self.n**2) for name in self.outputs)
         yield from self._sums()
@@ -223,8 +225,8 @@ class Hessian:
     def _root(self) -> Iterator[Statement]:
         """Yield entries with a free root's directions k, whose motions are the unit vectors with psidot zero.
 
-        All entries by its q and another v or a are then zero. For d of the root itself only those by q twice
-        remain; for others all.
+        All entries by q of the root and v or a of another joint are then zero. If d belongs to the root, only
+        entries by q twice remain; otherwise all remain.
         """
 
         def gravity(m: DofRecorder, *, column: bool) -> None:

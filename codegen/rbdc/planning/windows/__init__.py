@@ -1,7 +1,7 @@
 """Kernels of windows: model-specific C of a few tens of KB with constant trip counts, for robots whose
 straight-line code exceeds the instruction caches.
 
-Everything is computed in one instantaneous frame: that of a free root's body, otherwise the world's axes
+Everything is computed in one instantaneous frame: the frame of a free root's body, otherwise the world's axes
 about the first joint. A kernel has two kinds of loops:
 
 - Loops over *rows* of bodies (`rbdc.reduction.schedules.Schedule`), root to leaves, then leaves to root: four

@@ -25,8 +25,8 @@ _START: Index = TableEntry("start_of", NODE)
 
 
 def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield for each supernode its first column, that of its register, columns of joints above it, and blocks
-    before it.
+    """Yield for each supernode its first column, the first column of its register, the columns of joints
+    above it, and the blocks before it.
     """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
@@ -47,7 +47,7 @@ def _above(schedule: Schedule, column: int) -> Iterator[int]:
 
 
 def _blocks(start: int, lanes: int) -> list[int]:
-    """Return first columns of registers over those before a supernode."""
+    """Return the first columns of the registers over the columns before a supernode."""
     return [n if n + lanes <= start else max(start - lanes, 0) for n in range(0, start, lanes)]
 
 
@@ -118,11 +118,13 @@ class _SupernodeLoops:
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: SupernodeRow, lane: SupernodeRow) -> Scalar:
-        """Return one number of that register."""
+        """Return one number of the register of a row."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
-        """Return the computation of L within: for each column its K . s of those above."""
+        """Return the computation of L within the supernode: for each column the products of its K with s of
+        the columns above.
+        """
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
         places = {f"lane{row.lane}": self._own(row) for row in self.shape.rows} | {"vector": Place("s")}
@@ -133,7 +135,9 @@ class _SupernodeLoops:
         return [Step(program, places), m.step()]
 
     def _inner(self) -> Step:
-        """Return the computation of T^T: unit vectors minus those of columns below."""
+        """Return the computation of T^T: each row is a unit vector minus multiples of the rows of columns
+        below.
+        """
         m, rows = PlaceRecorder(self.lanes), self.shape.rows
         made: dict[int, Scalar] = {}
         for row in reversed(rows):
@@ -189,7 +193,7 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """Return the copy of the square to columns."""
+        """Return the copy of the square block to columns."""
         to = self.layout.matrix("inverse", column, TableEntry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)

@@ -16,7 +16,7 @@ class WindowsKernel:
     method: name of its method in the manifest.
     inputs: for each array over rows, the argument from which it comes.
     moving: whether there are velocities, and derivatives by windows of columns.
-    factors: whether it has the factors of M and its inverse; then joints must not follow others.
+    factors: whether the kernel computes the factors of M and M^-1; then joints must not follow others.
     """
 
     method: str
@@ -33,7 +33,7 @@ class WindowsKernel:
 
 
 MOST, SOLVED = 1000, 360
-"""Largest number of degrees of freedom of a kernel, and of one with M^-1: four matrices on the stack, 4
+"""Largest number of degrees of freedom of a kernel, and of a kernel with M^-1: four matrices on the stack, 4
 MiB.
 """
 

@@ -24,7 +24,7 @@ ABOVE = Index("up")
 
 
 class StoredEntry(NamedTuple):
-    """Where a number lies. With a factor the number is computed from that entry and is not stored."""
+    """Where a number lies. With a factor the number is the factor times another entry, and is not stored."""
 
     array: str
     entry: int
@@ -60,7 +60,9 @@ PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
     "rest": _entries("rest", 0, 1),
     "given": _entries("given", 0, 1),
 }
-"""By array of a text where the numbers of a row's bodies or joints lie, None where they are zero."""
+"""For each array of a text, where the numbers of a row's bodies or joints lie; None for numbers that are
+zero.
+"""
 
 
 class LimbRows(Machine):
@@ -68,7 +70,7 @@ class LimbRows(Machine):
 
     Consecutive loops in the same direction are one program, as are loops over columns and the passes towards
     the root before them. Quantities that a row passes towards the root are added to its carrier outside of
-    the programs: `sum` as it is, `left` to `inertia`. Loops over pairs of columns are those over windows.
+    the programs: `sum` as it is, `left` to `inertia`. Loops over pairs of columns are the loops over windows.
 
     names: names of the programs, in order.
     v, a: inputs by rows of joint velocities and accelerations; zero if absent.

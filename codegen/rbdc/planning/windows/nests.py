@@ -122,7 +122,7 @@ def _numbers(layout: WindowLayout) -> dict[str, int]:
 
 
 _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
-"""By matrix the array with a column for each joint, where some follow others."""
+"""For each matrix, the array with a column for each joint, if some joints follow others."""
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
@@ -213,7 +213,7 @@ def _width(known: float) -> list[Statement]:
 
 def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
     """Return derivatives of inverse dynamics at the accelerations that the torques cause, and -M^-1 times
-    them.
+    these derivatives.
     """
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free

@@ -24,7 +24,8 @@ def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     """Yield first columns of registers, the rows with entries of each window, and groups of rows of a
     product.
 
-    The groups are rows that are attached to these, and those attached only through a free root, if any.
+    The groups are rows that are attached to the rows with entries, and rows that are attached to them only
+    through a free root, if any.
     """
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
@@ -96,7 +97,7 @@ def operations_by_inverse(layout: WindowLayout) -> int:
 
 
 def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return for each window the derivatives of inverse dynamics, and -M^-1 times them."""
+    """Return for each window the derivatives of inverse dynamics, and -M^-1 times these derivatives."""
     lanes, first = layout.lanes, layout.first
     matrices = {"q": "bq", "v": "bv"}
     statements = filled(layout, Matrices(matrices, lanes, ()))
@@ -155,10 +156,10 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return the columns of a free root without its own contributions, for its angular velocity -M^-1 B^T,
-    and those of damping.
+    """Return the columns of a free root without the contributions of the root itself: -M^-1 B^T for its
+    angular velocity, and the terms of damping.
 
-    Entries that are written beyond them are overwritten later.
+    Entries that are written beyond these columns are overwritten later.
     """
     lanes, size, first = layout.lanes, layout.columns, layout.first
     zeros, both = PlaceRecorder(lanes), PlaceRecorder(lanes)

@@ -120,7 +120,9 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
 
 def root_torques(layout: WindowLayout) -> list[Statement]:
-    """Return the forces left to accelerate a root: the input minus those of the root and of its subtree."""
+    """Return the forces left to accelerate a root: the input minus the forces of the root and of its
+    subtree.
+    """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
     m, pushed = PlaceRecorder(), PlaceRecorder()
@@ -148,8 +150,8 @@ def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
 
 
 def accelerating(layout: WindowLayout) -> Statement:
-    """Return the acceleration of the carrier of all bodies: that of a free root, now known; none for the
-    world.
+    """Return the acceleration of the carrier of all bodies: the acceleration of a free root, now known;
+    nothing for the world.
     """
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
     made = m.numbers(6, root) if layout.schedule.free else [0.0] * 6

@@ -125,7 +125,7 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
 def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
     """Return a loop from the root to the leaves.
 
-    begin: the first entry of a row's carrier that it reads.
+    begin: the first entry of a row's carrier that the loop reads.
     """
     steps: list[Statement] = []
     if layout.moved:
@@ -187,7 +187,7 @@ def articulated(layout: WindowLayout) -> Loop:
 
 
 def external(layout: WindowLayout) -> WhereGiven:
-    """Return the subtraction of external forces from those of the bodies."""
+    """Return the subtraction of external forces from the forces of the bodies."""
     places = {
         f"lane{m}": Place("fext", ((TableEntry("body_of", plus(Multiple(LIMBS, R), m)), 6),))
         for m in range(LIMBS)

@@ -1,7 +1,7 @@
 """Loops over windows of columns: derivatives of inverse dynamics.
 
-Entries (i, j) of a row i and a column j below it are s_i . F_j. Those of a column j above it are psidot_j .
-t_i + psiddot_j . F_a,i by q, and likewise by v and a.
+Entries (i, j) of a row i and a column j below it are s_i . F_j. Entries of a column j above row i are
+psidot_j . t_i + psiddot_j . F_a,i for the derivative by q; the derivatives by v and a have the same form.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class _Half(Motion):
 
 
 def _above(layout: WindowLayout, to: Matrices) -> Step:
-    """Return a row of entries strictly above it."""
+    """Return the entries of a row in the columns strictly above it."""
     m = PlaceRecorder(layout.lanes)
     held, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
     s, rate, second = (Motion.of(held[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
@@ -123,14 +123,14 @@ def _above(layout: WindowLayout, to: Matrices) -> Step:
 def _store(
     m: PlaceRecorder, layout: WindowLayout, masks: str, to: Matrices, found: CoriolisEntries, *, adds: bool
 ) -> None:
-    """Store those of the entries by q, v and a that exist, in the lanes of a mask."""
+    """Store the existing entries by q, v and a in the lanes of a mask."""
     mask = m.vector(Place("masks", ((TableEntry(masks, T), layout.lanes),)))
     for x, entry in zip(to.arrays, found, strict=False):
         m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
 
 
 def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
-    """Return a row of entries in its subtree."""
+    """Return the entries of a row in the columns of its subtree."""
     m = PlaceRecorder(layout.lanes)
     s, held = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
     none, forces = Force.zero(), (Force.of(held[k : k + 6]) for k in range(0, len(held), 6))

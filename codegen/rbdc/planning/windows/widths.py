@@ -1,4 +1,4 @@
-"""Widths of registers, each with the windows of columns and the supernodes of L of kernels of windows.
+"""Kernels of windows need, for each width of registers, the windows of columns and the supernodes of L.
 
 A supernode of L consists of consecutive columns that are all attached to the same column or to each other.
 
@@ -25,7 +25,7 @@ LARGEST = 8
 class SupernodeRow:
     """A column of a supernode.
 
-    number: its index there.
+    number: index of the column in the supernode.
     lane: its lane.
     above: its ancestors in the supernode.
     below: its descendants in the supernode, the last one first.
@@ -54,7 +54,7 @@ class Shape:
 
     @cached_property
     def rows(self) -> tuple[SupernodeRow, ...]:
-        """Its columns, by their numbers."""
+        """Columns of a supernode of this shape, by their numbers."""
         rows, above = list[SupernodeRow](), list[tuple[int, ...]]()
         for parent in self.parents:
             above.append(() if parent < 0 else (*above[parent], parent))
@@ -65,7 +65,7 @@ class Shape:
 
     @property
     def size(self) -> int:
-        """Number of its columns."""
+        """Number of columns of the supernode."""
         return len(self.parents)
 
     @property
@@ -117,7 +117,8 @@ PRODUCT_ROWS = 6
 """Number of rows of M^-1 that are multiplied by right-hand sides at once, with two sums each.
 
 Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 registers take 0.99 and 0.97
-of the time of 6; with AVX2 4 and 5 rows take 1.0 to 1.03. Solves by supernodes instead took 1.00 and 1.03.
+of the time of 6; with AVX2 4 and 5 rows take 1.0 to 1.03. Solves by supernodes in place of these products
+took 1.00 and 1.03.
 """
 
 REGISTERS = (64, 32, 16)
@@ -141,7 +142,7 @@ class Width:
         """For each window, by groups of rows of a product, whether all of these are attached only through a
         free root, or not at all, to the columns with entries there.
 
-        Unitree G1 and the simple humanoid take 0.94 to 0.96 of the time with it.
+        With this distinction Unitree G1 and the simple humanoid take 0.94 to 0.96 of the time.
         """
         schedule = self.schedule
         # above a row with entries all rows have them: the uppermost joint tells

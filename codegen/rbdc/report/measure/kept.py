@@ -21,7 +21,7 @@ _FOLDER: ContextVar[Path | None] = ContextVar("folder of comparisons", default=N
 @contextmanager
 def keeping(folder: Path) -> Iterator[None]:
     """Keep comparisons in a folder and reuse those that it holds. The folder is removed if the context ends
-    without an error, since the report then has them all.
+    without an error, since the report then contains all comparisons.
     """
     token = _FOLDER.set(folder)
     try:

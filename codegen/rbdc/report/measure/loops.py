@@ -22,7 +22,7 @@ from rbdc.report.methods.records import Contender
 
 Array = NDArray[np.float64]
 PASS_NANOSECONDS = 30_000.0
-"""Least duration of a pass, about: the clock's own 20 to 30 ns do not count beside it."""
+"""Approximate least duration of a pass; the clock's own 20 to 30 ns are negligible in comparison."""
 ROUNDS = 8, 150
 """Least and largest number of rounds; the least one uses each of `OFFSETS` once."""
 COLD_CALLS = 9
@@ -30,9 +30,9 @@ PAGE, LINE = 4096, 64
 OFFSETS = 8
 """Number of offsets within a page at which outputs begin; the passes use them in turn.
 
-The offset can double a time, since a load waits for a store to the same offset of another page. Every method
-thus meets its best and its usual offset. The offsets share memory that each pass reuses: large results stay
-in the caches, as in a program that stores them in the same place.
+An offset can double a time, since a load waits for a store to the same offset of another page. Every method
+is thus timed at its best and at its usual offset. The offsets share memory that each pass reuses: large
+results stay in the caches, as in a program that stores them in the same place.
 """
 
 

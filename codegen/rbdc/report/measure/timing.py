@@ -86,15 +86,15 @@ def run(
 
 
 def _together(runs: Sequence[Any]) -> Any:
-    """Return the times of one method by several processes as one, for batches at each size."""
+    """Return the times of one method from several processes, combined; for batches at each size."""
     if isinstance(runs[0], Mapping):
         return together(runs)
     return [together(of_a_size) for of_a_size in zip(*runs, strict=True)]
 
 
 def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the times of one method by several processes as those of one, in the form of reports. The median
-    is the median of their medians.
+    """Return the times of one method from several processes, combined in the form of reports. The median is
+    the median of the processes' medians.
     """
     cold = [time for run in runs for time in run.get("cold", ())]
     return {
@@ -123,8 +123,8 @@ class RobotComparison:
     """Everything that was measured of one robot.
 
     tools, peers: compilers, and builds of the peers.
-    core: number of the core that it ran on, None if it could not be pinned.
-    peak, bandwidth: limits of that core; no bandwidth if batches were not measured.
+    core: number of the core that was used, None if the process could not be pinned.
+    peak, bandwidth: limits of this core; no bandwidth if batches were not measured.
     """
 
     model: Problem
@@ -138,8 +138,8 @@ class RobotComparison:
 
 
 def peak_percent(peak: Limits, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
-    """Return the rate of `flops` in `nanoseconds` as a percentage of each peak; None if the flop
-    are unknown.
+    """Return the rate of `flops` in `nanoseconds` as a percentage of each peak; None if the number of flop is
+    unknown.
     """
     if flops is None:
         return None

@@ -22,9 +22,11 @@ from rbdc.report.methods.records import Contender
 BATCH_ROUNDS = 5, 100
 """Least and largest number of rounds of a batch size."""
 BATCH_NANOSECONDS = 100_000.0
-"""Least duration of a pass of batches, about: the clock of a thread itself takes 0.5 us."""
+"""Approximate least duration of a pass of batches; the clock of a thread itself takes 0.5 us."""
 BUFFER = 2**28, 2**30
-"""Least and largest size of the buffer for the bandwidth, in bytes; between them eight last caches."""
+"""Least and largest size (bytes) of the buffer for the bandwidth; between these limits it is eight times the
+last cache.
+"""
 PASSES = 5
 """Passes over the buffer at each measurement."""
 CALL = "empty_call_nanoseconds"
@@ -149,7 +151,7 @@ def batched(timer: Timer, method: LoadedMethod, n: int, blocks: int) -> Callable
 
 
 def _summary(times: Sequence[float]) -> dict[str, Any]:
-    """Return the times of a method's passes in nanoseconds."""
+    """Return the minimum and the median of the times (ns) and the number of rounds."""
     return {"minimum": min(times), "median": float(np.median(times)), "rounds": len(times)}
 
 

@@ -178,7 +178,8 @@ def _with_library(method: Contender, files: Files, tools: Toolchain) -> Contende
 def _batched(
     model: Problem, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
 ) -> Iterator[tuple[Contender, Files]]:
-    """Yield the methods of a function in batches with their C; a peer's library exists already and has none.
+    """Yield the methods of a function in batches with their C; a peer's library exists already and needs no
+    C.
 
     Sets the sizes that do not fit, lanes and flop in `batches`.
     """

@@ -1,7 +1,8 @@
-"""Methods by CasADi: its C of the algorithms, and its derivatives through its C generator and through rbdc's.
+"""Methods by CasADi: CasADi's C of the algorithms, and CasADi's derivatives through its C generator and
+through rbdc's.
 
 CasADi's C uses the papers' recursion with the fewest operations for the model, counted in the function that
-CasADi compiles: after differentiation for derivatives.
+CasADi compiles, for derivatives after differentiation.
 
 Derivatives by q are in the tangent space: the Jacobian by the entries of q times dq/dt of each unit velocity
 (`rbdc.algorithms.manifold.configuration_rate`), which is constant if q is a vector space.
@@ -158,8 +159,8 @@ def _base(model: Problem, function: Function) -> Function:
 def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Function, str]:
     """Return the function behind CasADi's C of a method of `ad_methods`, and the name of its recursion.
 
-    The methods are casadi, ad-<mode>-casadi and ad-casadi. Of the papers' recursions the one with the fewest
-    final operations is used: a peer gets the recursion that costs it least for the model.
+    The methods are casadi, ad-<mode>-casadi and ad-casadi. Among the papers' recursions, the one with the
+    fewest final operations is used, so that a peer gets the recursion that is cheapest for it.
     """
     mode = modes_of(function).get(method.removesuffix("-casadi"))
     base, how = (function, "") if mode is None else (_base(model, function), f"{MODES[mode]} of ")

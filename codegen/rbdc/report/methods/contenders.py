@@ -57,8 +57,8 @@ ZEROED = "generated-zeroed"
 BY_PARAMETERS = "generated-parameters"
 """Name of the method with inertial parameters at run time."""
 MOST_ON_STACK = 2**19
-"""Numbers in arrays of loops, by pairs of bodies and columns for instance, of half a usual stack: of more the
-arrays are static.
+"""Largest total size of the arrays of loops on the stack, in numbers: half of a usual stack. Larger arrays
+are static, for instance those with an entry for every pair of bodies and columns.
 """
 
 
@@ -103,8 +103,8 @@ def methods_of(
 def known_methods(model: Problem, function: Function) -> list[str]:
     """Return the methods and families that --methods may name for a function, without generating any.
 
-    They include all algorithms of the function, also the one that `methods_of` has only as the generated
-    method.
+    The names include all algorithms of the function, also the one that `methods_of` lists only as the
+    generated method.
     """
     made = [method.name for method in methods_of(model, function, every_form=True)]
     return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
@@ -165,8 +165,8 @@ def generated(
 ) -> Implementation:
     """Return the C that `rbdc build` generates for the function.
 
-    If the function takes inertial parameters at run time, they are those of the model. `form` is explained at
-    `of_files`. `words` describes the method, beside its algorithm.
+    If the function takes inertial parameters at run time, their values are those of the model. `form` is
+    explained at `of_files`. `words` describes the method, beside its algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, lambda _: None, options)
@@ -223,7 +223,7 @@ def alone(model: Problem, source: FunctionSource) -> Implementation:
 
 class Toolchains(NamedTuple):
     """The compilers of one comparison: the first compiles every method, the others the generated method once
-    more. `absent` has the reasons of those that are not available, by name.
+    more. `absent` has the reasons why other compilers are not available, by name.
     """
 
     first: Toolchain

@@ -1,14 +1,14 @@
 """Derivatives by numerical methods, as C.
 
-First derivatives: differences and the complex step. Second derivatives are those of Singh, Russell and
+First derivatives: differences and the complex step. Second derivatives use the methods of Singh, Russell and
 Wensing (section V-A and appendix A): differences of the function and of its first derivatives, the bicomplex
 step, and the chain rule.
 
-Steps along q are in the tangent space. One-sided differences take steps of 2^-26, central ones 2^-17: about
-the square and the cube root of the unit roundoff, where truncation and cancellation balance. The complex step
-is 2^-300, whose square underflows to zero. Entry [i, j, k] of second derivatives is L_k (L_j f_i), by a step
-along k and then one along j. The bicomplex step is 1e-20. Finite-Diff-1 takes 10^-3.5, between the paper's
-best steps of 1e-4 and 1e-3, and Finite-Diff-2 takes its 1e-5.
+Steps along q are in the tangent space. One-sided differences use steps of 2^-26, central differences of
+2^-17: about the square and the cube root of the unit roundoff, where truncation and cancellation balance. The
+complex step is 2^-300, whose square underflows to zero. Entry [i, j, k] of second derivatives is L_k (L_j
+f_i), by a step along k and then one along j. The bicomplex step is 1e-20. Finite-Diff-1 uses the step
+10^-3.5, between the paper's best steps of 1e-4 and 1e-3; Finite-Diff-2 uses the paper's step of 1e-5.
 """
 
 from __future__ import annotations

@@ -62,18 +62,18 @@ def refuse_large(model: Problem, function: Function) -> None:
 
 
 MOST_JOINTS = {"zhakatayev": 12, "chain-rule": 0, "bicomplex-step": 0}
-"""Largest number of joints for which a reference is straight-line code: larger ones take minutes to compile.
-The chain rule and the bicomplex step have methods with the names of their references, which loop over the
-directions.
+"""Largest number of joints for which a reference is straight-line code: the code of larger robots takes
+minutes to compile. The chain rule and the bicomplex step have methods with the names of their references,
+which loop over the directions.
 """
 
 
 def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
     """Return the papers' recursions for a function, on the model with the link frames of the description.
 
-    If the record of the function names it, the deciding one is added on the joint-space model. If the
-    generated methods are the textbook's too, return these: the references then check results and are not
-    timed.
+    If the function's record has a name for that, the oracle on the joint-space model is added. If the
+    generated methods equal the textbook methods, return the generated ones: the references then only check
+    results and are not timed.
     """
     if function.comparison.checks_only:
         return dict(function.methods)
@@ -87,16 +87,15 @@ def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
 
 
 FAMILIES = {
-    "generated": "what rbdc build makes",
+    "generated": "the C of rbdc build",
     "analytical": "the same mathematics in another form: loops over the model as data, "
     "or another algorithm of the literature",
-    "single": "what rbdc build --dtype float32 makes; its inputs are rounded too, "
-    "and its errors are not judged",
-    "ad": "CasADi's algorithmic differentiation of the unrolled algorithm, "
-    "or CasADi's C of the algorithm itself; CppADCodeGen's C of Pinocchio's",
+    "single": "the C of rbdc build --dtype float32; inputs are rounded to float32, and errors are not judged",
+    "ad": "the unrolled algorithm differentiated by CasADi, the algorithm itself as C by CasADi, "
+    "or Pinocchio's algorithm as C by CppADCodeGen",
     "numerical": "finite differences and complex-step",
-    "peer": "Pinocchio's C++: the library of its pip package, or native, its headers compiled for this "
-    "processor",
+    "peer": "Pinocchio's C++: the library of the pip package, or its headers compiled for this processor "
+    "(native)",
 }
 
 
@@ -160,7 +159,9 @@ def recorded(
 
 
 def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """Return the declaration of the same function without external forces; all methods are measured on it."""
+    """Return the declaration of the same function without external forces; all methods are measured with this
+    declaration.
+    """
     return replace(declaration, inputs=tuple(declaration.required), lanes=False, zeroed=False)
 
 

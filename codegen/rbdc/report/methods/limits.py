@@ -1,4 +1,4 @@
-"""The time limit of a method: its tracing and its compilation, each."""
+"""The time limit of a method, which applies to its tracing and to its compilation separately."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OVER = "over "
 
 
 def over(seconds: float) -> str:
-    """Return the reason of a method that is absent since it took longer than its limit."""
+    """Return the reason why a method is absent: it took longer than its limit."""
     return f"{OVER}{seconds:g} s"
 
 

@@ -125,7 +125,8 @@ def _message(file: Path, error: BaseException) -> str:
 def user_methods(
     model: Problem, function: Function, loaded: Sequence[Loaded], known: Sequence[str]
 ) -> list[Method]:
-    """Return the methods of a function by the user's references for it. known: names of its other methods.
+    """Return the methods of a function from the user's references for it. known: names of the function's
+    other methods.
 
     Raises OptionError for a name that another method has, and for arguments that fit neither a text nor a
     plain function.
@@ -204,8 +205,8 @@ def _shapes(outputs: Sequence[Parameter]) -> str:
 
 
 def _refused(model: Problem, function: Function, text: Text) -> None:
-    """Raise NotTried for a model that texts do not support, and if no text says what motors and
-    damping add.
+    """Raise NotTried for a model that texts do not support, and if no text defines the terms of motors and
+    damping.
     """
     if own := unknown(model, function, text):
         raise NotTried(f"texts have no {own}")

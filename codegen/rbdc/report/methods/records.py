@@ -43,7 +43,7 @@ class Contender:
     archive: file that the library's context is loaded from (peers only).
     code: further libraries whose code it runs.
     dtype: type of inputs and outputs.
-    figures: the entries of `FIGURES` that exist for it.
+    figures: the entries of `FIGURES` that exist for the method.
     algorithm: the recursion; in batches, how samples are computed.
     of: in batches, the method of the comparison whose code it calls.
     moved: in batches, bytes of a sample that are read and written; results of a peer stay in its own data.
@@ -64,7 +64,9 @@ class Contender:
 
     @property
     def double(self) -> bool:
-        """Whether it computes in double precision; the peak and the bound of errors apply only then."""
+        """Whether the method computes in double precision; the peak and the bound of errors apply only
+        then.
+        """
         return self.dtype == "float64"
 
 

@@ -48,9 +48,9 @@ class Text(NamedTuple):
         order.
     before: changes the inputs for motors and damping.
     after: adds motors and damping to the outputs, by their names.
-    following: whether it supports joints that follow others.
+    following: whether the text supports joints that follow others.
     one_frame: as in `Loops`.
-    loaded: whether it supports external forces.
+    loaded: whether the text supports external forces.
     """
 
     text: Callable[..., Results]
@@ -100,7 +100,7 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
 MOVING = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.WRENCHES)
 """Inputs that a machine has for bodies: q, v, a and external forces."""
 BY_COLUMNS = (Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS)
-"""Inputs that a text is given as arguments, by columns."""
+"""Inputs that a text receives as arguments, by columns."""
 
 
 def has_texts(declaration: FunctionDeclaration) -> bool:
@@ -189,7 +189,9 @@ def _carpentier_mansard(m: Loops) -> Results:
 
 
 def _forward(text: Callable[..., Results], **ways: bool) -> Text:
-    """Return derivatives of forward dynamics from those of inverse dynamics, which does not return M."""
+    """Return derivatives of forward dynamics from derivatives of inverse dynamics, whose text does not return
+    M.
+    """
 
     def alone(m: Loops, tau: LoopResult) -> Results:
         m.names |= dict.fromkeys(("dtau_da", "rest_dtau_dv", "rest_dtau_da"), "")

@@ -2,10 +2,10 @@
 
 Deterministic figures decide. Times are shown, and decide only if a factor is set. Machines, clocks and
 neighbours differ between runs, so no times of two runs are compared directly: a yardstick, measured in both
-runs, says how many times as long everything took. It is the median over the methods of peers for the function
-that both runs measured and that did not change. A function without any takes the median over all functions;
-without any peer the yardstick is the peak of the core in single numbers. A change beyond the yardstick is due
-to rbdc's own code.
+runs, says how many times as long everything took. The yardstick of a function is the median over the
+unchanged methods of peers for this function that both runs measured. If there are none, it is the median over
+all functions; without any peer it is the scalar peak of the core. A change beyond the yardstick is due to
+rbdc's own code.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GATED = {"operations": 1.0, "statements": 1.0, "text bytes": 1.01}
 count.
 """
 COMPILED = {"code bytes": 1.01, "stack bytes": 1.01}
-"""Figures that depend on compiler and flags too; they count where those are the same."""
+"""Figures that depend on compiler and flags too; they count if both are the same in the two reports."""
 ERRORS = {f"error {metric}": 2.0 for metric in METRICS}
 """Errors, which depend on the inputs; a harmless change of rounding stays below the factor."""
 ERROR_FLOOR = 2.0**-53

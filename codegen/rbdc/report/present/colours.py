@@ -23,9 +23,9 @@ from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NATIVE, PINOCCHIO, 
 UNROLLED = "unrolled-"
 """Prefix of straight-line code by an algorithm."""
 LAST = 23
-"""The shade of algorithms that only some models have; of their loops it is the one before."""
+"""The shade of algorithms that only some models have; the loops of these algorithms have the shade before."""
 INK = "#1d2430"
-"""Colour of what stands for no method among methods."""
+"""Colour of items among methods that are no methods."""
 GOLDEN = 137.5
 """Degrees between the hues of curves that are no methods: no two of a dozen come close."""
 
@@ -58,13 +58,14 @@ _HUES = {
 }
 _CHROMA = {"numerical": 0.02}
 FAMILY_COLOURS = {family: _shade(hue, 0, _CHROMA.get(family, 0.12)) for family, hue in _HUES.items()}
-"""Colours of the families in a page's key; those of their first methods."""
+"""Colours of the families in a page's key: the colours of their first methods."""
 
 
 def colour_of(method: str) -> str | None:
     """Return the colour of a method; None for other labels.
 
-    A method of batches has the colour of the method for single samples, a build of a peer that of the peer.
+    A method of batches has the colour of the method for single samples, a build of a peer the colour of the
+    peer.
     """
     method, colours = method.removesuffix("-batch").removesuffix("-loop"), _colours()
     analytical = method.startswith(UNROLLED) or as_loops(method)
@@ -73,8 +74,8 @@ def colour_of(method: str) -> str | None:
 
 
 def of_method(method: Mapping[str, Any]) -> str:
-    """Return the colour of a method of a report; that of its family if this version does not know
-    the method.
+    """Return the colour of a method of a report; the colour of its family if this version does not know the
+    method.
     """
     return colour_of(method["method"]) or FAMILY_COLOURS[method["family"]]
 

@@ -116,15 +116,17 @@ def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float)
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Return the minimum time of every other method over that of the generated one, in this run."""
+    """Return the minimum time of every other method, divided by that of the generated method in the
+    same run.
+    """
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
     own = times["generated"]
     return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
 
 
 def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str, Any] | None:
-    """Return how the generated function compares with the one that it extends: the ratio and the difference
-    (ns) of their least times; None if it extends none of `functions`.
+    """Return the time of the generated function beside that of the function that it extends: the ratio and
+    the difference (ns) of their least times; None if it extends none of `functions`.
     """
     base = next((other for other in functions if other.name == one.function.comparison.beside), None)
     if base is None:

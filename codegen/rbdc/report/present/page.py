@@ -50,12 +50,12 @@ def page(report: dict[str, Any]) -> str:
     order = sorted(enumerate(functions), key=lambda item: (item[1]["name"] not in tiles, item[0]))
     lead = (
         f"{robot['root_joint']} base, {robot['nv']} degrees of freedom, {len(robot['joints'])} moving "
-        f"bodies, {robot['mass']:.4g} kg. Every way of computing its dynamics, measured in one run."
+        f"bodies, {robot['mass']:.4g} kg. All methods of computing its functions, measured in one run."
     )
     key = [(f"{name}:", meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()]
     glance = headline_table([f for f in functions if f["name"] in tiles])
     words = (
-        "The time of the generated function, and that of the fastest method of each other family as a "
+        "The time of the generated function, and the time of the fastest method of each other family as a "
         "multiple of it. The columns of peaks are shares of the core's additions and multiplications a "
         f"second; {peak}."
     )
@@ -134,7 +134,7 @@ def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
         "the other, and methods alternate. The clock is that of the thread, which stands still while "
         "another process has the core. Shares of the peaks use the flop of the generated function for "
         "every method, so that they compare the same work. Shares of the bandwidth count the inputs and "
-        "outputs of a sample, for Pinocchio the inputs alone, since its results stay in its own data; "
+        "outputs of a sample; for Pinocchio they count the inputs alone, since its results stay in its data; "
         f"{bandwidth_words(report['bandwidth'])}. Data in caches can exceed the bandwidth."
     )
     return [words, batches]
@@ -183,7 +183,7 @@ def benchmark_page(report: dict[str, Any]) -> str:
     key = [(entry_heading(label), "", colour) for label, colour in line_colours(labels).items()]
     glance = (
         "The times of Pinocchio and, below, of CasADi's C, as multiples of the generated function's time. "
-        "Pinocchio is its native builds if they were measured, else the library of its pip package."
+        "Pinocchio: its native builds if they were measured, else the library of its pip package."
     )
     measured = (
         "Each robot is measured by the same loop in three processes. Passes of all methods of a function "

@@ -17,7 +17,9 @@ PEER_WORDS = {
     CPPADCODEGEN: "CppADCodeGen",
     CASADI: "CasADi C",
 }
-"""Headings of the peers: of Pinocchio the library of its pip package, and native builds from its headers."""
+"""Headings of the peers. Pinocchio has two: the library of its pip package, and native builds from its
+headers.
+"""
 
 
 def best_pinocchio(entries: Mapping[str, Any]) -> Any:

@@ -23,7 +23,7 @@ PAPERS = {
 }
 """The paper of each study, in the order in which all run."""
 OF_A_ROBOT = ("recursion", "precision")
-"""Studies of one robot, whose name their folder has."""
+"""Studies of one robot; the name of the folder contains the robot's name."""
 _HEAD = ("claim", "verdict", "found")
 
 

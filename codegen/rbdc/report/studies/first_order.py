@@ -67,7 +67,7 @@ RESIDUES = ("hyq", "free-flyer")
 """The robot of Fig. 3 here, and its root."""
 ID, D_ID, FD_ID, FD, D_FD, FD_FD, DIRECT, CHOLESKY = (row.label for row in ROWS)
 ALIKE = 1.5
-"""A ratio of times is reproduced if it is within this factor of the article's."""
+"""A ratio of times is reproduced if it differs from the article's ratio by at most this factor."""
 
 
 def first_order(
@@ -115,7 +115,7 @@ def first_order(
 def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:
     """Return one row for one robot, times in nanoseconds.
 
-    Times of loops and of Pinocchio are None if they compute something else than the row.
+    Times of loops and of Pinocchio are None if these compute something else than the row.
     """
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in measured["methods"]}
@@ -158,7 +158,7 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
     head = ("robot and quantity", "generated", "rolled C", "Pinocchio", "the article")
     note = (
         "Finite differences call the generated function. Both rows of M^-1 are straight-line code "
-        "through the same passes; Pinocchio's computeMinverse is the dedicated algorithm, the loops have "
+        "through the same passes. Pinocchio's computeMinverse is the direct algorithm, the loops use "
         "Cholesky's factorisation. A dash: not measured, or another algorithm."
     )
     return Table("Table I", head, rows, note)
@@ -253,5 +253,5 @@ def _alike(
 ) -> dict[str, str]:
     """Return whether ratios of times are within `ALIKE` of the expected ones, robot by robot."""
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=True))
-    reproduced = f"reproduced means within a factor of {ALIKE}"
+    reproduced = f"reproduced means that each is 1/{ALIKE} to {ALIKE} times the expected one"
     return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")

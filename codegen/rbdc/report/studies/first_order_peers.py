@@ -64,7 +64,7 @@ def linearity() -> list[dict[str, Any]]:
 
 
 def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return whether operations are linear in the number of bodies, and in that times the depth."""
+    """Return whether operations are linear in the number of bodies, and in this number times the depth."""
     claims = []
     for one in counted:
         counts = {int(size): count for size, count in one["operations"].items()}
@@ -74,15 +74,15 @@ def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
             judged(
                 f"Section VI: the complexity is linear in the number of bodies ({one['family']}).",
                 by_bodies < LINEAR,
-                f"operations of its loops grow as N^{by_bodies:.2f} over N = {listed(counts)}, those by the "
-                f"depth as N^{by_depth:.2f}; reproduced means below N^{LINEAR}",
+                f"operations of the loops grow as N^{by_bodies:.2f} over N = {listed(counts)}, and divided "
+                f"by the depth as N^{by_depth:.2f}; reproduced means that operations grow below N^{LINEAR}",
             )
         )
     return claims
 
 
 def peer_claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return Table I by Pinocchio on each robot, and section V-A2."""
+    """Return the claims of Table I for Pinocchio on each robot, and of section V-A2."""
     robots = dict.fromkeys(row["robot"] for row in report["rows"])
     return [*(_of_table_1(report["rows"], robot) for robot in robots), _automatic(report["beside"])]
 
@@ -96,7 +96,8 @@ def _of_table_1(rows: Sequence[Mapping[str, Any]], robot: str) -> dict[str, str]
         f"{row['row']} {nanoseconds(row['pinocchio'])} beside {nanoseconds(row['paper'])}" for row in known
     )
     holds = all(row["pinocchio"] <= row["paper"] for row in known)
-    return judged(claim, holds, f"{words}; reproduced means at most the article's, on a newer processor")
+    reproduced = "reproduced means at most the article's times, on a newer processor"
+    return judged(claim, holds, f"{words}; {reproduced}")
 
 
 def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
@@ -117,5 +118,6 @@ def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
     return judged(
         claim,
         all(1.0 / 1.5 <= x <= 1.5 for x in found),
-        f"CppADCodeGen on Pinocchio, {' and '.join(words)}; reproduced means within a factor of 1.5",
+        f"CppADCodeGen on Pinocchio, {' and '.join(words)}; reproduced means that "
+        "both ratios are 1/1.5 to 1.5 times the article's",
     )

@@ -1,8 +1,9 @@
 """Compare Carpentier's direct inverse of the joint-space inertia (2018) with Cholesky's factorisation, over
 the number of bodies: section V-A of Carpentier and Mansard (2018), and its Fig. 2c.
 
-`inverse` is its Algorithm 1, line by line as printed, with optional corrections of its errors. Names and line
-numbers are the article's. Vectors are [linear; angular], motion sets and force sets (6, nv).
+`inverse` is Algorithm 1 of Carpentier (2018), line by line as printed, with optional corrections of its
+errors. Names and line numbers are the article's. Vectors are [linear; angular], motion sets and force sets
+(6, nv).
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ ROUGHLY = replace(_FEW_INPUTS, methods=("analytical",), peers=(), seconds=0.02, 
 DIRECT, PAPER, PEER = "unrolled-direct", "unrolled-carpentier", NATIVE
 PAPER_LOOPS, FACTOR_LOOPS = "loops-carpentier", "loops-featherstone"
 PUBLISHED = (1.03, 1.20, 2.23)
-"""Table I: times of Cholesky's factorisation over those of the direct algorithm, of 7, 18 and 36 joints."""
+"""Table I: times of Cholesky's factorisation divided by those of the direct algorithm, for 7, 18 and 36
+joints.
+"""
 AS_PRINTED, CORRECTED = "as printed", "corrected"
 
 
@@ -69,8 +72,8 @@ PAIRS = (
         (DIRECT, PAPER, PAPER_LOOPS, PEER),
     ),
 )
-"""Pairs of the study: generated code and rolled loops go by Cholesky's factor, Pinocchio by the direct
-algorithm. The loops of the literature are the very texts of both references.
+"""Pairs of the study: generated code and rolled loops use Cholesky's factor, Pinocchio the direct algorithm.
+The loops of the literature are the texts of both references, unchanged.
 """
 ROBOT_FAMILY, HUMANOID = "robots", 30
 """Name of the family of robots; humanoids have more degrees of freedom than this."""
@@ -114,9 +117,9 @@ def page(report: Mapping[str, Any]) -> str:
         "repeated on serial chains and binary trees."
     )
     notes = [
-        f"{DIRECT}: the direct algorithm through the compiler's passes; {PAPER}: Algorithm 1, its errors "
-        f"corrected, on the model as described; {FACTOR}: by Cholesky's factor; rolled: the "
-        "same in loops over the model."
+        f"{DIRECT}: the direct algorithm through the compiler's passes; {PAPER}: Algorithm 1 with its "
+        f"errors corrected, on the model as described; {FACTOR}: Cholesky's factorisation; rolled: "
+        "Cholesky's factorisation in loops over the model."
     ]
     tables = [table(function) for function in report["functions"] for table in (growth_table, crossing_table)]
     tables.append(_printed_table(report["printed"]))
@@ -171,7 +174,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
-    """Return the article's claims on times, for one pair: for many joints, the largest ratio, and for few
+    """Return the article's claims on times for one pair: on many joints, on the largest ratio, and on few
     joints.
     """
     found = {family: _compared(report["entries"], family, pair) for family in ("serial", "binary")}
@@ -184,13 +187,14 @@ def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
             f"It is up to twice as fast: {pair.name}.",
             max(every, default=None),
             1.5,
-            f"{told}; reproduced means that Cholesky's factorisation takes more than 1.5 times as long",
+            f"{told}; reproduced means that Cholesky's factorisation takes more than 1.5 times the time of "
+            "the direct algorithm",
         ),
         _decided(
             f"It remains competitive for few joints: {pair.name}.",
             min(few, default=None),
             0.8,
-            f"{listed(few)} for up to {FEW} joints; reproduced means more than 0.8",
+            f"{listed(few)} for up to {FEW} joints; reproduced means that every ratio is more than 0.8",
         ),
     ]
 
@@ -209,7 +213,7 @@ def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
 
 
 def _figure_2c(robots: Sequence[Mapping[str, Any]], pair: Pair) -> dict[str, str]:
-    """Return Fig. 2c by one pair: on the robot with the most degrees of freedom."""
+    """Return the claim of Fig. 2c for one pair, on the robot with the most degrees of freedom."""
     claim = f"Fig. 2c: the direct algorithm outperforms Cholesky's factorisation on humanoids: {pair.name}."
     one = _compared(sorted(robots, key=lambda entry: int(entry["size"])), ROBOT_FAMILY, pair)
     ratio = list(one.ratios.values())[-1] if one.ratios and max(one.ratios) > HUMANOID else None
@@ -226,8 +230,8 @@ def _decided(claim: str, ratio: float | None, bound: float, found: str) -> dict[
 class Compared(NamedTuple):
     """Ratios of the times of two algorithms by sizes of a family.
 
-    It also has the methods at the largest size, and the bytes of code of sizes that are left out because of
-    their size.
+    It also has the methods at the largest size, and the bytes of code at sizes that are left out because
+    their code is too large.
     """
 
     ratios: dict[int, float]
@@ -266,7 +270,9 @@ def _fastest(measured: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return whether the article's lines give the inverse, and the residue of the corrected lines."""
+    """Return the claim on the article's lines: whether they give the inverse, with the residue of the
+    corrected lines.
+    """
     worst, corrected = (max(e["errors"][form] for e in printed) for form in (AS_PRINTED, CORRECTED))
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",
@@ -304,9 +310,9 @@ ADDED, FIRST, LATER = (
 CORRECTIONS = (ADDED, FIRST, LATER)
 """Corrections that the algorithm needs.
 
-Line 14 adds to F_i, which keeps the contributions of its subtree. Minv[i, i] is set before lines 14 and 19
-use it. The second forward pass fills all columns from joint i on, since inertia couples branches that hang on
-a moving body.
+Line 14 adds to F_i, so that F_i keeps the contributions of the subtree. Minv[i, i] is set before lines 14 and
+19 use it. The second forward pass fills all columns from joint i on, since inertia couples branches that hang
+on a moving body.
 """
 
 

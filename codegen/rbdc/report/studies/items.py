@@ -1,5 +1,5 @@
-"""Every numbered algorithm, table and figure and every claim of the five papers, and what decides it: claims
-of a study, or a test of this repository.
+"""Every numbered algorithm, table, figure and claim of the five papers, each with the evidence that decides
+it: claims of a study, or a test of this repository.
 """
 
 from __future__ import annotations

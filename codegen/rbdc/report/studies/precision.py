@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 DIFFERENCE, CENTRAL, COMPLEX = "finite-difference", "central-difference", "complex-step"
 TRUNCATED = 1e-3
-"""Residues within this share of what truncation leaves are truncation."""
+"""Residues whose difference from the truncation error is within this share of it count as truncation."""
 
 
 def measured(
@@ -99,14 +99,15 @@ def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         judged(
             "Fig. 3: those of finite differences are not.",
             left > 0.0,
-            f"largest entry of one-sided differences {_shown(left)}, by v alone; of central ones "
+            f"largest entry of one-sided differences {_shown(left)}, by v alone; of central differences "
             f"{_shown(largest[CENTRAL])}",
         ),
         judged(
             "Section V-B: these entries are numerical rounding.",
             largest[CENTRAL] > 0.0 or abs(left - truncated) > TRUNCATED * truncated,
             f"truncation alone, h f(q, e_k), leaves {truncated:.4e} in one-sided differences, which have "
-            f"{left:.4e}; central ones round alike and do not truncate here: {_shown(largest[CENTRAL])}",
+            f"{left:.4e}; central differences round alike and "
+            f"do not truncate here: {_shown(largest[CENTRAL])}",
         ),
     ]
 

@@ -164,7 +164,7 @@ def timed(model: Problem, states: Sequence[Array]) -> dict[str, float]:
 def _gravity(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> dict[str, float]:
-    """Return what a_0 = -g changes: the torques beside those with weights as forces on the bodies, and the
+    """Return the effect of a_0 = -g: the torques beside those with weights as forces on the bodies, and the
     accelerations beside the physical ones.
     """
     m = Numbers(model, list(q), list(v), list(a))
@@ -186,8 +186,9 @@ def _gravity(
 def unknown_contacts(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> dict[str, Any]:
-    """Return how many unknowns the contact forces at the bodies without children leave open, and what forces
-    of least norm leave of the torques that no motor of a free root gives.
+    """Return the number of unknowns that contact forces at the bodies without children leave undetermined,
+    and the rest of the root's torques, which no motor provides, that contact forces of least norm do not
+    balance.
     """
     given = list(q), list(v), list(a)
     leaves = [k for k in range(model.njoints) if all(body.parent != k for body in model.bodies)]
@@ -238,8 +239,8 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
         judged(
             "Tutorial: a_0 = -g gives the right torques, but accelerations that are not the physical ones.",
             gravity["torques"] < EXACT and abs(least - g) < EXACT * max(g, 1.0),
-            f"torques differ by {gravity['torques']:.1e} from those by weights; accelerations by {least:.4g} "
-            "m/s^2",
+            f"torques differ by {gravity['torques']:.1e} from the torques of weights; "
+            f"accelerations differ by {least:.4g} m/s^2",
         ),
         judged(
             "Tutorial: with unknown contact forces inverse dynamics is underdetermined.",

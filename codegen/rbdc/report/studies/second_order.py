@@ -59,11 +59,12 @@ from rbdc.report.studies.second_order_code import claims as of_code
 
 OF_PAPER = (FO, SO, FD_SO, AZA, IDFOZA)
 LIMIT = 60.0
-"""Seconds for tracing a method, for compiling it, and for a reference of 40 digits. Errors are not known of
-sizes whose reference takes longer.
+"""Seconds for tracing a method, for compiling it, and for a reference of 40 digits. For sizes whose reference
+takes longer, errors are unknown.
 """
 STEPS_LIMIT = 32
-"""Up to how many bodies differences are made over their steps: each error takes N^2 calls."""
+"""Largest number of bodies for which differences are computed over their steps: each error takes N^2 calls.
+"""
 ROBOTS = {"double_pendulum": "fixed", "ur5": "fixed", "hyq": "free-flyer"}
 """Robots of Figs. 10 and 19 with their roots, the UR5 in place of the UR3. Humanoids are given by path."""
 
@@ -157,7 +158,7 @@ Call = Callable[[Sequence[Array]], list[Array]]
 
 BASE = "rnea"
 BY = ((0, 0), (1, 1), (0, 1), (2, 0))
-"""By which inputs, q, v or a, the tensors of `SECOND` are differentiated first and then."""
+"""For each tensor of `SECOND`, the inputs (q, v or a) by which it is differentiated first and second."""
 
 
 class Steps:
@@ -222,13 +223,14 @@ def page(report: Report) -> str:
         "binary trees."
     )
     notes = [
-        "The article's times are of Fortran 90 on an Intel i5-12400. Here its algorithms are loops over "
-        "the model (loops-...); those whose names end in zeroed do not write structurally zero entries. "
-        "Generated code is measured beside them. Every call stores its results in the same place.",
+        "The article's times are those of Fortran 90 on an Intel i5-12400. In this study its algorithms are "
+        "loops over the model (loops-...); methods whose names end in zeroed do not write structurally zero "
+        "entries. Generated code is measured beside these methods. Every call stores its results in the "
+        "same place.",
         "The article gives the size of machine code for CasADi's AD alone. Errors are root mean squares of "
         "relative errors (43) against references of 40 digits.",
         f"Tracing, compiling and references have a limit of {LIMIT:g} s each. Exponents of claims are fitted "
-        f"from N = {FROM} on: compilers resolve the loops of two bodies wholly.",
+        f"from N = {FROM} on: compilers unroll the loops of two bodies completely.",
     ]
     tables: list[Table] = []
     for function in report["functions"]:

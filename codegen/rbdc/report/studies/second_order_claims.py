@@ -18,7 +18,9 @@ BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = (
 )
 FO, SO, FD_SO = "loops-idsva", "loops-idsva-so-zeroed", "loops-fdsva-so"
 AZA, IDFOZA, DOUBLE_LOOP = "loops-fdsva-so-aza", "loops-fdsva-so-idfoza", "loops-idsva-so-double-loop"
-"""The article's algorithms, as loops over the model. The products of `FD_SO` are its DTM."""
+"""The article's algorithms, as loops over the model. The products of `FD_SO` are computed by the article's
+DTM.
+"""
 TRIPLE_LOOP = "loops-idsva-so"
 """`SO` that writes all entries, as the double loop does."""
 CODE_GENERATION = "unrolled-idsva-so"
@@ -39,13 +41,16 @@ O(N d^2) work: the N^3 structurally zero entries are not written.
 BESIDE = {(SECOND, SO): ZEROED, (FIRST, FO): OWN}
 """The generated code that is reported beside a paper's algorithm."""
 FROM = 4
-"""Bodies from which exponents are fitted. Compilers resolve the loops of two bodies wholly: clang leaves a
-quarter of the operations of the chain rule, so that its exponent over 2 to 8 bodies is 3.9, over 4 to 16 2.9.
+"""Bodies from which exponents are fitted. Compilers unroll the loops of two bodies completely: clang leaves a
+quarter of the operations of the chain rule. The exponent of the chain rule is therefore 3.9 over 2 to 8
+bodies, but 2.9 over 4 to 16.
 """
 WITHIN = 0.3
-"""An exponent is reproduced if it is this close to the article's."""
+"""An exponent is reproduced if it differs from the article's by at most this."""
 WITHIN_DECADE = 10.0
-"""An error, or a ratio of two, is reproduced if it is within this factor of the article's."""
+"""An error, or a ratio of two errors, is reproduced if it differs from the article's value by at most this
+factor.
+"""
 FAMILIES = ("serial", "binary")
 UNMEASURED = "not measured in this run"
 
@@ -66,8 +71,8 @@ LEADS: dict[str, tuple[str, tuple[str, ...], str, float]] = {
         1.5,
     ),
 }
-"""Claims that each of several methods of a function takes more than a factor times as long as another, at
-every size of both families: function, methods, the other one, factor.
+"""Claims that several methods of a function take more than `factor` times as long as another method, at every
+size of both families: function, methods, the other method, factor.
 """
 ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
     "Fig. 12: for a binary tree of 40 bodies the error of Finite-Diff-2 is about 1e-3 of Finite-Diff-1's.": (
@@ -121,7 +126,8 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
         return not_comparable(words, "too few sizes")
     sizes, every = sorted(measured[method]), growth(measured[method])
     found = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]}, where the article has up to 100 and more; "
-    found += f"reproduced means within {WITHIN}. From N = {sizes[0]} on: N^{every and every['exponent']:.2f}"
+    found += f"reproduced means an exponent within {WITHIN} of the article's. "
+    found += f"From N = {sizes[0]} on: N^{every and every['exponent']:.2f}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
         found += f". Operations: N^{of_operations:.2f}"
     if (ours := _from_four(measured.get(BESIDE.get((function, method), ""), {}))) is not None:
@@ -156,7 +162,7 @@ def _errors(
     ratio: float,
     size: float | None,
 ) -> Claim:
-    """Return the verdict on the error of one method over another's, at the largest size for which both are
+    """Return the verdict on the ratio of two methods' errors, at the largest size for which both are
     known.
     """
     by_method = curves(report["entries"], function, family, ERROR)
@@ -167,7 +173,8 @@ def _errors(
     expected = [ratio * other[n], *([] if size is None else [size])]
     holds = all(1.0 / WITHIN_DECADE < one[n] / x < WITHIN_DECADE for x in expected)
     found = f"{one[n]:.1e} beside {other[n]:.1e} for {n} bodies, {one[n] / other[n]:.2g} times as much"
-    return judged(claim, holds, f"{found}; reproduced means within a factor of {WITHIN_DECADE:g}")
+    reproduced = f"reproduced means 1/{WITHIN_DECADE:g} to {WITHIN_DECADE:g} times the article's"
+    return judged(claim, holds, f"{found}; {reproduced}")
 
 
 def _accuracy(report: Report) -> list[Claim]:
@@ -220,7 +227,9 @@ def _overtaken(report: Report, family: str, size: int) -> Claim:
 
 
 def _not_overtaken(report: Report, family: str) -> Claim:
-    """Return whether products with M^-1 remain faster than AZA; of the whole function."""
+    """Return the claim that products with M^-1 remain faster than AZA, judged by the times of the whole
+    function.
+    """
     claim = f"Figs. 14, 15: AZA does not overtake DTM below N = 100 in the outer term ({family})."
     by_size = curves(report["entries"], FORWARD, family, TIME)
     times = [by_size.get(method, {}) for method in (AZA, FD_SO)]

@@ -55,7 +55,7 @@ FUNCTIONS = ("rnea", "rnea_derivatives")
 SECONDS = 3.0
 SAMPLES, QUICK_SAMPLES = 301, 61
 FIGURE_4 = ((20, 5, 0), (30, 25, 1), (42, 22, 2))
-"""Row, column and by what: q, v, a."""
+"""Row, column and variable (q, v, a) of the entries."""
 FIGURE_5 = ((18, 14, 0), (18, 14, 1), (18, 14, 2))
 BY = ("q", "v", "a")
 STEP = 6e-6
@@ -69,7 +69,7 @@ ACROSS = 42, 18
 def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     """Return the study, ready for JSON; the robot's package is built in `folder`.
 
-    A `quick` study has fewer samples and unoptimised code, so that its times say little.
+    A `quick` study has fewer samples and unoptimised code, so that its times are not comparable.
     """
     started, samples = time.monotonic(), QUICK_SAMPLES if quick else SAMPLES
     progress("1 of 5: building without optimisation" if quick else "1 of 5: building, about a minute")
@@ -167,7 +167,9 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, Modu
 def _as_loops(
     model: Problem, states: Sequence[Array], exact: Array, options: CompareOptions
 ) -> dict[str, Any]:
-    """Return the article's recursion, the text that `by_the_paper` runs, as loops in C, a call a sample."""
+    """Return the article's recursion, the text that `by_the_paper` runs, as loops in C, with one call for
+    each sample.
+    """
     function = functions_of(model)[FUNCTIONS[1]]
     made = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
     library = library_of(made.files, toolchains(options).first)
@@ -241,7 +243,9 @@ def _spikes(
 def _entry(
     states: Sequence[Array], torques: Array, exact: Array, found: Array, row: int, column: int, by: int
 ) -> dict[str, Any]:
-    """Return what section 6 says of one entry: the variable, the torque, the sensitivity and its errors."""
+    """Return the data of section 6 about one entry: the variable, the torque, the sensitivity and its
+    errors.
+    """
     return {
         "entry": f"dQ_{row}/d{BY[by]}_{column}",
         "variable": states[by][:, column - 1].tolist(),
@@ -280,8 +284,9 @@ def page(report: dict[str, Any]) -> str:
         "Times and errors",
         ("method", "cumulative time", "rms error", "largest error", "not defined"),
         methods,
-        "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
-        "for a step of 0, are left out of them. Rows of the article: MATLAB on its own machine, 301 samples.",
+        "Errors are differences from generated code, relative to the largest sensitivity. Sensitivities that "
+        "are not defined, because a step is 0, are left out. Rows of the article: MATLAB on the article's "
+        "machine, 301 samples.",
     )
     title = "Sensitivities of a human's torques"
     return study_page(title, lead, notes, report, [times], _figures(report))

@@ -24,7 +24,7 @@ PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
 """Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""
 JOINTS, SAMPLES_OF_ARTICLE = 43, 301
 AGREES = 1e-6
-"""Two methods agree within this error, relative to the largest entry. Central differences do."""
+"""Two methods agree if they differ by at most this, relative to the largest entry. Central differences do."""
 HIGH = 1e3
 """An error is a spike if it is more than this many times the median, or not defined."""
 VANISHES = 1e-2
@@ -86,7 +86,8 @@ def spikes(data: Report) -> dict[str, str]:
         f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s, by the rate and the "
         "acceleration none.",
         bool((ratios["q"] > HIGH).all()) and not any((ratios[by] > HIGH).any() for by in ("v", "a")),
-        f"errors there over their median: {words}; reproduced means more than {HIGH:.0e} by q alone",
+        f"errors at these instants over the median of all: {words}; reproduced means more than {HIGH:.0e} "
+        "for derivatives by q alone",
     )
 
 

@@ -1,6 +1,7 @@
 """First derivatives of inverse dynamics by differentiating RNEA: Carpentier and Mansard (2018), Algorithms 2
-and 3 with section III-C. Those of forward dynamics from those of inverse dynamics, here by `idsva`: equation
-(24), with M^-1 by the direct algorithm of the companion report, as the paper has it.
+and 3 with section III-C. Derivatives of forward dynamics follow from those of inverse dynamics, here computed
+by `idsva`, by equation (24). As in the paper, M^-1 is computed by the direct algorithm of the companion
+report.
 
 Motion sets dv_i/du and da_i/du go down the tree, force sets df_i/du come back up; u is q (in the tangent
 space) or qdot. In the frame of body i, a set has a column for each degree of freedom that carries (down) or
@@ -93,7 +94,7 @@ def aba_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 
-    Test: M times them gives minus the derivatives of inverse dynamics; complex-step of `aba`; Pinocchio.
+    Tests: M times the derivatives gives minus those of inverse dynamics; complex-step of `aba`; Pinocchio.
     """
     a = aba(model, q, v, tau, fext)
     inverse = minverse(model, q)

@@ -60,7 +60,7 @@ def whole(
     model: Problem, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
 ) -> tuple[Matrix, Matrix]:
     """Return dtau_dq and dtau_dv (nv, nv), from the papers' derivatives over all degrees of freedom plus the
-    terms that these lack.
+    terms of drives and external forces.
 
     Test: complex-step of `rnea`.
     """
@@ -74,10 +74,8 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """Return d2tau_dqdq (nv, nv, nv) of world-frame forces, by dual numbers.
-
-    It differentiates -(S_k x S_i) . F_i for k at or above the joint of i. Test: complex-step of the first
-    derivatives.
+    """Return d2tau_dqdq (nv, nv, nv) of world-frame forces: -(S_k x S_i) . F_i, for k at or above the joint
+    of i, is differentiated with dual numbers. Test: complex-step of the first derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

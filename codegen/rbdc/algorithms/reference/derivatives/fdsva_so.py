@@ -4,9 +4,9 @@ Second-Order Derivatives of Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R)
 
 with dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1. The products can be taken in three ways, which the paper
-compares: as they stand (DTM), the outer ones by forward dynamics at rest without gravity (AZA, equation
-(50)), the inner ones by first derivatives of inverse dynamics at rest without gravity (IDFOZA, equation
-(52)).
+compares: as tensor products (DTM), with the outer products computed by forward dynamics at rest without
+    gravity (AZA, equation (50)), or with the inner products computed by first derivatives of inverse dynamics
+    at rest without gravity (IDFOZA, equation (52)).
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def _with_products(
 aba_second_derivatives = _with_products()
 by_dynamics = _with_products(outer_by_dynamics=True)
 by_derivatives = _with_products(inner_by_derivatives=True)
-"""FDSVA-SO as it stands, with outer products by forward dynamics, with inner ones by first derivatives."""
+"""FDSVA-SO with tensor products, with outer products by forward dynamics, and with inner products by first
+derivatives.
+"""
 
 
 def aba_derivatives_by_dynamics(

@@ -1,5 +1,5 @@
-"""Derivatives of inverse dynamics by the placements of joints, by dual numbers through the recursive
-Newton-Euler algorithm on a model whose placements step.
+"""Derivatives of inverse dynamics with respect to the placements of joints. The recursive Newton-Euler
+algorithm runs with dual numbers on a model whose placements have rates.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from rbdc.spatial import Forces, Placement, Rotation, Scalars, Vector3
 def rnea_geometry_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> Matrix:
-    """Return dtau by the placements (nv, 6 njoints; N and N m by m and rad): column 6 b + k by e_k of X
-    exp(e), X the placement of joint b. Test: differences of the torques of models whose joints are moved.
+    """Return the derivatives of tau with respect to the placements (nv, 6 njoints; N and N m per m and rad).
+    Column 6 b + k is the derivative by e_k, with joint b at X exp(e) instead of X. Test: differences of the
+    torques of models whose joints are moved.
     """
 
     def torques(model: Problem, steps: Vector, q: Vector, v: Vector, a: Vector) -> Vector:
@@ -30,8 +31,8 @@ def rnea_geometry_derivatives(
 
 
 def moved(model: Problem, steps: Scalars) -> Problem:
-    """Return the model with its joints moved by small steps (6 njoints; m, rad), to first order those of X
-    exp(e).
+    """Return the model with its joints moved by small steps (6 njoints; m, rad), which equal X exp(e) to
+    first order.
     """
     bodies = (
         replace(body, placement=body.placement.compose(_step(steps[6 * k : 6 * k + 6])))

@@ -2,8 +2,8 @@
 
 The chain rule is applied line by line and twice, by hyper-dual numbers (Lee, Kim, Park, Kim and Bobrow,
 2005). The bicomplex step (Lantoine, Russell and Dargent, 2012) is the other scheme. Singh, Russell and
-Wensing compare them in section V-A. Symmetric entries are computed once: those of two directions of q, of
-different joints, and of v.
+Wensing compare them in section V-A. Symmetric entries are computed once: entries by two directions of q of
+different joints, and by two directions of v.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _last(
 
 
 def of_inverse_dynamics(m: ComposedMachine, *, scheme: Scheme) -> tuple[Array[Scalar], ...]:
-    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq, which depend on no damping and no armature."""
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq, which do not depend on damping and armature."""
     names = ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")
     return second_derivatives(m, inverse_dynamics, scheme, names)
 

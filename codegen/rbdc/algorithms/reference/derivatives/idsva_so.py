@@ -1,9 +1,9 @@
 """Second derivatives of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of
 Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 
-Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree. For
-joints k above j above i (which may coincide) with directions r, t and p, the algorithm first forms the terms
-of i alone (A0 .. A7), then those of i and j (u1 .. u12). It computes every entry by one or two products with
+Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is the force of the subtree.
+For joints k above j above i (which may coincide) with directions r, t and p, the algorithm first forms the
+terms of i alone (A0 .. A7), then those of i and j (u1 .. u12). Every entry is then one or two products with
 quantities of k. `rbdc.algorithms.reference.derivatives.side_by_side` runs many of them at once.
 
 The double-loop variant of section IV-G has loops over j and k, and computes the entries of all i in the
@@ -48,7 +48,7 @@ def rnea_second_derivatives(
 def by_subtrees(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return the same by the double-loop variant. Test: `rnea_second_derivatives`."""
+    """Return the second derivatives by the double-loop variant. Test: `rnea_second_derivatives`."""
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, tensors_by_subtrees))
     return qq, vv, qv, mq
 
@@ -199,7 +199,7 @@ def _products(vectors: tuple[Force, ...], k: DirectionRates) -> tuple[Scalar, ..
     """Return products of the vectors of i and j with directions of k (lines 40-67), in the order of the
     vectors.
 
-    Those of u1 and u2, and of u11, with the direction itself follow.
+    The products of u1, u2 and u11 with the direction itself follow.
     """
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = vectors
     return (

@@ -35,8 +35,8 @@ def rnea_vjp(
 def aba_vjp(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each), from those of inverse dynamics with
-    -M^-1 w.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each). They are the products for inverse
+    dynamics with -M^-1 w in place of w.
 
     Test: `aba_adjoint` of generated code.
     """

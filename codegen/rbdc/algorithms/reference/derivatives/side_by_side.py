@@ -1,4 +1,4 @@
-"""Loops over columns, and over the columns above them, as one run over rows of scalars."""
+"""Loops over columns and over the columns above each of them run once, over rows of scalars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from rbdc.algorithms.tools.one_frame import RootFrame
 from rbdc.spatial import Motion, Scalar
 
 MOST = 1024
-"""Triples of columns that are run together, or those of one column: more of them leave the caches."""
+"""Largest number of triples of columns that run together, unless one column alone has more. More triples do
+not fit into the caches.
+"""
 
 
 class SideBySide(RootFrame):

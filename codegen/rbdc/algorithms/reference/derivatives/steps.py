@@ -1,9 +1,9 @@
-"""Time steps by tables of their rules: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
-table II.1.2.
+"""Time steps from the tables of integration rules: Hairer, Norsett and Wanner, Solving Ordinary Differential
+Equations I, table II.1.2.
 
-Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). Derivatives are dual numbers through
-the step, and through the difference from its result. Products with weights and directions are formed from
-them.
+Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). The step and the difference from its
+result are evaluated with dual numbers; their rates are the derivatives. Products with weights and directions
+are formed from these derivatives.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _held(model: Problem, *given: Any, **named: Any) -> tuple[Vector, Vector]:
 
 
 def _at(model: Problem, q: Vector) -> Problem:
-    """Return the model with couplings by their tangents at the configuration of a stage."""
+    """Return the model with each coupling replaced by its tangent at the configuration of a stage."""
     return at_configuration(model, q) if model.curves else model
 
 
@@ -105,7 +105,8 @@ def _differences(there: Vector, own: Step) -> Step:
 
 
 CONFIGURATIONS = (True, False, False, False)
-"""Whether q, v, tau and dt, by which steps are differentiated, are configurations."""
+"""For each of q, v, tau and dt, the inputs by which steps are differentiated, whether it is a configuration.
+"""
 
 
 def _derivatives(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:

@@ -1,5 +1,5 @@
-"""Time derivatives of dynamics by dual numbers of dual numbers (Clifford 1873): the derivative along a motion
-is that of (q, v, a, ...) in the direction (v, a, jerk, ...), applied once for each order.
+"""Time derivatives of dynamics by dual numbers of dual numbers (Clifford 1873): the time derivative along a
+motion is the derivative at (q, v, a, ...) in the direction (v, a, jerk, ...), taken once for each order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 _KINDS: tuple[type[Tangent], ...] = tuple(
     type(f"InTime{level}", (Tangent,), {"__slots__": (), "level": level}) for level in range(4, 8)
 )
-"""Dual numbers of each order. Those of other derivatives are their values, those of curves have them."""
+"""Dual numbers of each order."""
 
 
 def rnea_time_derivatives(
@@ -48,7 +48,7 @@ def aba_time_derivatives(
 
 
 def _at(model: Problem, q: Scalars) -> Problem:
-    """Return the model with couplings by their tangents along the motion."""
+    """Return the model with each coupling replaced by its tangent along the motion."""
     return at_configuration(model, q) if model.curves else model
 
 

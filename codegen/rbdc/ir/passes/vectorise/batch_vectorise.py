@@ -43,7 +43,7 @@ def widened(program: Program, width: int) -> Program:
 
 def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
     """Return programs with the same outputs as programs with the output `RESULTS`, and for each old output
-    the places of its entries there. If no value occurs twice they keep their outputs.
+    the places of its entries in `RESULTS`. If no value occurs twice, the programs keep their outputs.
     """
     wide = [widened(program, width) for program in programs]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))
@@ -63,7 +63,7 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
 
 def in_blocks(program: Program, pitch: int) -> Program:
     """Before: the entries of an array are consecutive vectors. After: each entry is one of `pitch` vectors,
-    those of the samples of a block; entries are that many vectors apart.
+    one for each group of samples of a block; entries are `pitch` vectors apart.
     """
     if pitch == 1:
         return program

@@ -7,9 +7,9 @@ Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -
     reduction. Values without counterparts stay scalar.
 
 If limbs carry limbs, the permutation goes through all of them: finger 1 of arm 1 -> finger 1 of arm 2 ->
-finger 2 of arm 1 -> finger 2 of arm 2. A value of an arm returns earlier: it has as many lanes as there are
-arms. It is repeated where it meets values of fingers, and a sum over the fingers of each arm adds halves of
-vectors.
+finger 2 of arm 1 -> finger 2 of arm 2. Values of an arm form shorter cycles: such a value has as many lanes
+as there are arms. It is repeated where it is combined with values of fingers, and a sum over the fingers of
+each arm adds halves of vectors.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 class Exchange:
     """A cyclic permutation of input entries, and the numbers of the limbs' constants.
 
-    steps: permutations whose composition it is; each leaves the program invariant. Besides inputs they may
-        map values, by symbol and number, that are known to be exchanged with them.
+    steps: permutations whose composition it is; each leaves the program invariant. Besides inputs,
+        permutations may map values, by symbol and number, that are known to be exchanged with the inputs.
     widths: numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
         permutation.
     constants: numbers that some of the inputs stand for.
@@ -95,7 +95,7 @@ class _Packer:
         return Program(program.name, tuple(inputs), program.outputs, values, results, sections, symbols)
 
     def _sections(self) -> list[Section]:
-        """Return the sections; counterparts share one, titled by all of them."""
+        """Return the sections; counterparts share one section, whose title names all of them."""
         titles = [dict.fromkeys([section.title]) for section in self.program.sections]
         for index in self.wide:
             together = sorted({self.program.values[k].section for k in self.orbit[index] or ()})
@@ -140,8 +140,8 @@ class _Packer:
                     self.orbit[member] = None
 
     def _adds_up(self, orbit: Sequence[int]) -> bool:
-        """Return whether counterparts are sums over limbs: an operand has more lanes than they have, or is a
-        partial sum without lanes.
+        """Return whether counterparts are sums over limbs: an operand has more lanes than the counterparts,
+        or is a partial sum without lanes.
         """
         if not self.program.values[orbit[0]].operation.is_sum:
             return False
@@ -160,8 +160,8 @@ class _Packer:
         return self.orbit[index] is not None or self.image[index] == index
 
     def _lane(self, index: int) -> tuple[int, int]:
-        """Return the value that stands for the counterparts of one, and its lane. It is created on first use,
-        perhaps by scalars that others gather.
+        """Return the value in lanes that holds a value and its counterparts, and the lane of the value. It is
+        created on first use.
         """
         first, section = min(self.orbit[index] or ()), self.builder.section
         if first not in self.wide:

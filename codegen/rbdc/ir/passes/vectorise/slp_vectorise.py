@@ -1,7 +1,8 @@
 """Neighbours: equal sums of neighbouring inputs become the lanes of one vector.
 
-Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition. An example is
-    the integration of joints with one coordinate, whose time is that of its loads and stores.
+Before: ``out[k] = q[k] + v[k]`` for several k. After: groups of four or two such sums are one vector
+    addition. An example is the integration of joints with one coordinate, whose time is that of its loads and
+    stores.
 """
 
 from __future__ import annotations

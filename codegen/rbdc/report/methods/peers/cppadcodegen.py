@@ -1,4 +1,5 @@
-"""CppADCodeGen through Pinocchio: its C of Pinocchio's algorithms, compiled like all C of a comparison.
+"""CppADCodeGen through Pinocchio: CppADCodeGen's C of Pinocchio's algorithms, compiled like all C of a
+comparison.
 
 Each algorithm has a program, compiled once from Pinocchio's `codegen` wrappers. It reads a model's archive
 and writes C, which is cached by program and archive.
@@ -41,7 +42,7 @@ _PACKAGES = {"cppad/cppad.hpp": "cmeel-cppad", "cppad/cg.hpp": "cmeel-cppadcodeg
 """Headers, and the packages that provide them."""
 _ENTRY = f"{ROBOT}_forward_zero"
 _CALLED = "struct LangCAtomicFun { void *model; int (*forward)(void); int (*reverse)(void); }"
-"""C type of the functions that its C calls. The C of Pinocchio's algorithms calls none."""
+"""C type of the functions that CppADCodeGen's C may call. The C of Pinocchio's algorithms calls none."""
 
 
 def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Future[Path]]:

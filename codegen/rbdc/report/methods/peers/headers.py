@@ -31,7 +31,9 @@ LIMITS = (  # the definitions of Pinocchio's CMake targets
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 )
 GCC = ("-fno-gnu-unique",)
-"""Flags of g++: else two libraries in one process share each other's statics; clang makes no such symbols."""
+"""Flags of g++. Without them two libraries in one process share their static variables; clang makes no such
+symbols.
+"""
 _CLANGS = tuple(name.replace("clang", "clang++", 1) for name in CANDIDATES if name.startswith("clang"))
 _INCLUDE_FOLDERS = (f"{sys.prefix}/include", "/usr/include", "/usr/local/include", "/opt/homebrew/include")
 _ARCHIVES = "pinocchio/serialization.hpp"

@@ -45,14 +45,15 @@ TEMPLATE_PARTS = ("INVERSE_INERTIA", "TASKS", "STEPS", "CONTACTS")
 kind.
 """
 PART, CALLS = 90.0, 30.0
-"""Seconds that compiling a part takes, about, and the calls of the library: they tell the time left."""
+"""Approximate seconds to compile a part, and the calls of the library, from which the time left is estimated.
+"""
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
 _NATIVE_FLAGS = (*COMMON_FLAGS, "-O3", "-march=native")
 # No -march: Eigen would align to other boundaries than in the library.
 _LIBRARY_FLAGS = (*COMMON_FLAGS, "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-DRBDC_LIBRARY")
 _CALLS, _TEMPLATES = "-O1", "-O3"
-"""Optimisation of the calls of the library, and of what is compiled beside it."""
+"""Optimisation flags of the calls of the library, and of the parts that are compiled beside it."""
 _LIBRARY = "pinocchio_default"
 _HARNESS = tuple(
     f"pinocchio{of}.cpp.jinja" for of in ("", "_algorithms", "_tasks", "_steps", "_second", "_contacts")
@@ -70,9 +71,9 @@ class PinocchioBuild:
     compile_seconds: time of the files that were compiled here, measured at that time.
     code_bytes: size of the whole library.
     algorithms: the algorithms that it has.
-    failed: reasons of those that its compiler refused, by name.
-    shipped: the library that it calls, None if everything is in its own.
-    library: its own library, None without any algorithm.
+    failed: reasons of the algorithms that the compiler refused, by name.
+    shipped: the library that the build calls, None if its own library has everything.
+    library: the build's own library, None without any algorithm.
     """
 
     name: str
