@@ -140,6 +140,19 @@ CASES = [
 ]
 
 
+def check_products(m: ModuleType, name: str, at: tuple[Array, ...], J: Array, **options: Any) -> Array:
+    """Compare products in a direction and with weights, which are returned, with those of the matrix J."""
+    n, rng = m.nv, np.random.default_rng(1)
+    w, direction = rng.standard_normal(len(J)), rng.standard_normal(3 * n + 1)
+    *parts, ddt = np.split(direction, [n, 2 * n, 3 * n])
+    changes = getattr(m, f"{name}_jvp")(*at, DT, *parts, ddt[0], **options)
+    assert_close(np.concatenate(changes), J @ direction, 1e-11)
+    weights = [x for x in np.split(w, [n, 2 * n]) if x.size]
+    sums = getattr(m, f"{name}_vjp")(*at, DT, *weights, **options)
+    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+    return w
+
+
 @pytest.mark.parametrize(("which", "rule"), CASES)
 def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: str) -> None:
     m = built(which, rule, (*EVERY, "integrate", "difference"))
@@ -156,12 +169,7 @@ def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: 
     blocks = [np.column_stack(found[k : k + 4]) for k in (0, 4)]
     J = np.concatenate(blocks)
     assert_close(J, central(moved, zero), 1e-8)
-    rng = np.random.default_rng(1)
-    w, direction = rng.standard_normal(2 * n), rng.standard_normal(3 * n + 1)
-    parts = np.split(direction, [n, 2 * n, 3 * n])
-    assert_close(np.concatenate(m.step_jvp(q, v, tau, DT, *parts[:3], direction[-1])), J @ direction, 1e-11)
-    sums = m.step_vjp(q, v, tau, DT, w[:n], w[n:])
-    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+    w = check_products(m, "step", (q, v, tau), J)
     check_hessian(m, (q, v, tau), w, moved)
 
 
@@ -219,13 +227,7 @@ def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
     found = m.constrained_step_derivatives(q, v, tau, DT, **given)
     J = np.concatenate([np.column_stack(found[k : k + 4]) for k in (0, 4, 8)])
     assert_close(J, central(moved, np.zeros(3 * n + 1)), 1e-8)
-    rng = np.random.default_rng(1)
-    w, direction = rng.standard_normal(len(J)), rng.standard_normal(3 * n + 1)
-    parts = np.split(direction, [n, 2 * n, 3 * n])
-    changes = m.constrained_step_jvp(q, v, tau, DT, *parts[:3], direction[-1], **given)
-    assert_close(np.concatenate(changes), J @ direction, 1e-11)
-    sums = m.constrained_step_vjp(q, v, tau, DT, *np.split(w, [n, 2 * n]), **given)
-    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+    check_products(m, "constrained_step", (q, v, tau), J, **given)
     free = m.constrained_step(q, v, tau, DT, active=[0.0])
     assert not free[2].any()
 
@@ -292,12 +294,7 @@ def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
         return np.concatenate(m.step(x[:n], x[n : 2 * n], x[2 * n : -1], x[-1]))
 
     assert_close(J, central(moved, np.concatenate([q, v, tau, [DT]])), 1e-8)
-    rng = np.random.default_rng(1)
-    w, direction = rng.standard_normal(2 * n), rng.standard_normal(3 * n + 1)
-    parts = np.split(direction, [n, 2 * n, 3 * n])
-    assert_close(np.concatenate(m.step_jvp(q, v, tau, DT, *parts[:3], direction[-1])), J @ direction, 1e-11)
-    sums = m.step_vjp(q, v, tau, DT, w[:n], w[n:])
-    assert_close(np.concatenate([np.atleast_1d(x) for x in sums]), w @ J, 1e-11)
+    check_products(m, "step", (q, v, tau), J)
 
 
 @pytest.mark.parametrize(
