@@ -18,6 +18,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
 from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
+from rbdc.spatial.quaternions import quaternion_of
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
@@ -171,13 +172,8 @@ def _logarithm(turn: Scalars) -> Vector3:
 
 
 def logarithm_of_placement(placement: Placement) -> Motion:
-    """Return the constant motion that reaches a placement in unit time, for turns of less than half a
-    revolution.
-    """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
-    c = 0.5 * sqrt(1.0 + xx + yy + zz)
-    scale = 0.25 / c
-    return _motion([(zy - yz) * scale, (xz - zx) * scale, (yx - xy) * scale, c], placement.translation)
+    """Return the constant motion that reaches a placement in unit time; at half a turn, one of two."""
+    return _motion(quaternion_of(placement.rotation.rows()), placement.translation)
 
 
 def log6(model: Model, pose: Scalars) -> list[Scalar]:
