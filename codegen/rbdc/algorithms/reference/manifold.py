@@ -18,7 +18,6 @@ from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
 from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
-from rbdc.spatial.quaternions import quaternion_of
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
@@ -172,8 +171,23 @@ def _logarithm(turn: Scalars) -> Vector3:
 
 
 def logarithm_of_placement(placement: Placement) -> Motion:
-    """Return the constant motion that reaches a placement in unit time; at half a turn, one of two."""
-    return _motion(quaternion_of(placement.rotation.rows()), placement.translation)
+    """Return the constant motion that reaches a placement in unit time; at half a turn, one of two.
+
+    Each row of `multiples` is 4 x times the quaternion, for each of its entries x; the largest x divides best
+    (Shepperd, Quaternion from rotation matrix, 1978).
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
+    multiples = (
+        [1.0 + xx - yy - zz, yx + xy, xz + zx, zy - yz],
+        [yx + xy, 1.0 - xx + yy - zz, zy + yz, xz - zx],
+        [xz + zx, zy + yz, 1.0 - xx - yy + zz, yx - xy],
+        [zy - yz, xz - zx, yx - xy, 1.0 + xx + yy + zz],
+    )
+    turn, largest = multiples[0], multiples[0][0]
+    for k, row in enumerate(multiples[1:], 1):
+        turn = [where_less(largest, row[k], a, b) for a, b in zip(row, turn, strict=True)]
+        largest = where_less(largest, row[k], row[k], largest)
+    return _motion([0.5 / sqrt(largest) * x for x in turn], placement.translation)
 
 
 def log6(model: Model, pose: Scalars) -> list[Scalar]:
