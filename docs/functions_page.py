@@ -316,7 +316,7 @@ def _facts(entry: Entry) -> Iterator[str]:
 
 
 _CITED = re.compile(r"\b(1[89]|20)\d\d\b|\b(table|section|Algorithm|equations?|tutorial)\b")
-_TESTED = re.compile(r"\bTests?: (.*?)(?=\n\n|$)", re.DOTALL)
+_TESTED = re.compile(r"\b(Checked(?: against|:)\s.*?)(?=\n\n|$)", re.DOTALL)
 
 
 def _sources(function: Function) -> Iterator[str]:
@@ -335,7 +335,7 @@ def _sources(function: Function) -> Iterator[str]:
     text = " ".join([*paragraphs[: cited + 1], _TESTED.sub("", of_method)])
     yield f"Source: {_plain(' '.join(text.split()))}"
     if tested := _TESTED.search(of_method):
-        yield f"Checked: {_plain(' '.join(tested[1].split()))}"
+        yield _plain(" ".join(tested[1].split()))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Lie derivatives of Singh, Russell and Wensing on random trees with every joint type: their definitions (9)
 to (11), (16) and (17), the identities K1 to K16 of appendix B, and equations (12) to (39).
 
-Test: dual numbers in the tangent space, once and twice, through quantities and torques.
+Checked against dual numbers in the tangent space, once and twice, through quantities and torques.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Tra
 def com_acceleration(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
-    """Return the acceleration (m/s^2) of the centre of mass of all links: F over the mass of all links. Test:
-    Pinocchio.
+    """Return the acceleration (m/s^2) of the centre of mass of all links: F over the mass of all links.
+    Checked against Pinocchio.
     """
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
 
@@ -96,7 +96,7 @@ def centroidal_momentum_derivative(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
     """Return hdot (6; N, N m): the rate of the momentum of the moving links about their centre of mass, world
-    axes, linear part first. Test: Pinocchio.
+    axes, linear part first. Checked against Pinocchio.
     """
     rate, centre = momentum_rate(model, q, v, a, trace), centre_of_moving_links(model, q, trace)
     return about_centre(centre, rate).scalars()
@@ -127,7 +127,7 @@ def centroidal_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, ...]:
     """Return dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about
-    the centre of mass and of its rate. Test: differences, Pinocchio.
+    the centre of mass and of its rate. Checked against differences, Pinocchio.
     """
     by_q, by_v, by_a = (
         [row[ROOT.nv :] for row in matrix[: ROOT.nv]]

@@ -43,7 +43,7 @@ def at_configuration(
 
 
 def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
-    """Return the curves of the followers at q (nq), in the order of the bodies. Test: dual numbers; the
+    """Return the curves of the followers at q (nq), in the order of the bodies. Checked: dual numbers; the
     energy along motions of a linkage equals that of the tree.
     """
     found: dict[int, Curve] = {}
@@ -127,7 +127,7 @@ class Linkage:
 
 def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
     """Return a^-1 b. One or two unknowns are solved by cofactors, more by columns that are made orthogonal
-    one after the other. No pivots are chosen. Test: NumPy's solution.
+    one after the other. No pivots are chosen. Checked against NumPy's solution.
     """
     if len(side) == 1:
         return [side[0] / matrix[0][0]]

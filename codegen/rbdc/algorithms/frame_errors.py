@@ -148,7 +148,7 @@ def frame_error_derivatives(
 
 def log6(model: Model, pose: Scalars, trace: Trace = silent) -> Motion:
     """Return the motion that in unit time leads from the identity to a placement, x y z qx qy qz qw: turns of
-    at most half a revolution. Test: Pinocchio, at angles from 1e-12 to pi.
+    at most half a revolution. Checked against Pinocchio, at angles from 1e-12 to pi.
     """
     del model, trace
     turn = logarithm(pose[3:])
@@ -157,7 +157,7 @@ def log6(model: Model, pose: Scalars, trace: Trace = silent) -> Motion:
 
 def exp6(model: Model, twist: Scalars, trace: Trace = silent) -> list[Scalar]:
     """Return the placement x y z qx qy qz qw that a constant motion reaches from the identity in unit time.
-    Test: Pinocchio, at angles from 1e-12 to pi.
+    Checked against Pinocchio, at angles from 1e-12 to pi.
     """
     del model, trace
     given = Motion.of(twist)

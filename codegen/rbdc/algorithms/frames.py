@@ -165,7 +165,7 @@ def frame_jacobian_time_derivative(
 ) -> Matrix:
     """Return dJ/dt (6, nv). With V_i the velocity of the body that a joint carries, its columns s change by
     V_i x s as seen from the world; in coordinates that move by U, U x s is subtracted. U is the frame's
-    velocity for LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
+    velocity for LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Checked against Pinocchio, differences.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -189,7 +189,8 @@ def frame_classical_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
     """Return the acceleration of the point of the frame's body at the frame's origin, in WORLD at the
-    world's, without gravity, and the angular one: the spatial acceleration plus w x v. Test: Pinocchio.
+    world's, without gravity, and the angular one: the spatial acceleration plus w x v.
+    Checked against Pinocchio.
     """
     velocity = frame_velocity(model, q, v, frame, reference)
     return classical(frame_acceleration(model, q, v, a, frame, reference), velocity)
@@ -202,7 +203,7 @@ def classical(acceleration: Motion, velocity: Motion) -> Motion:
 
 def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """Return (dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
-    accelerations. Test: the product.
+    accelerations. Checked against the product.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, rest = climb.moving(v), joint_accelerations(model, v, [0.0] * model.nv)

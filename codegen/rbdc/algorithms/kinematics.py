@@ -17,7 +17,7 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return the placement of every frame (link) in the world, as rows of the sixteen entries of 4x4
-    matrices. Test: finite differences of velocity.
+    matrices. Checked against finite differences of velocity.
     """
     world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
     return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]
@@ -32,7 +32,7 @@ def homogeneous(placement: Placement) -> list[Scalar]:
 def expand(
     model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return configuration and velocity of the whole tree, followers included, body by body. Test: dual
+    """Return configuration and velocity of the whole tree, followers included, body by body. Checked: dual
     numbers; the loops of clusters are closed there.
     """
     found = [joint_positions(model, q), joint_velocities(model, v)]

@@ -31,7 +31,9 @@ def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> l
 
 
 def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Return dq/dt (nq) at velocity v, linear in v. Test: the derivative of `integrate` (q, t v) at t = 0."""
+    """Return dq/dt (nq) at velocity v, linear in v.
+    Checked: the derivative of `integrate` (q, t v) at t = 0.
+    """
     made = _joint_by_joint(model, lambda joint, own, rates: joint.rate(q[own], v[rates]))
     return flat([*made.values()])
 
@@ -88,8 +90,8 @@ Pair = tuple[Motion, Motion]
 
 
 def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of q (+) dv by q and dv (nv, nv), all in the tangent spaces. Test: Pinocchio's
-    dIntegrate.
+    """Return the derivatives of q (+) dv by q and dv (nv, nv), all in the tangent spaces.
+    Checked against Pinocchio's dIntegrate.
     """
     del q  # the step before and the one after are in the axes of the body
 
@@ -102,7 +104,7 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> 
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of the difference by q0 and q1 (nv, nv), in the tangent spaces. Test:
+    """Return the derivatives of the difference by q0 and q1 (nv, nv), in the tangent spaces. Checked against
     Pinocchio's dDifference.
     """
 

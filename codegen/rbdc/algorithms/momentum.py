@@ -90,7 +90,7 @@ def moving_moment(model: JointSpaceModel, q: Scalars, factor: Scalar, trace: Tra
 
 
 def com(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return the centre of mass of all links, including the fixed base, in the world (m). Test:
+    """Return the centre of mass of all links, including the fixed base, in the world (m). Checked against
     `rbdc.algorithms.reference.centroidal`.
     """
     share = 1.0 / total_mass(model)
@@ -104,7 +104,7 @@ def centre_of_moving_links(model: JointSpaceModel, q: Scalars, trace: Trace = si
 
 
 def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return -g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its
+    """Return -g . sum of m c (J), zero for masses at the world's origin; every link counts. Checked: its
     gradient is the torque of gravity.
     """
     moment = model.base_inertia.first_moment + moving_moment(model, q, 1.0, trace)
@@ -123,7 +123,7 @@ def joint_columns(
 
 
 def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return J (3, nv) with J v the velocity of `com` (m/s). Test: its derivative along v."""
+    """Return J (3, nv) with J v the velocity of `com` (m/s). Checked against its derivative along v."""
     m = Numbers(model, q, trace=trace)
     subtrees, columns = subtree_moments(m, 1.0 / total_mass(model)), []
     for b, pose, own in zip(m.bodies, parent_poses(m), subtrees, strict=True):
@@ -136,7 +136,7 @@ def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> M
 
 def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return A (6, nv): A v is the momentum of the moving links about their centre of mass, linear rows
-    first, in world axes. Test: the sum of the momenta of all bodies.
+    first, in world axes. Checked: the sum of the momenta of all bodies.
     """
     m, columns = Numbers(model, q, trace=trace), []
     composite = m.in_order(composite_inertias(m))
@@ -188,7 +188,7 @@ def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
 
 def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the
-    world (kg m). Test: Pinocchio.
+    world (kg m). Checked against Pinocchio.
     """
     columns = []
     for placement in world_placements(model, q, trace):
@@ -199,7 +199,7 @@ def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matri
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), without their
-    motors. Test: Pinocchio.
+    motors. Checked against Pinocchio.
     """
     m, result = Numbers(model, q, v, trace=trace), list[Scalar]()
     velocity = body_velocities(m)
@@ -213,8 +213,8 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
 
 
 def potential_energy_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return y (10 nbodies) with y . parameters = the potential energy of the moving links (J). Test:
-    Pinocchio.
+    """Return y (10 nbodies) with y . parameters = the potential energy of the moving links (J).
+    Checked against Pinocchio.
     """
     result: list[Scalar] = []
     for placement in world_placements(model, q, trace):

@@ -46,8 +46,8 @@ def operational_space_inertia(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> Matrix:
-    """Return Lambda (6, 6); options have mu; rows: (6,), 1 for rows of the task, 0 for others. Test: the
-    inverse of J M^-1 J^T.
+    """Return Lambda (6, 6); options have mu; rows: (6,), 1 for rows of the task, 0 for others.
+    Checked against the inverse of J M^-1 J^T.
     """
     jacobian = frame_jacobian(model, q, frame, reference)
     return _inertia(Factorisation(crba(model, q)), jacobian, options, rows)[0]
@@ -64,7 +64,7 @@ def operational_space(
     rows: Scalars | None = None,
 ) -> tuple[Matrix, Matrix, list[Scalar], list[Scalar]]:
     """Return Lambda (6, 6), Jbar (nv, 6), and the bias and gravity forces (6); options and rows as in
-    `operational_space_inertia`. Test: J Jbar = 1.
+    `operational_space_inertia`. Checked: J Jbar = 1.
     """
     factors = Factorisation(crba(model, q))
     inertia, raised = _inertia(factors, frame_jacobian(model, q, frame, reference), options, rows)
@@ -100,7 +100,9 @@ def switched(matrix: Matrix, rows: Scalars) -> Matrix:
 
 
 def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return C(q, v) v (nv), without the resistance of drives. Test: the product with the Coriolis matrix."""
+    """Return C(q, v) v (nv), without the resistance of drives.
+    Checked against the product with the Coriolis matrix.
+    """
     still = replace(model, drive_terms=(), gravity=Vector3.zero())
     return newton_euler(still, q, v, [0.0] * model.nv, trace=trace)
 

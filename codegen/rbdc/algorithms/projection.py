@@ -22,7 +22,8 @@ from rbdc.spatial.scalars import sqrt
 
 def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
     """Return the configuration (nq), and the error of the loops that is left (rows of the loops; m, rad).
-    Test: the error is zero if q is near a closed configuration; closed configurations are returned unchanged.
+    Checked: the error is zero if q is near a closed configuration; closed configurations are returned
+    unchanged.
     """
     loops, reached = _loops(model), list(q)
     for count in range(PROJECTION_STEPS):
@@ -38,7 +39,7 @@ def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> 
 def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """Return the velocity (nv) nearest to v at which the errors of the loops do not change: v - J^T (J
     J^T)^-1 J v.
-    Tests: J times the result is zero; projecting the result again returns it.
+    Checked: J times the result is zero; projecting the result again returns it.
     """
     _, jacobian = _error_and_jacobian(_loops(model), q)
     off = _least(jacobian, [dot(row, v) for row in jacobian])

@@ -95,7 +95,7 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
     Raises:
         OptionError: the regressor has no such part.
 
-    Source: Gautier (1991). Test: the leading columns of a regressor at other states, times the terms, are
+    Source: Gautier (1991). Checked: the leading columns of a regressor at other states, times the terms, are
     that regressor.
     """
     problem = _asking(model, regressor)

@@ -30,7 +30,7 @@ _C_KEYWORDS = frozenset(
 OWN = frozenset(
     "rbdc numpy casadi sympy mpmath jinja2 cffi lxml click rich platformdirs filelock".split()  # noqa: SIM905
 )
-"""rbdc and its dependencies. Test: the dependencies in pyproject.toml."""
+"""rbdc and its dependencies. Checked against the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100
 
 
@@ -118,7 +118,7 @@ def comment(text: str) -> str:
     """Return text that is safe inside a C comment: printable ASCII that neither ends nor nests a comment, nor
     continues a line.
 
-    Other characters become Python escapes, so that different texts stay different. Test: the codec
+    Other characters become Python escapes, so that different texts stay different. Checked: the codec
     unicode_escape returns the text.
     """
     safe = text.encode("unicode_escape").decode("ascii").replace("\\\\", r"\x5c")
@@ -127,5 +127,7 @@ def comment(text: str) -> str:
 
 
 def docstring(text: str) -> str:
-    """Return text for a Python docstring between three double quotes. Test: Python reads it as the text."""
+    """Return text for a Python docstring between three double quotes.
+    Checked: Python reads it as the text.
+    """
     return comment(text).replace('"', r"\x22")

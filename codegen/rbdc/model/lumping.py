@@ -39,8 +39,8 @@ CHAINS: Mapping[RootJoint, tuple[tuple[str, str, Vector3], ...]] = {
     "free-flyer-zyx": (*_SHIFTS, _YAW, _PITCH, _ROLL),
 }
 """Roots by Euler angles: name, kind and axis of each joint, from the world on. The root link is at x, y, z
-and turned by Rx(roll) Ry(pitch) Rz(yaw), or by Rz(yaw) Ry(pitch) Rx(roll), which is URDF's rpy. Test:
-Pinocchio's composite of a translation and spherical ZYX.
+and turned by Rx(roll) Ry(pitch) Rz(yaw), or by Rz(yaw) Ry(pitch) Rx(roll), which is URDF's rpy.
+Checked against Pinocchio's composite of a translation and spherical ZYX.
 """
 
 

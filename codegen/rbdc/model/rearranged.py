@@ -231,8 +231,8 @@ def without_universal(description: Description) -> Description:
     A universal joint turns by q1 about its axis in the parent, then by q2 about its second axis in the child.
     With J the rotation by q2, its motion subspace in the child is S(q) = [J^T e1, e2], and c_J = dS/dt v =
     (J^T e1) x e2 v1 v2. The chain has the same q, v, M and forces: its second body moves by S(q) v, and the
-    velocity products of its revolute joints, whose subspaces are constant, are c_J. Test: Pinocchio's
-    universal joint.
+    velocity products of its revolute joints, whose subspaces are constant, are c_J.
+    Checked against Pinocchio's universal joint.
 
     Raises DescriptionError for axes that are parallel, and for a universal joint that follows another.
     """

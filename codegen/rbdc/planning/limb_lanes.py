@@ -167,7 +167,8 @@ def evaluated(
     """Return the outputs of a function by name, for the joints' own directions, with these scalars as the
     limbs' constants.
 
-    Test: with `limbs.numbers` the outputs equal those of the references, on random descriptions with noise.
+    Checked: with `limbs.numbers` the outputs equal those of the references, on random descriptions with
+    noise.
     """
     signs = signs_of(limbs.model.bodies, {index: sign for index, (sign, *_) in scalars.items()})
     inputs = {

@@ -71,7 +71,7 @@ for results that are mapped back to the links' own frames.
 def reduced(model: Problem, space: Space = "regrouped") -> JointSpaceModel:
     """Return the joint-space model.
 
-    Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
+    Checked: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """
     small: Any = model
     for step in PASSES[:-1]:

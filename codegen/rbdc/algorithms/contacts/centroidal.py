@@ -27,7 +27,7 @@ def centroidal_contact_dynamics(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> Vector:
     """Return hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first,
-    if only contacts and gravity act on them, as on robots with a free root. Test:
+    if only contacts and gravity act on them, as on robots with a free root. Checked against
     `centroidal_momentum_matrix`, `contact_forward_dynamics`.
     """
     total = _wrench(contacts_at(model, q, trace=trace), forces)
@@ -55,7 +55,7 @@ def centroidal_contact_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
     """Return the derivatives of hdot by q (6, nv), with forces constant along the axes of their contacts, and
-    by the forces (6, nc). Test: complex step of the reference.
+    by the forces (6, nc). Checked against complex step of the reference.
     """
     contacts = contacts_at(model, q, trace=trace)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(contacts, forces)

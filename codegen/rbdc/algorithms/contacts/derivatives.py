@@ -110,7 +110,7 @@ def constrained_dynamics_derivatives(
 ) -> tuple[Matrix, ...]:
     """Return ddq_dq, ddq_dv, ddq_dtau (nv, nv), forces_dq, forces_dv, forces_dtau (nc, nv).
 
-    Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
+    Checked: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
     system = constrained_system(model, q, v, tau, fext, options, trace)
     parts = [*system.solved(), _by_torques(system.constraints, model.nv)]

@@ -181,7 +181,7 @@ def constrained_dynamics(
     """Return ddq (nv) and the forces (nc) of the world or of body 2 on body 1, along the axes of the
     contact's first frame or of the world.
 
-    Test: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
+    Checked: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
     """
     steps, _ = solution(model, q, v, tau, fext, options, trace)
     accelerations, forces = steps[-1]
@@ -212,7 +212,7 @@ def impulse_dynamics(
     """Return v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses and J_k v_after = -e_k J_k v,
     with the restitution e_k and the rows J_k of contact k.
 
-    Test: kinetic energy is unchanged where all e_k are 1.
+    Checked: kinetic energy is unchanged where all e_k are 1.
     """
     steps, _ = impact(model, q, v, restitution, options, trace)
     after, impulses = steps[-1]
@@ -274,7 +274,7 @@ def contact_inverse_dynamics(
 
 
 def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
-    """Return J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
+    """Return J M^-1 J^T + mu 1 (nc, nc). Checked against the product."""
     inertia = Factorisation(crba(model, q, trace))
     y = [inertia.raised(row) for row in contact_jacobian(model, q, trace)]
     scaled = [inertia.scaled(column) for column in y]

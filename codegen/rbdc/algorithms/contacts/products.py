@@ -75,8 +75,8 @@ def constrained_dynamics_jvp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return changes of ddq (nv) and of the forces (nc) in the directions dq, dv, dtau. Test: the products of
-    `constrained_dynamics_derivatives`.
+    """Return changes of ddq (nv) and of the forces (nc) in the directions dq, dv, dtau.
+    Checked against the products of `constrained_dynamics_derivatives`.
     """
     dq, dv, dtau = directions
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
@@ -102,7 +102,7 @@ def constrained_dynamics_vjp(
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """Return weighted sums of the rows of the derivatives by q, v and tau (nv each). Rows of ddq are weighted
-    with w_ddq (nv), rows of the forces with w_forces (nc). Test: the products of
+    with w_ddq (nv), rows of the forces with w_forces (nc). Checked against the products of
     `constrained_dynamics_derivatives`.
     """
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)

@@ -29,7 +29,8 @@ def add_bends(
     by: tuple[Matrix, Matrix],
 ) -> None:
     """Add the terms to dtau/dq and dtau/dv (nv, nv). rates: v and a (nv). forces: of subtrees, in the frames
-    of their bodies. tree: dtau/dv and M of the whole tree, without drives. Test: dual numbers, differences.
+    of their bodies. tree: dtau/dv and M of the whole tree, without drives.
+    Checked against dual numbers, differences.
     """
     (dv, inertia), (by_q, by_v) = tree, by
     for body, dof, force in zip(model.bodies, first_dofs(model), forces, strict=True):

@@ -28,8 +28,8 @@ def aba_derivatives(
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 with W = L^-1, which has the zeros of L between branches:
-    M^-1 = W D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size. Test: the
-    reference.
+    M^-1 = W D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size.
+    Checked against the reference.
     """
     return values_and_derivatives(model, q, v, tau, fext, trace, inverse_of=inverse_of)[1]
 

@@ -75,8 +75,9 @@ def rnea_geometry_derivatives(
     m, each by m, then by rad.
 
     Column 6 b + k is the derivative by e_k where the placement X of joint b on its parent becomes X exp(e);
-    joints that follow others have columns too. Test: differences of compiled packages whose joints are moved;
-    dual numbers through `rbdc.algorithms.reference.rnea`.
+    joints that follow others have columns too.
+    Checked: differences of compiled packages whose joints are moved; dual numbers through
+    `rbdc.algorithms.reference.rnea`.
     """
     following = () if fext is None or model.world_forces else fext
     m = RootFrame(model, q, v, a, following, trace)

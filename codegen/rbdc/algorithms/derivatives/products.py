@@ -40,7 +40,8 @@ def rnea_tangent(
     at: Callable[[Problem, Scalars], Problem] = lambda model, _: model,
 ) -> Vector:
     """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. at: the model at a
-    configuration, where joints follow others along curves. Test: the same product of `rnea_derivatives`.
+    configuration, where joints follow others along curves.
+    Checked against the same product of `rnea_derivatives`.
     """
     dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -70,7 +71,7 @@ def aba_tangent(
     trace: Trace = silent,
 ) -> Vector:
     """Return ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the directions dq, dv and dtau, with the solves of
-    `dynamics`. Test: the product of `aba_derivatives`.
+    `dynamics`. Checked against the product of `aba_derivatives`.
     """
     dq, dv, dtau = directions
     a, solve = dynamics(model, q, v, tau, fext, trace)
@@ -87,7 +88,7 @@ def rnea_adjoint(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
+    """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Checked against the same products of
     `rnea_derivatives`.
     """
     tape = Tape()
@@ -102,7 +103,7 @@ def external_torque_adjoint(
     model: Problem, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
 ) -> tuple[Vector, Vector]:
     """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints) for tau = sum of J^T fext. The latter are the
-    velocities J w of the bodies. Test: the same products of the derivatives of `external_torque`.
+    velocities J w of the bodies. Checked against the same products of the derivatives of `external_torque`.
     """
     tape = Tape()
     given_q, given_forces = tape.variables(q), [tape.variables(force.scalars()) for force in fext]
@@ -135,8 +136,8 @@ def aba_adjoint(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the solves of `dynamics`. Test: the
-    products of `aba_derivatives`.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the solves of `dynamics`.
+    Checked against the products of `aba_derivatives`.
     """
     (w,) = weights
     a, solve = dynamics(model, q, v, tau, fext, trace)
@@ -156,7 +157,7 @@ def rnea_hessian_product(
     trace: Trace = silent,
 ) -> Vectors:
     """Return the rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da; the
-    weights may have rates too. Test: `rnea_hessian_vector` times the direction.
+    weights may have rates too. Checked against `rnea_hessian_vector` times the direction.
     """
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -177,7 +178,7 @@ def aba_hessian_product(
     trace: Trace = silent,
 ) -> Vectors:
     """Return the rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau,
-    with the solves of `dynamics`. Test: `aba_hessian_vector` times the direction.
+    with the solves of `dynamics`. Checked against `aba_hessian_vector` times the direction.
     """
     (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
     a, solve = dynamics(model, q, v, tau, fext, trace)

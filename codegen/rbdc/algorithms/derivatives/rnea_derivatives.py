@@ -162,10 +162,10 @@ def rnea_derivatives(
     """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent
     space; SI.
 
-    `fext` (N, N m) is constant in the bodies' frames, or in the world if the model has `world_forces`. Test:
-    `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns` a free root's columns
-    are left as zero but for 2 B of its angular velocity and for forces in the world: the rest is M x with
-    known x.
+    `fext` (N, N m) is constant in the bodies' frames, or in the world if the model has `world_forces`.
+    Checked against `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns` a
+    free root's columns are left as zero but for 2 B of its angular velocity and for forces in the world: the
+    rest is M x with known x.
     """
     following = None if model.world_forces else fext
     m = loaded_machine(model, q, v, a, following, trace)
@@ -188,7 +188,8 @@ def rnea_derivatives(
 
 def nle_derivatives(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
     """Return dtau_dq and dtau_dv (nv, nv each) of C(q, v) v + g(q) plus the resistance of drives: those of
-    inverse dynamics at zero acceleration. Test: dual numbers through `rbdc.algorithms.reference.rnea`.
+    inverse dynamics at zero acceleration.
+    Checked against dual numbers through `rbdc.algorithms.reference.rnea`.
     """
     by_q, by_v, _ = rnea_derivatives(model, q, v, [0.0] * model.nv, trace=trace)
     return by_q, by_v
@@ -196,7 +197,7 @@ def nle_derivatives(model: Problem, q: Scalars, v: Scalars, trace: Trace = silen
 
 def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return dtau_dq (nv, nv) of g(q), the Hessian of the potential energy: inverse dynamics at rest, without
-    springs. Test: the complex step of `rbdc.algorithms.reference.rnea`; Pinocchio.
+    springs. Checked against the complex step of `rbdc.algorithms.reference.rnea`; Pinocchio.
     """
     model, rest = replace(model, drive_terms=()), [0.0] * model.nv
     return rnea_derivatives(model, q, rest, rest, trace=trace)[0]

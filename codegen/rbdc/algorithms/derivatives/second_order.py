@@ -130,8 +130,8 @@ def path_quantities(
 def rnea_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
-    reference.
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
+    Checked against the reference.
     """
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, trace))
     return qq, vv, qv, mq

@@ -23,7 +23,7 @@ def aba_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Return d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
-    Test: the reference.
+    Checked against the reference.
     """
     a = by_cholesky(model, q, v, tau, fext, trace)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)

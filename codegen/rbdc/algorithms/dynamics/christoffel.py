@@ -31,7 +31,7 @@ from rbdc.spatial import Scalars
 
 
 def christoffel(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the symbols G (nv nv, nv; row nv i + j, column k; kg m^2, kg m, kg). Tests: sum_k G_ijk v_k =
+    """Return the symbols G (nv nv, nv; row nv i + j, column k; kg m^2, kg m, kg). Checked: sum_k G_ijk v_k =
     C(q, v)_ij, and G_ijk + G_jik = dM_ij/dq_k.
     """
     if model.curves:

@@ -30,8 +30,8 @@ from rbdc.spatial.scalars import is_zero, sqrt
 def with_drives(
     model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Vector:
-    """Return tau + K a + r(q, v) (nv) of torques that move the bodies alone. Test: Pinocchio's armature,
-    MuJoCo's armature, damping and springs.
+    """Return tau + K a + r(q, v) (nv) of torques that move the bodies alone.
+    Checked against Pinocchio's armature, MuJoCo's armature, damping and springs.
     """
     armature, resisting, result = model.armature, resistance(model, q, v), list(torques)
     for body in model.bodies:

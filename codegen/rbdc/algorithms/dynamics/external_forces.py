@@ -21,8 +21,8 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force], trace: Trace = silent) -> list[Scalar]:
     """Return the sum of J_i^T fext_i (nv; N, N m) at q (nq), with fext (N, N m) in the bodies' frames, or the
-    world's if the model has `world_forces`. Test: inverse dynamics without fext minus inverse dynamics with
-    fext.
+    world's if the model has `world_forces`.
+    Checked against inverse dynamics without fext minus inverse dynamics with fext.
     """
     m = loaded_machine(model, q, fext=fext, trace=trace)
     force = m.array("f", Force)
@@ -38,7 +38,7 @@ def load_torque(
 
     `wrenches` has F and U of each body (N, N m) along the axes of the world, `arms` the point in the body's
     frame (m). The arm of F turns with the body. Zhakatayev, Rogovchenko and Paetzold (2023) have such loads.
-    Tests: virtual work; Pinocchio's Jacobians.
+    Checked: virtual work; Pinocchio's Jacobians.
     """
     m, root = Numbers(model, q, trace=trace), free_root(model)
     there, force = in_one_frame(model, m.placements, trace), m.array("f", Force)

@@ -44,7 +44,7 @@ from rbdc.spatial import Forces, Motion, Scalar, Scalars
 def whole_regressor(
     links: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
-    """Return Y (nv, np): the columns of links by `links`, of payloads, and of drives. Test: Y times
+    """Return Y (nv, np): the columns of links by `links`, of payloads, and of drives. Checked: Y times
     `rbdc.algorithms.tools.parameters.linear_parameters` = rnea(q, v, a).
     """
     rows: Matrix = [[] for _ in range(model.nv)]
@@ -61,7 +61,7 @@ def weighted_regressor(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace = silent
 ) -> Vector:
     """Return w^T Y (np) without forming Y. On a joint-space model the parameters are those in the bodies' own
-    frames. Test: w^T Y parameters = w . rnea(q, v, a).
+    frames. Checked: w^T Y parameters = w . rnea(q, v, a).
     """
     found: Vector = []
     if "links" in model.regressor:
@@ -81,7 +81,9 @@ def aba_weighted_regressor(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """Return w^T dddq/dpi (np) with the solves of `dynamics`. Test: differences of `aba` by parameters."""
+    """Return w^T dddq/dpi (np) with the solves of `dynamics`.
+    Checked against differences of `aba` by parameters.
+    """
     (w,) = weights
     a, solve = dynamics(model, q, v, tau, fext, trace)
     return weighted_regressor(model, q, v, a, [-x for x in solve(list(w))], trace)
@@ -90,8 +92,8 @@ def aba_weighted_regressor(
 def aba_by_parameters(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return dddq/dpi (nv, np), each column by a solve with the factors of M. Test: `aba_weighted_regressor`
-    with unit weights.
+    """Return dddq/dpi (nv, np), each column by a solve with the factors of M.
+    Checked against `aba_weighted_regressor` with unit weights.
     """
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)

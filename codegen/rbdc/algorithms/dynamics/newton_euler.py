@@ -2,7 +2,7 @@
 wrenches that they require (`rbdc.algorithms.body_motion`), then tau = S^T f; f of the child is added to that
 of the parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
 
-Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
+Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Checked: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
 """
 
@@ -30,7 +30,7 @@ def newton_euler(
     """Return tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
     `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame, or of
-    the world's if the model has `world_forces`. Test: tau is that of `rbdc.algorithms.reference.rnea` on
+    the world's if the model has `world_forces`. Checked: tau is that of `rbdc.algorithms.reference.rnea` on
     every model.
     """
     m = loaded_machine(model, q, v, a, fext, trace)

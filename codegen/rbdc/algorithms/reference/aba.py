@@ -17,7 +17,7 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
     """Return ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
     The recursion does not support mimic joints: with coupled mimic joints M is factored, as in Featherstone,
-    section 6.5. Test: inverse dynamics of ddq gives tau back.
+    section 6.5. Checked: inverse dynamics of ddq gives tau back.
     """
     if model.coupled:
         bias = rnea(model, q, v, [0.0] * model.nv, fext)
@@ -28,7 +28,7 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
 
 
 def minverse(model: Problem, q: Scalars) -> Matrix:
-    """Return M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
+    """Return M(q)^-1 (nv, nv), both triangles. Checked: its product with crba(q) is the identity.
 
     With coupled mimic joints, which the recursion does not support, it is the inverse of the reduced M by L^T
     D L.
@@ -40,8 +40,8 @@ def minverse(model: Problem, q: Scalars) -> Matrix:
 
 
 def minverse_by_cholesky(model: Problem, q: Scalars) -> Matrix:
-    """Return M(q)^-1 (nv, nv), both triangles, by the factors L^T D L of M (Featherstone, table 6.3). Test:
-    `minverse`.
+    """Return M(q)^-1 (nv, nv), both triangles, by the factors L^T D L of M (Featherstone, table 6.3).
+    Checked against `minverse`.
     """
     return Factorisation(crba(model, q)).inverse()
 

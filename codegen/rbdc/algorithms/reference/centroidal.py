@@ -99,7 +99,9 @@ def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Force:
 
 
 def com_acceleration(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
-    """Return the acceleration of `com` (m/s^2). Test: the derivative of its velocity along a motion."""
+    """Return the acceleration of `com` (m/s^2).
+    Checked against the derivative of its velocity along a motion.
+    """
     return momentum_rate(model, q, v, a).linear.scaled(1.0 / total_mass(model)).scalars()
 
 

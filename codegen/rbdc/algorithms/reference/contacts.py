@@ -177,7 +177,7 @@ def constrained_dynamics(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
-    """Return ddq (nv) and forces (nc). Test: Pinocchio."""
+    """Return ddq (nv) and forces (nc). Checked against Pinocchio."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext)
     pushing = [x - y for x, y in zip(tau, bias, strict=True)]
     return _solved(model, q, options, pushing, contact_drift(model, q, v, options))

@@ -29,7 +29,7 @@ from rbdc.spatial.tangent import rate_of, tangents
 def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
     """Return C(q, v) (nv, nv); one evaluation computes all columns.
 
-    Tests: C v + g = nle(q, v), Mdot - 2 C is skew-symmetric.
+    Checked: C v + g = nle(q, v), Mdot - 2 C is skew-symmetric.
     """
     bodies = tuple(  # the armature of joints that follow others along curves depends on q
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
@@ -42,8 +42,8 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
 
 def christoffel(model: Problem, q: Scalars) -> Matrix:
-    """Return the symbols G (nv nv, nv; row nv i + j, column k), from C, which is linear in v. Tests: C,
-    dM/dq.
+    """Return the symbols G (nv nv, nv; row nv i + j, column k), from C, which is linear in v.
+    Checked against C, dM/dq.
     """
     columns = [flat(coriolis(model, q, unit)) for unit in identity(model.nv)]
     return transposed(columns)

@@ -42,7 +42,7 @@ def differentiated(
     configurations: for each of these vectors whether it is a configuration.
     kind: type of the numbers, for derivatives that are differentiated again.
 
-    Test: closed forms and differences.
+    Checked against closed forms and differences.
     """
     vectors, found = [y for y in given if isinstance(y, list)], []
     for k, configuration in enumerate(configurations):
@@ -63,7 +63,7 @@ def along(
 ) -> tuple[list[Scalar], ...]:
     """Return the derivative of each output of a method along directions of its first inputs together.
 
-    Test: products with derivatives.
+    Checked against products with derivatives.
     """
     moved = [
         once(stepped, model, x, direction, configuration, kind)

@@ -67,32 +67,36 @@ def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
 
 
 def frame_jacobian(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
+    """Return J (6, nv), linear rows first, with J v the frame's spatial velocity. Checked: that identity."""
     motions, seen = seen_from(model, q, None, None, frame, reference)
     return matrix_of(model, motions.jacobian(model, model.frames[frame].body, seen.act_inverse))
 
 
 def frame_position(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """Return the frame's origin in the world (3), the same for every reference. Test:
+    """Return the frame's origin in the world (3), the same for every reference. Checked against
     `forward_kinematics`.
     """
     return _placed(model, q, frame, reference).translation.scalars()
 
 
 def frame_placement(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """Return the matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
+    """Return the matrix [R p; 0 1] of the frame in the world (16), row by row.
+    Checked against `forward_kinematics`.
+    """
     return flat(of_placement(_placed(model, q, frame, reference)))
 
 
 def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dp/dq (3, nv): the velocities of the frame's origin at unit joint rates. Test: differences."""
+    """Return dp/dq (3, nv): the velocities of the frame's origin at unit joint rates.
+    Checked against differences.
+    """
     _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
 
 
 def frame_placement_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """Return d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates,
-    times the placement. Test: differences.
+    times the placement. Checked against differences.
     """
     placed = of_placement(_placed(model, q, frame, reference))
     columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
@@ -114,7 +118,9 @@ def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement
 def frame_velocity(
     model: Problem, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
-    """Return the frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
+    """Return the frame's spatial velocity (6).
+    Checked against central differences of `forward_kinematics`.
+    """
     motions, seen = seen_from(model, q, v, None, frame, reference)
     return seen.act_inverse(motions.velocities[model.frames[frame].body]).scalars()
 
@@ -134,7 +140,8 @@ def frame_classical_acceleration(
 ) -> list[Scalar]:
     """Return the spatial acceleration (6), without gravity, with w x v added to its first three entries.
 
-    These are the acceleration of the body's point at the viewpoint. Test: second differences of positions.
+    These are the acceleration of the body's point at the viewpoint.
+    Checked against second differences of positions.
     """
     spatial = frame_acceleration(model, q, v, a, frame, reference)
     velocity = Motion.of(frame_velocity(model, q, v, frame, reference))
@@ -146,7 +153,7 @@ def frame_error(
 ) -> list[Scalar]:
     """Return log6(T^-1 X) (6) of the frame's placement X and the target T, the same for every reference.
 
-    The quaternion of the target is normalised. Test: the exponential of the error.
+    The quaternion of the target is normalised. Checked against the exponential of the error.
     """
     return _error(model, q, given_target(options), frame, reference)
 
@@ -163,7 +170,7 @@ def frame_error_derivatives(
     """Return the derivatives of the error by q in the tangent space and by the entries of the target, and the
     error, by dual numbers.
 
-    Test: differences.
+    Checked against differences.
     """
 
     @bound
@@ -179,7 +186,7 @@ def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, refere
     """Return J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, at the
     viewpoint of `frame`.
 
-    Test: that identity.
+    Checked: that identity.
     """
     motions, seen = seen_from(model, q, None, None, frame, reference)
     first, second = (
@@ -231,7 +238,9 @@ def operational_space_inertia(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> Matrix:
-    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) for the active rows, with zeros elsewhere. Test: KKT systems."""
+    """Return (J M^-1 J^T + mu 1)^-1 (6, 6) for the active rows, with zeros elsewhere.
+    Checked against KKT systems.
+    """
     return _inertia_of_task(model, q, frame, reference, options, rows)[0]
 
 
@@ -248,7 +257,7 @@ def operational_space(
     """Return the inertia of the task, the dynamically consistent inverse (nv, 6), and the forces (6) that
     velocities and gravity cause along the task.
 
-    Test: torques along the task move nothing in its null space.
+    Checked: torques along the task move nothing in its null space.
     """
     inertia, pushed = _inertia_of_task(model, q, frame, reference, options, rows)
     inverse = product(pushed, inertia)

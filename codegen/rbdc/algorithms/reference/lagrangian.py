@@ -277,7 +277,7 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """Return tau = M a + C v + g - sum of J^T f (nv; N, N m) by (9), with external forces as in `rnea`.
 
-    Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea` of
+    Raises UnsupportedError for joints of several degrees of freedom. Checked against `rnea` of
     `rbdc.algorithms.reference.rnea`.
     """
     _checked(model)
@@ -294,7 +294,7 @@ def sensitivities(
     """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as in `rnea`: Algorithm 3,
     dQ/dq, dQ/dv and dQ/da by (16) and (17).
 
-    Raises UnsupportedError for joints of several degrees of freedom. Tests: `rnea_derivatives` of
+    Raises UnsupportedError for joints of several degrees of freedom. Checked against `rnea_derivatives` of
     `rbdc.algorithms.reference.derivatives.idsva`.
     """
     return _sensitivities(model, (q, v, a), fext, None)
@@ -319,7 +319,7 @@ def loads_of(m: Numbers, given: Loaded) -> Loads:
 def loaded_inverse_dynamics(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, loads: Loaded
 ) -> list[Scalar]:
-    """Return tau (nv; N, N m) by (9). Test: `rnea` with the same forces in the bodies' frames."""
+    """Return tau (nv; N, N m) by (9). Checked against `rnea` with the same forces in the bodies' frames."""
     _checked(model)
     m = Numbers(model, q, v, a)
     return with_drives(model, m.reduced_vector(torques(m, loads_of(m, loads))), q, v, a)
@@ -328,8 +328,8 @@ def loaded_inverse_dynamics(
 def loaded_sensitivities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, loads: Loaded
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return dtau_dq, dtau_dv and dtau_da (nv, nv each) of `loaded_inverse_dynamics` by (16) and (17). Test:
-    dual numbers through RNEA with the same forces.
+    """Return dtau_dq, dtau_dv and dtau_da (nv, nv each) of `loaded_inverse_dynamics` by (16) and (17).
+    Checked against dual numbers through RNEA with the same forces.
     """
     return _sensitivities(model, (q, v, a), None, loads)
 

@@ -26,8 +26,8 @@ NEAR_ZERO = 1e-6
 
 
 def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
-    """Return q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the
-    matrix exponential.
+    """Return q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time.
+    Checked against the matrix exponential.
     """
     result: Vector = []
     for index, body in enumerate(model.bodies):
@@ -37,7 +37,7 @@ def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
-    """Return the dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
+    """Return the dv (nv) with q0 (+) dv = q1 (m, rad). Checked: that identity; zero where q0 = q1."""
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
@@ -50,7 +50,7 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], lis
     """Return the derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual
     numbers.
 
-    Test: Pinocchio's dIntegrate.
+    Checked against Pinocchio's dIntegrate.
     """
     there = integrate(model, q, dv)
 
@@ -65,7 +65,7 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], l
     """Return the derivatives of the difference by q0 and q1 (nv nv each) in the tangent spaces, by dual
     numbers.
 
-    Test: Pinocchio's dDifference.
+    Checked against Pinocchio's dDifference.
     """
     given = list(q0), list(q1)
     by_first, by_second = differentiated(model, *given, method=difference, configurations=(True, True))
@@ -73,7 +73,7 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], l
 
 
 def commutator(model: Model, x: Scalars, y: Scalars) -> Vector:
-    """Return [x, y] (nv) of tangent vectors, joint by joint. Test: dintegrate."""
+    """Return [x, y] (nv) of tangent vectors, joint by joint. Checked against dintegrate."""
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
@@ -191,7 +191,7 @@ def logarithm_of_placement(placement: Placement) -> Motion:
 
 
 def log6(model: Model, pose: Scalars) -> list[Scalar]:
-    """Return the logarithm (6) of a placement x y z qx qy qz qw. Test: `exp6`."""
+    """Return the logarithm (6) of a placement x y z qx qy qz qw. Checked against `exp6`."""
     del model
     return _motion(pose[3:], Vector3.of(pose[:3])).scalars()
 
@@ -199,7 +199,8 @@ def log6(model: Model, pose: Scalars) -> list[Scalar]:
 def exp6(model: Model, twist: Scalars) -> Vector:
     """Return the placement x y z qx qy qz qw that a constant motion reaches in unit time.
 
-    Of the two quaternions it is the one whose real part is not negative. Test: the matrix exponential.
+    Of the two quaternions it is the one whose real part is not negative.
+    Checked against the matrix exponential.
     """
     del model
     turn, moved = _exponential(Motion.of(twist))

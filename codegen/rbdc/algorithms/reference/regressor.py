@@ -34,7 +34,7 @@ def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matr
     drives. Each column of a payload or a drive is the torque of a robot whose only nonzero parameter is this
     one, with the value 1.
 
-    Test: that identity.
+    Checked: that identity.
     """
     columns: Matrix = []
     empty = replace(model, bodies=tuple(replace(body, **_NOTHING) for body in model.bodies))

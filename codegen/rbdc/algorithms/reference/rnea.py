@@ -35,7 +35,7 @@ def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None
     """Return tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
     `fext` are the external forces on the bodies, each in its body's frame, or in the world's frame if the
-    model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
+    model has `world_forces`. Checked: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
     back.
     """
     m = Numbers(model, q, v, a, following(model, q, fext))
@@ -122,7 +122,7 @@ def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Sca
 
 
 def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return r(q, v) (nv; N, N m): damping, springs and dry friction. Tests: MuJoCo, energies along
+    """Return r(q, v) (nv; N, N m): damping, springs and dry friction. Checked against MuJoCo, energies along
     motions.
     """
     forces = [own for body, x, rate in _joints(model, q, v) for own in _forces(model, body, x, rate)]

@@ -59,7 +59,7 @@ def add_curvature(
     model: Problem, e: Scalars, w_q: Scalars, steps: Sequence[Matrix], blocks: Sequence[Matrix]
 ) -> None:
     """Add to the blocks of `PAIRS` (nv, nv each) the terms of joints that turn. steps: e by q, v and tau (nv,
-    nv each). Test: dual numbers twice through the reference.
+    nv each). Checked against dual numbers twice through the reference.
     """
     for body, own in joints_of(model):
         if body.joint.euclidean:

@@ -117,7 +117,8 @@ def step(
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
     """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model; with contacts also
-    the contact forces at the start (nc). Test: MuJoCo's `mj_step`; differences of order 4 by halved steps.
+    the contact forces at the start (nc).
+    Checked against MuJoCo's `mj_step`; differences of order 4 by halved steps.
     """
     q, v, tau, dt = given
     law = law_of(model, tau, fext, options, trace)
@@ -134,7 +135,8 @@ def step_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
     """Return the derivatives of q' in its tangent space, of v' and, with contacts, of the contact forces, by
-    q, v, tau (nv columns each) and dt (one column). Test: differences on the manifold, dual numbers.
+    q, v, tau (nv columns each) and dt (one column).
+    Checked against differences on the manifold, dual numbers.
     """
     q, v, tau, dt = given
     law, n = law_of(model, tau, fext, options, trace), model.nv
@@ -158,8 +160,8 @@ def step_jvp(
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
     """Return the changes of q' in its tangent space and of v' (nv), with contacts also of the contact forces
-    (nc), in the direction dq, dv, dtau and ddt, which follow q, v, tau and dt. Test: the products of
-    `step_derivatives`.
+    (nc), in the direction dq, dv, dtau and ddt, which follow q, v, tau and dt.
+    Checked against the products of `step_derivatives`.
     """
     q, v, tau, dt, *direction = given
     dq, dv, dtau, (ddt,) = map(list, direction)
@@ -179,7 +181,7 @@ def step_vjp(
     """Return weighted sums of the rows of the derivatives by q, v, tau (nv each) and dt (1). Rows of q' are
     weighted with w_q (nv), rows of v' with w_v (nv), rows of the contact forces with w_forces (nc). The
     weights follow q, v, tau and dt.
-    Test: the products of `step_derivatives`.
+    Checked against the products of `step_derivatives`.
     """
     q, v, tau, dt, *weights = given
     tape = Tape()

@@ -29,7 +29,7 @@ def rnea_time_derivatives(
     model: Problem, q: Scalars, v: Scalars, *rates: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Vector, ...]:
     """Return tau (nv) and its time derivatives along a motion. rates: a, jerk and so on (nv each), one for
-    each result. External forces have constant entries. Test: series of torques along motions.
+    each result. External forces have constant entries. Checked against series of torques along motions.
     """
     found = _torques(model, q, v, rates, fext, trace)
     return tuple(_derivatives(found, order) for order in range(len(rates)))
@@ -46,7 +46,7 @@ def aba_time_derivatives(
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
     """Return ddq (nv) and its time derivatives under tau with the time derivatives `rates` (nv each), by the
-    solves of `dynamics`. Test: `rnea_time_derivatives` of the results.
+    solves of `dynamics`. Checked against `rnea_time_derivatives` of the results.
     """
     ddq, solve = dynamics(model, q, v, tau, fext, trace)
     found = [ddq]

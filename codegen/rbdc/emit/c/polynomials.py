@@ -1,7 +1,7 @@
 """The internal header of elementary functions, and those that are polynomials: the angle of a point, atan2,
 for one point or several side by side; and the ratios in exponentials and logarithms of rotations.
 
-Test: errors of the compiled polynomials against mpmath.
+Checked: errors of the compiled polynomials against mpmath.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _WRAPS_JOINT = 1
 
 def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
     """Yield the motors with their forces on joints: the gears, times the coefficients of a fixed tendon.
-    Test: MuJoCo's `qfrc_actuator`.
+    Checked against MuJoCo's `qfrc_actuator`.
     """
     for number in range(actuator_count(compiled)):
         gains = tuple((joint_names[joint], k, gain) for joint, k, gain in _gains(compiled, number))

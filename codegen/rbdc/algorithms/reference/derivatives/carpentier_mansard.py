@@ -31,8 +31,8 @@ def rnea_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
-    The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`,
-    `idsva`.
+    The paper takes dtau_da = M from the composite-rigid-body algorithm.
+    Checked against complex-step of `rnea`, `idsva`.
     """
     m = Numbers(model, q, v, a)
     return *whole(model, q, v, fext, *map(m.rows, derivatives(m))), crba(model, q)
@@ -94,7 +94,7 @@ def aba_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 
-    Tests: M times the derivatives gives minus those of inverse dynamics; complex-step of `aba`; Pinocchio.
+    Checked: M times the derivatives gives minus those of inverse dynamics; complex-step of `aba`; Pinocchio.
     """
     a = aba(model, q, v, tau, fext)
     inverse = minverse(model, q)

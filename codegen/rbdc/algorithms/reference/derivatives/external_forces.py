@@ -27,7 +27,7 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
     """Return S_i . F_i in the world for each direction (nv; N, N m), with F_i the total force on the subtree
     of the joint.
 
-    Test: differences of `rnea`.
+    Checked against differences of `rnea`.
     """
     m, totals = _in_world(model, q, fext)
     return reduce_vector(model, [k.s.dot(totals[k.body]) for k in m.columns()])
@@ -35,7 +35,7 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
 
 def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) -> list[Scalar]:
     """Return S_i . F_i in the world for each direction (nv; N, N m), F_i the sum of [F; U + r x F] over the
-    subtree of the joint, for a load F, U at the point r of the world. Test: virtual work.
+    subtree of the joint, for a load F, U at the point r of the world. Checked: virtual work.
     """
     fext = []
     for k, placement in enumerate(world_placements(model, q)):
@@ -62,7 +62,7 @@ def whole(
     """Return dtau_dq and dtau_dv (nv, nv), from the papers' derivatives over all degrees of freedom plus the
     terms of drives and external forces.
 
-    Test: complex-step of `rnea`.
+    Checked against complex-step of `rnea`.
     """
     by_q, by_v = reduce_matrix(model, by_q), reduce_matrix(model, by_v)
     if fext is not None:
@@ -75,7 +75,7 @@ def whole(
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
     """Return d2tau_dqdq (nv, nv, nv) of world-frame forces: -(S_k x S_i) . F_i, for k at or above the joint
-    of i, is differentiated with dual numbers. Test: complex-step of the first derivatives.
+    of i, is differentiated with dual numbers. Checked against complex-step of the first derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

@@ -40,7 +40,7 @@ def _with_products(
     """Return a reference for d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i +
     j, column k), with the products of equation (46) in one of the ways.
 
-    Entry i, j, k is L_k (L_j ddq_i); for the last tensor the derivative of M^-1_ik by q_j. Tests:
+    Entry i, j, k is L_k (L_j ddq_i); for the last tensor the derivative of M^-1_ik by q_j. Checked against
     complex-step of `aba_derivatives`; the other ways.
     """
 
@@ -89,7 +89,7 @@ def aba_derivatives_by_dynamics(
     """Return ddq_dq, ddq_dv and M^-1 (nv, nv each), with the products of equation (45) by forward dynamics
     (AZA).
 
-    Forward dynamics runs at rest without gravity, column by column. Test:
+    Forward dynamics runs at rest without gravity, column by column. Checked against
     `carpentier_mansard.aba_derivatives`.
     """
     weightless, rest = model.of_inertia(), [0.0] * model.nv

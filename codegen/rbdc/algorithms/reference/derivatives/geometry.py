@@ -17,8 +17,8 @@ def rnea_geometry_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> Matrix:
     """Return the derivatives of tau with respect to the placements (nv, 6 njoints; N and N m per m and rad).
-    Column 6 b + k is the derivative by e_k, with joint b at X exp(e) instead of X. Test: differences of the
-    torques of models whose joints are moved.
+    Column 6 b + k is the derivative by e_k, with joint b at X exp(e) instead of X.
+    Checked: differences of the torques of models whose joints are moved.
     """
 
     def torques(model: Problem, steps: Vector, q: Vector, v: Vector, a: Vector) -> Vector:

@@ -130,7 +130,7 @@ def rnea_derivatives(
     q (+) dq.
 
     External forces are constant in their bodies' frames, or in the world if the model has `world_forces`.
-    Tests: complex-step of the tangent recursion, Pinocchio.
+    Checked against complex-step of the tangent recursion, Pinocchio.
     """
     m = Numbers(model, q, v, a)
     dq, dv, inertia = map(m.rows, derivatives(m))

@@ -38,7 +38,7 @@ def rnea_second_derivatives(
     """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
     Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
-    bodies' frames, or in the world if the model has `world_forces`. Tests: complex-step of
+    bodies' frames, or in the world if the model has `world_forces`. Checked against complex-step of
     `idsva.rnea_derivatives`, Pinocchio.
     """
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext))
@@ -48,7 +48,7 @@ def rnea_second_derivatives(
 def by_subtrees(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return the second derivatives by the double-loop variant. Test: `rnea_second_derivatives`."""
+    """Return the second derivatives by the double-loop variant. Checked against `rnea_second_derivatives`."""
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, tensors_by_subtrees))
     return qq, vv, qv, mq
 

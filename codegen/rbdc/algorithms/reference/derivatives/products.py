@@ -24,8 +24,8 @@ Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 def rnea_vjp(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: `rnea_adjoint` of generated
-    code.
+    """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each).
+    Checked against `rnea_adjoint` of generated code.
     """
     matrices = rnea_derivatives(model, q, v, a, fext)
     by_q, by_v, by_a = ([dot(w, column) for column in transposed(matrix)] for matrix in matrices)
@@ -38,7 +38,7 @@ def aba_vjp(
     """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each). They are the products for inverse
     dynamics with -M^-1 w in place of w.
 
-    Test: `aba_adjoint` of generated code.
+    Checked against `aba_adjoint` of generated code.
     """
     solved = [dot(row, w) for row in minverse(model, q)]
     a = aba(model, q, v, tau, fext)
@@ -47,7 +47,7 @@ def aba_vjp(
 
 
 def rnea_parameter_vjp(model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Vector:
-    """Return w^T Y (np) with the regressor Y. Test: w^T Y parameters = w . rnea(q, v, a)."""
+    """Return w^T Y (np) with the regressor Y. Checked: w^T Y parameters = w . rnea(q, v, a)."""
     return [dot(w, column) for column in transposed(torque_regressor(model, q, v, a))]
 
 
@@ -55,7 +55,7 @@ def aba_parameter_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> Matrix:
     """Return -M^-1 Y (nv, np) with the regressor Y at the acceleration of forward dynamics: the parameters
-    change no torque. Test: differences of `aba` by parameters.
+    change no torque. Checked against differences of `aba` by parameters.
     """
     regressor = torque_regressor(model, q, v, aba(model, q, v, tau, fext))
     return [[-x for x in row] for row in matrix_product(minverse(model, q), regressor)]
@@ -64,14 +64,16 @@ def aba_parameter_derivatives(
 def aba_parameter_vjp(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Vector:
-    """Return w^T (-M^-1 Y) (np). Test: differences of `aba` by parameters."""
+    """Return w^T (-M^-1 Y) (np). Checked against differences of `aba` by parameters."""
     return [dot(w, column) for column in transposed(aba_parameter_derivatives(model, q, v, tau, fext))]
 
 
 def rnea_hessian_vector(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
-    """Return the blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
+    """Return the blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau.
+    Checked against the tensors.
+    """
     qq, vv, qv, mq = (_contracted(tensor, w) for tensor in second_derivatives(model, q, v, a, fext))
     return qq, vv, qv, transposed(mq)
 
@@ -86,7 +88,7 @@ def aba_hessian_vector(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """Return the blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) of Singh,
-    Russell and Wensing with M^-1 w as weights. Test: the tensors.
+    Russell and Wensing with M^-1 w as weights. Checked against the tensors.
     """
     a = aba(model, q, v, tau, fext)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)

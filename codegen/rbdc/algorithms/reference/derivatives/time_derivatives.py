@@ -25,7 +25,9 @@ _KINDS: tuple[type[Tangent], ...] = tuple(
 def rnea_time_derivatives(
     model: Problem, q: Scalars, v: Scalars, *rates: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, ...]:
-    """Return tau (nv) and its time derivatives; `rates` are a, jerk and so on (nv). Test: differences."""
+    """Return tau (nv) and its time derivatives; `rates` are a, jerk and so on (nv).
+    Checked against differences.
+    """
     motion, kinds = [q, v, *rates], _KINDS[: len(rates) - 1]
     for kind in kinds:
         motion = _moving(model, motion, kind)
@@ -36,8 +38,8 @@ def rnea_time_derivatives(
 def aba_time_derivatives(
     model: Problem, q: Scalars, v: Scalars, *torques: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, ...]:
-    """Return ddq (nv) and its time derivatives under tau and its derivatives, `torques` (nv). Test: inverse
-    dynamics.
+    """Return ddq (nv) and its time derivatives under tau and its derivatives, `torques` (nv).
+    Checked against inverse dynamics.
     """
     given, kinds = list(torques), _KINDS[: len(torques) - 1]
     for kind in kinds:

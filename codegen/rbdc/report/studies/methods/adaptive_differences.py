@@ -30,7 +30,8 @@ def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) 
     function: from states of shape (..., coordinates) to values (..., outputs).
     states: q, v and a, for instance, of shape (samples, coordinates) each.
 
-    Tests: exact derivatives of polynomials of degree 5, and errors where coordinate and value vanish both.
+    Checked against exact derivatives of polynomials of degree 5, and errors where coordinate and value vanish
+    both.
     """
     scale = LARGEST * RATIO ** -np.arange(STEPS, dtype=float)
     found = []
