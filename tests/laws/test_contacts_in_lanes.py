@@ -26,6 +26,7 @@ FUNCTIONS = (
     "contact_error",
     "contact_drift",
     "delassus",
+    "contact_space",
     "contact_inverse_dynamics_derivatives",
     "contact_forward_dynamics",
     "centroidal_contact_dynamics_derivatives",

@@ -52,6 +52,7 @@ FUNCTIONS = (*OF_CONTACTS, "contact_placements", "centroidal_momentum_derivative
 VERIFIED = (
     *OF_CONTACTS,
     *("contact_inverse_dynamics_derivatives", "contact_forward_dynamics_derivatives", "delassus"),
+    *("contact_space", "contact_space_inertia"),
 )
 QUICKLY_VERIFIED = (
     *("constrained_dynamics", "constrained_dynamics_vjp", "contact_inverse_dynamics_derivatives"),
@@ -313,9 +314,9 @@ def test_every_function_along_the_axes_of_the_world() -> None:
     """Algorithms on the reduced model and references, at numbers."""
     tree, contacts = held("spherical")
     model = read(tree, BuildOptions(contacts=contacts, contact_frame="local-world-aligned"))
-    functions, rng = functions_of(model), np.random.default_rng(6)
+    functions = functions_of(model)
     for name in (function.name for function in contacts_of(model)):
-        inputs = functions[name].declaration.inputs
+        inputs, rng = functions[name].declaration.inputs, np.random.default_rng(6)
         given = {p.name: [float(x) for x in rng.uniform(0.2, 1.0, p.size)] for p in inputs}
         given["q"] = [float(x) for x in integrate(model, model.neutral(), list(rng.normal(size=model.nv)))]
         given |= {p.name: [1.0, 0.0] for p in inputs if p.name == "active"}

@@ -1,4 +1,6 @@
-"""The dynamics that a frame feels, against Pinocchio's KKT systems and the equations of motion."""
+"""The dynamics that a frame feels, and all contacts together, against Pinocchio's KKT systems and the
+equations of motion.
+"""
 
 from __future__ import annotations
 
@@ -123,3 +125,26 @@ def test_single_precision_and_parameters() -> None:
     expected = np.linalg.inv(felt + np.eye(6))
     found = single.operational_space_inertia(q, frame, mu=np.float32(1.0))
     assert_close(found, expected, 2e-3)
+
+
+def test_the_contacts_together() -> None:
+    """Without torques, held contacts need bias + gravity, whichever of them are active."""
+    tree = replace(random_tree(1, size=4), name="task_of_contacts")
+    contacts = ("tip=point@link3:0.1,0.2,-0.1", "middle=point@link2:0.1,0,-0.2")
+    functions = ("contact_space", "contact_space_inertia", "constrained_dynamics", "contact_jacobian", "crba")
+    module = build_module(tree, functions=functions, contacts=contacts, verify=False, cflags=UNOPTIMISED)
+    q, rng = module.random_configuration(1), np.random.default_rng(17)
+    v, still, J, mu = rng.normal(size=module.nv), module.v_zero, module.contact_jacobian(q), 1e-3
+    for active in (np.ones(2), np.array([1.0, 0.0]), np.array([0.0, 1.0])):
+        inertia, inverse, bias, gravity = module.contact_space(q, v, mu=mu, active=active)
+        rows = np.repeat(active, [3, len(J) - 3])
+        on = np.flatnonzero(rows)
+        expected = np.zeros((len(J), len(J)))
+        felt = J @ np.linalg.solve(module.crba(q), J.T) + mu * np.eye(len(J))
+        expected[np.ix_(on, on)] = np.linalg.inv(felt[np.ix_(on, on)])
+        assert_close(inertia, expected, 1e-10, what="Lambda")
+        assert_close(module.contact_space_inertia(q, mu=mu, active=active), inertia, 1e-13)
+        assert_close(module.crba(q) @ inverse, J.T @ inertia, 1e-11, what="M Jbar")
+        for speed, forces in ((v, bias + gravity), (still, gravity)):
+            _, held = module.constrained_dynamics(q, speed, still, mu=mu, active=active)
+            assert_close(forces, held, 1e-10, float(np.abs(held).max()) + 1.0, "forces")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler
@@ -34,7 +35,10 @@ from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Scalar, Scalars, Vector3
 
 SIZE = 6
-"""Rows of a task."""
+"""Rows of a frame's task."""
+
+TaskDynamics: TypeAlias = tuple[Matrix, Matrix, list[Scalar], list[Scalar]]
+"""Lambda, Jbar, and the bias and gravity forces of a task."""
 
 
 def operational_space_inertia(
@@ -50,7 +54,7 @@ def operational_space_inertia(
     Checked against the inverse of J M^-1 J^T.
     """
     jacobian = frame_jacobian(model, q, frame, reference)
-    return _inertia(Factorisation(crba(model, q)), jacobian, options, rows)[0]
+    return task_inertia(Factorisation(crba(model, q)), jacobian, options, rows)[0]
 
 
 def operational_space(
@@ -62,37 +66,53 @@ def operational_space(
     *,
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
-) -> tuple[Matrix, Matrix, list[Scalar], list[Scalar]]:
+) -> TaskDynamics:
     """Return Lambda (6, 6), Jbar (nv, 6), and the bias and gravity forces (6); options and rows as in
     `operational_space_inertia`. Checked: J Jbar = 1.
     """
-    factors = Factorisation(crba(model, q))
-    inertia, raised = _inertia(factors, frame_jacobian(model, q, frame, reference), options, rows)
-    felt = [factors.lowered(factors.scaled(y)) for y in raised]
-    inverse = product(transposed(felt), inertia)
+    jacobian = frame_jacobian(model, q, frame, reference)
     drift = frame_drift(model, q, v, frame, reference).scalars()
-    moving, resting = velocity_forces(model, q, v), gravity_torque(model, q)
+    forces = velocity_forces(model, q, v), gravity_torque(model, q)
+    return task_dynamics(Factorisation(crba(model, q)), (jacobian, drift), forces, options, rows)
+
+
+def task_dynamics(
+    factors: Factorisation,
+    task: tuple[Matrix, Scalars],
+    forces: tuple[Scalars, Scalars],
+    options: ContactOptions,
+    rows: Scalars | None,
+) -> TaskDynamics:
+    """Return the dynamics of a task: J (n, nv) and (dJ/dt) v (n). forces: C v and g (nv)."""
+    (jacobian, drift), (moving, resting) = task, forces
+    inertia, raised = task_inertia(factors, jacobian, options, rows)
+    lowered = [factors.lowered(factors.scaled(y)) for y in raised]
+    inverse = product(transposed(lowered), inertia)
     bias = [dot(x, moving) - dot(row, drift) for x, row in zip(transposed(inverse), inertia, strict=True)]
     return inertia, inverse, bias, [dot(x, resting) for x in transposed(inverse)]
 
 
-def _inertia(
+def task_inertia(
     factors: Factorisation, jacobian: Matrix, options: ContactOptions, rows: Scalars | None
 ) -> tuple[Matrix, Matrix]:
-    """Return Lambda, and Y^T: the rows of J raised."""
-    raised = [factors.raised(row) for row in jacobian]
-    scaled = [factors.scaled(y) for y in raised]
-    felt = [[dot(x, y) for y in raised] for x in scaled]
-    if options.mu is not None:
-        plus_diagonal(felt, [options.mu[0]] * SIZE)
+    """Return Lambda, and Y^T: the rows of J raised. rows: 1 for rows of the task, 0 for others."""
+    inverse, raised = felt(factors, jacobian, options)
     if rows is None:
-        return Factorisation(felt).inverse(), raised
-    kept = plus_diagonal(switched(felt, rows), [1.0 - x for x in rows])
+        return Factorisation(inverse).inverse(), raised
+    kept = plus_diagonal(switched(inverse, rows), [1.0 - x for x in rows])
     return switched(Factorisation(kept).inverse(), rows), raised
 
 
+def felt(factors: Factorisation, jacobian: Matrix, options: ContactOptions) -> tuple[Matrix, Matrix]:
+    """Return J M^-1 J^T + mu 1, and Y^T."""
+    raised = [factors.raised(row) for row in jacobian]
+    scaled = [factors.scaled(y) for y in raised]
+    found = mirrored([[dot(row, column) for column in scaled] for row in raised])
+    return found if options.mu is None else plus_diagonal(found, [options.mu[0]] * len(found)), raised
+
+
 def switched(matrix: Matrix, rows: Scalars) -> Matrix:
-    """Return a matrix (6, 6) without the rows and columns that are off."""
+    """Return a square matrix without the rows and columns that are off."""
     return [
         [x * y * entry for y, entry in zip(rows, row, strict=True)]
         for x, row in zip(rows, matrix, strict=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.algorithms import projection
-from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
+from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products, space
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import FORCES_AS_TORQUES
@@ -39,6 +39,16 @@ contact_drift(q, v, target, gains, parameters)
 delassus(q, mu, parameters)
     Inverse inertia at the contacts: J M^-1 J^T + mu 1.
     delassus[nc, nc]: J M^-1 J^T + mu 1
+contact_space_inertia(q, active, mu, parameters)
+    Inertia that all contacts feel together: Lambda = (J M^-1 J^T + mu 1)^-1.
+    inertia[nc, nc]: Lambda, zero in rows and columns of contacts that are off (kg, kg m, kg m^2)
+contact_space(q, v, active, mu, parameters)
+    Dynamics that all contacts feel together, f = Lambda (J ddq + dJ/dt v) + bias + gravity, for forces f that
+    tau = J^T f exerts.
+    inertia[nc, nc]: Lambda, zero in rows and columns of contacts that are off (kg, kg m, kg m^2)
+    inverse[nv, nc]: dynamically consistent inverse of J, M^-1 J^T Lambda
+    bias[nc]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
+    gravity[nc]: inverse^T g (N, N m)
 constrained_dynamics(q, v, tau, fext, {WITH_OPTIONS})
     Forward dynamics with contacts and loops held: M ddq + h = tau + J^T forces.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
@@ -113,6 +123,8 @@ FORWARD = frozenset({Requirement.REGULAR_INERTIA})
 HELD = FORWARD | {Requirement.INDEPENDENT_ROWS}
 REQUIRES = {
     "delassus": FORWARD,
+    "contact_space_inertia": HELD,
+    "contact_space": HELD,
     "constrained_dynamics": HELD,
     "impulse_dynamics": HELD,
     "contact_forward_dynamics": FORWARD,
@@ -120,12 +132,14 @@ REQUIRES = {
 }
 """Requirements of functions and of their derivatives."""
 
-ROOMS = (dynamics, derivatives, products, centroidal, projection)
+ROOMS = (dynamics, space, derivatives, products, centroidal, projection)
 """Modules of algorithms."""
 
 SOLVED = ("constrained_dynamics", "impulse_dynamics")
 """Functions that solve for forces. Pinocchio also has these functions and their derivatives."""
 
+BY_NAME = ("contact_space_inertia", "contact_space")
+"""Functions that no preset has."""
 LOOPED = ("constrained_dynamics",)
 """Functions with a rolled form."""
 MOST_ROWS = 128
@@ -219,7 +233,7 @@ def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: s
     function = Function(
         declared[name],
         {"range_space": (OnJointSpace if room is projection else joint_space)(getattr(room, name))},
-        preset="control" if chain is None else "optimisation",
+        preset=ALONE if name in BY_NAME else "control" if chain is None else "optimisation",
         requires=REQUIRES.get(name, frozenset()),
         chain=chain,
         differential=Differential(f"{name}_derivatives", **FORCES_AS_TORQUES)
@@ -250,7 +264,7 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
     required inputs except coefficients and inertial parameters, or products with these derivatives.
     """
     of, _, ending = name.rpartition("_")
-    if of not in declared:
+    if of not in declared or ending not in ("derivatives", "vjp", "jvp"):
         return None
     given = [p.name for p in declared[of].inputs]
     numbers = (Kind.PART, Kind.NOT_NEGATIVE, Kind.PARAMETERS)

@@ -24,16 +24,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import accelerations, from_refere
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.elimination import Dense
-from rbdc.algorithms.tools.linear import (
-    Factorisation,
-    Matrix,
-    Vector,
-    dot,
-    mirrored,
-    plus_diagonal,
-    transposed,
-    zeros,
-)
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, Vector, transposed, zeros
 from rbdc.algorithms.tools.machine import Array, Index
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
@@ -271,15 +262,6 @@ def contact_inverse_dynamics(
     """Return tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc): no factorisation."""
     tau = newton_euler(model, q, v, a, contacts_at(model, q).on_bodies(forces, fext), trace)
     return tau, contacts_at(model, q, v, a, options, trace).rows(ContactMotion.residual)
-
-
-def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
-    """Return J M^-1 J^T + mu 1 (nc, nc). Checked against the product."""
-    inertia = Factorisation(crba(model, q, trace))
-    y = [inertia.raised(row) for row in contact_jacobian(model, q, trace)]
-    scaled = [inertia.scaled(column) for column in y]
-    felt = mirrored([[dot(row, column) for column in scaled] for row in y])
-    return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(felt))
 
 
 def contact_jacobian(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:

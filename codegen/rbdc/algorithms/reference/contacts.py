@@ -223,6 +223,42 @@ def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> 
     return felt if options.mu is None else plus_diagonal(felt, [options.mu[0]] * len(jacobian))
 
 
+def contact_space_inertia(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
+    """Return (S J M^-1 J^T S + E)^-1 (nc, nc) for the switches S, with zeros for inactive contacts.
+    Checked against NumPy's inverse.
+    """
+    return _in_contact_space(model, q, options)[0]
+
+
+def contact_space(
+    model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS
+) -> tuple[Matrix, Matrix, Vector, Vector]:
+    """Return the inertia, M^-1 J^T times it (nv, nc), and the forces (nc) that hold the contacts without
+    torques, those due to velocities and those due to gravity.
+    Checked against constrained dynamics.
+    """
+    inertia, inverse = _in_contact_space(model, q, options)
+    still, plain = [0.0] * model.nv, replace(model, drive_terms=())
+    resting = rnea(plain, q, still, still)
+    moving = [x - y for x, y in zip(rnea(plain, q, v, still), resting, strict=True)]
+    drift, columns = contact_drift(model, q, v), transposed(inverse)
+    bias = [dot(x, moving) - dot(row, drift) for x, row in zip(columns, inertia, strict=True)]
+    return inertia, inverse, bias, [dot(x, resting) for x in columns]
+
+
+def _in_contact_space(model: Problem, q: Scalars, options: ContactOptions) -> tuple[Matrix, Matrix]:
+    """Return Lambda (nc, nc), its columns as the forces for units of acceleration, and M^-1 J^T Lambda
+    (nv, nc).
+    """
+    pushed, felt = _felt(Factorisation(crba(model, q)), contact_jacobian(model, q))
+    on, mu = options.switches(model), 0.0 if options.mu is None else options.mu[0]
+    kept = [[x * y * s for y, s in zip(row, on, strict=True)] for x, row in zip(on, felt, strict=True)]
+    factors = Factorisation(plus_diagonal(kept, [mu + 1.0 - s for s in on]))
+    columns = [[s * x for s, x in zip(on, factors.solve(unit), strict=True)] for unit in identity(len(on))]
+    inertia = [[x * s for x, s in zip(row, on, strict=True)] for row in columns]
+    return inertia, [[dot(x, row) for row in inertia] for x in transposed(pushed)]
+
+
 def centroidal_contact_dynamics(model: Problem, q: Scalars, forces: Scalars) -> Vector:
     """Return the rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot
     as one body, plus the weight.
