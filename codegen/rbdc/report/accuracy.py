@@ -50,19 +50,19 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
     bounded = [k for k, body in enumerate(model.bodies) if body.coupling is None and body.joint.euclidean]
     configurations = [p.name for p in inputs.values() if p.kind is Kind.CONFIGURATION]
-    made = {name: random_configurations(model, rng, samples, bounded) for name in configurations}
+    values_by_name = {name: random_configurations(model, rng, samples, bounded) for name in configurations}
     for p in inputs.values():
         if p.kind is Kind.DURATION:
-            made[p.name] = LONGEST * rng.random((samples, p.size))
+            values_by_name[p.name] = LONGEST * rng.random((samples, p.size))
         elif p.kind is Kind.PLACEMENTS:
-            made[p.name] = random_placements(rng, samples, p.size)
+            values_by_name[p.name] = random_placements(rng, samples, p.size)
         elif p.kind is Kind.PART:
             # One value for all contacts: peers accept a single number.
-            made[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)
+            values_by_name[p.name] = np.repeat(rng.random((samples, 1)), p.size, axis=1)
         elif p.kind not in (Kind.CONFIGURATION, *NOT_DRAWN):
             values = rng.standard_normal((samples, p.size)) * (not at_rest)
-            made[p.name] = np.abs(values) if p.kind is Kind.NOT_NEGATIVE else values
-    return made
+            values_by_name[p.name] = np.abs(values) if p.kind is Kind.NOT_NEGATIVE else values
+    return values_by_name
 
 
 def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> list[str]:
@@ -180,7 +180,7 @@ def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array])
     euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
     indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
     for name in [p.name for p in function.declaration.required if p.configuration]:
-        own = moved[name][:, indices]
-        moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
+        coordinates = moved[name][:, indices]
+        moved[name][:, indices] = coordinates + np.maximum(np.spacing(np.abs(coordinates)), LAST_BIT)
     change = reference(model, function, moved) - reference(model, function, inputs)
     return np.asarray(np.abs(change.sum(axis=0)))

@@ -51,8 +51,8 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
         if robot.description is None:
             continue
         try:
-            own = replace(asked, root_joint=robot.root_joint)
-            reports[robot.label] = labelled_report(robot.label, robot.description, own, progress)
+            of_robot = replace(asked, root_joint=robot.root_joint)
+            reports[robot.label] = labelled_report(robot.label, robot.description, of_robot, progress)
         except OptionError:
             raise
         except RbdcError as error:
@@ -121,14 +121,14 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
     robots that are named one by one. Raises OptionError for a word that is neither a description nor a name,
     and if two robots have the same label.
     """
-    chosen = given = [_entrant(word, root_joint) for word in words if word != WHOLE]
+    chosen = named = [_entrant(word, root_joint) for word in words if word != WHOLE]
     if WHOLE in words or not words:
         chosen = [
             one
             for name in SUITE
-            for one in [g for g in given if g.stands_for == name] or [_entrant(name, None)]
+            for one in [g for g in named if g.stands_for == name] or [_entrant(name, None)]
         ]
-        chosen += [one for one in given if one.stands_for is None]
+        chosen += [one for one in named if one.stands_for is None]
     twice = [label for label, count in Counter(one.label for one in chosen).items() if count > 1]
     if twice:
         raise OptionError(f"two robots would both be called {twice[0]}; benchmark them apart")
@@ -140,8 +140,8 @@ def _entrant(word: str, root_joint: str | None) -> Entrant:
     path: Path | None
     label, reason = word, ""
     if word not in SUITE:
-        path = found = resolve(word)
-        label = module_name(found.stem)
+        path = description = resolve(word)
+        label = module_name(description.stem)
     elif (file := SUITE[word][1]) is not None:
         path = _packaged(file)
         reason = f"its description comes with the pip package {PACKAGE}: pip install {PACKAGE}"
@@ -159,5 +159,5 @@ def _packaged(file: str) -> Path | None:
         listed = distribution(PACKAGE).files or []
     except PackageNotFoundError:
         return None
-    found = [Path(str(entry.locate())) for entry in listed if entry.as_posix().endswith(f"/robots/{file}")]
-    return next((path for path in found if path.is_file()), None)
+    paths = [Path(str(entry.locate())) for entry in listed if entry.as_posix().endswith(f"/robots/{file}")]
+    return next((path for path in paths if path.is_file()), None)

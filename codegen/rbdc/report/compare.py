@@ -94,12 +94,12 @@ def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array], lim
         for c in measured.contenders:
             if c.method in measured.outputs:
                 values = np.concatenate(measured.outputs[c.method], axis=1)
-                found = errors(values, truth[:, : len(values)])
+                deviation = errors(values, truth[:, : len(values)])
                 # The uncertainty costs a second reference; single precision is never called wrong.
-                if c.double and found["scaled"] > tolerance(c.method):
+                if c.double and deviation["scaled"] > tolerance(c.method):
                     uncertain = uncertainty(model, one.function, inputs)[: len(values)]
-                    found = errors(values, truth[:, : len(values)], uncertain)
-                measured.errors[c.method] = found
+                    deviation = errors(values, truth[:, : len(values)], uncertain)
+                measured.errors[c.method] = deviation
 
 
 FAMILIES_SCHEMA = 1
@@ -125,14 +125,14 @@ def sizes_of(text: str) -> tuple[int, ...]:
     """
     first, colon, last = text.partition(":")
     try:
-        found = _doubled(int(first), int(last)) if colon else {int(word) for word in text.split(",")}
+        sizes = _doubled(int(first), int(last)) if colon else {int(word) for word in text.split(",")}
     except ValueError:
-        found = set()
-    if not found or min(found) < 1 or max(found) > MOST_BODIES:
+        sizes = set()
+    if not sizes or min(sizes) < 1 or max(sizes) > MOST_BODIES:
         raise OptionError(
             f"{text!a}: give FROM:TO, as 2:80, or numbers of bodies N,N,... from 1 to {MOST_BODIES}"
         )
-    return tuple(sorted(found))
+    return tuple(sorted(sizes))
 
 
 def _doubled(first: int, last: int) -> set[int]:
@@ -219,15 +219,15 @@ def _kept(function: Mapping[str, Any]) -> dict[str, Any]:
 
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the exponents of times and code of a function, and the crossings, by family."""
-    made: dict[str, Any] = {"name": function, "families": {}}
+    growths: dict[str, Any] = {"name": function, "families": {}}
     for family in dict.fromkeys(entry["family"] for entry in entries):
         times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))
-        made["families"][family] = {
+        growths["families"][family] = {
             "time": {method: growth(points) for method, points in times.items()},
             "code": {method: growth(points) for method, points in code.items()},
             "crossings": crossings(times),
         }
-    return made
+    return growths
 
 
 FEWEST = 3
@@ -242,11 +242,11 @@ def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
     Logarithms are natural, all values positive. Singh, Russell and Wensing, Table III, with x the number of
     bodies and y in microseconds.
     """
-    kept = {size: y for size, y in points.items() if y > 0.0}
-    if len(kept) < FEWEST:
+    positive = {size: y for size, y in points.items() if y > 0.0}
+    if len(positive) < FEWEST:
         return None
-    slope, constant = np.polyfit(np.log(list(kept)), np.log(list(kept.values())), 1)
-    return {"exponent": float(slope), "constant": float(constant), "points": len(kept)}
+    slope, constant = np.polyfit(np.log(list(positive)), np.log(list(positive.values())), 1)
+    return {"exponent": float(slope), "constant": float(constant), "points": len(positive)}
 
 
 def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
@@ -255,7 +255,7 @@ def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]
     From about `size` bodies on, `faster` takes less time than `slower`, which was faster below. Curves are
     interpolated by straight lines between logarithms.
     """
-    found = []
+    places = []
     for one, other in combinations(curves, 2):
         sizes = sorted(set(curves[one]) & set(curves[other]))
         leads = [log(curves[one][n] / curves[other][n]) for n in sizes]
@@ -264,5 +264,5 @@ def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]
                 share = before / (before - after)
                 faster, slower = (one, other) if after < 0.0 else (other, one)
                 size = exp(log(n) + share * (log(m) - log(n)))
-                found.append({"size": size, "faster": faster, "slower": slower})
-    return sorted(found, key=lambda crossing: float(crossing["size"]))
+                places.append({"size": size, "faster": faster, "slower": slower})
+    return sorted(places, key=lambda crossing: float(crossing["size"]))

@@ -52,15 +52,15 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
     options.check()
     asked = replace(options, functions=options.functions or benchmarked(), also=COMPILERS)
     tools = toolchains(asked)
-    found = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
+    rows = [row for robot in robots for row in _rows_of(robot, asked, tools, progress)]
     compilers = [one.compiler.version for one in (tools.first, *tools.others)]
     return {
         "generator": f"rbdc {rbdc.__version__}",
         "machine": machine(),
         "compilers": compilers,
         "absent": tools.absent,
-        "rows": found,
-        "measurements": entry(found) if len(compilers) == _COMPILERS else [],
+        "rows": rows,
+        "measurements": entry(rows) if len(compilers) == _COMPILERS else [],
     }
 
 
@@ -70,7 +70,7 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
     The chosen form takes more than `WRONG_CHOICE` times as long as the fastest, or results of a form differ
     from those of the chosen one by more than `WRONG`.
     """
-    found = [
+    sentences = [
         f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
         f"by {row['deviation']:.1e}"
         for row in report["rows"]
@@ -83,32 +83,32 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
         chosen = next(row for row in forms if row["chosen"])
         ratio = chosen["nanoseconds"] / best["nanoseconds"]
         if ratio > WRONG_CHOICE:
-            found.append(
+            sentences.append(
                 f"{robot}: {function} by {compiler}: {chosen['form']} takes {ratio:.2f} times as long as "
                 f"{best['form']}"
             )
-    return found
+    return sentences
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence for each robot on what a tuning would gain: the times of the chosen forms with the
     first compiler, divided by the least times of all forms and compilers.
     """
-    found = []
+    sentences = []
     for robot, of_robot in groupby(rows, itemgetter("robot")):
         ratios: dict[str, float] = {}
         fastest: dict[str, str] = {}
         for function, of_function in groupby(of_robot, itemgetter("function")):
-            own = [*of_function]
-            best = min(own, key=itemgetter("nanoseconds"))
-            chosen = next(row for row in own if row["chosen"])
+            forms = [*of_function]
+            best = min(forms, key=itemgetter("nanoseconds"))
+            chosen = next(row for row in forms if row["chosen"])
             ratios[function] = chosen["nanoseconds"] / best["nanoseconds"]
             fastest[function] = f"{best['form']} by {best['compiler']}"
         most = max(ratios, key=ratios.__getitem__)
         mean = f"{geometric_mean([*ratios.values()]):.2f} times as fast (geometric mean)"
         best_of_all = f"{most} {ratios[most]:.2f} times, {fastest[most]}"
-        found.append(f"{robot}: rbdc build --tune would make calls {mean}; {best_of_all}")
-    return found
+        sentences.append(f"{robot}: rbdc build --tune would make calls {mean}; {best_of_all}")
+    return sentences
 
 
 def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -117,19 +117,19 @@ def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     Functions with several forms have the operations of each form and its times by all compilers. A prime
     stands for derivatives.
     """
-    found = []
+    lines = []
     for _, of_function in groupby(rows, itemgetter("robot", "function")):
         forms: dict[str, list[Mapping[str, Any]]] = {}
         for row in of_function:
             forms.setdefault(row["form"], []).append(row)
-        for form, own in forms.items() if len(forms) > 1 else ():
-            one, times = own[0], " ".join(f"{row['nanoseconds']:.0f}" for row in own)
+        for form, of_form in forms.items() if len(forms) > 1 else ():
+            one, times = of_form[0], " ".join(f"{row['nanoseconds']:.0f}" for row in of_form)
             name = one["function"].replace("_derivatives", "'")
             counts = one["operations"] - one["looped"], one["looped"], one["moved"]
             operations = " ".join(map(str, counts)) if any(counts[1:]) else str(counts[0])
             words = f"{one['robot']}:{one['root']}", name, form.split()[0], operations, times
-            found.append("  ".join(words))
-    return found
+            lines.append("  ".join(words))
+    return lines
 
 
 def _rows_of(
@@ -146,12 +146,12 @@ def _rows_of(
         subject = Subject(model, catalogue[name])
         chosen = chosen_plan(subject).form
         plans = plans_of(subject)
-        made = {form: alone(model, printed(ROBOT, plan)) for form, plan in plans.items()}
+        code = {form: alone(model, printed(ROBOT, plan)) for form, plan in plans.items()}
         for one in (tools.first, *tools.others):
             record = FunctionRecord(catalogue[name])
-            record.contenders += [compiled(form, "generated", each, one) for form, each in made.items()]
+            record.contenders += [compiled(form, "generated", each, one) for form, each in code.items()]
             run([(record, record)], inputs, options, tools.first)
-            for form in made:
+            for form in code:
                 yield {
                     "robot": robot.label,
                     "root": robot.root_joint,
@@ -174,7 +174,7 @@ def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     An output that nearly vanishes beside M^-1 is a difference of large numbers in every form. Its entries are
     therefore not scaled by its own largest entry.
     """
-    found, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
+    left, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
     largest = np.max(np.abs(right), axis=1, initial=0.0)
-    off = np.max(np.abs(found - right), axis=1, initial=0.0)
+    off = np.max(np.abs(left - right), axis=1, initial=0.0)
     return float(np.max(off / np.where(largest > 0.0, largest, 1.0), initial=0.0))

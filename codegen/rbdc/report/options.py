@@ -51,11 +51,11 @@ class UserReference(NamedTuple):
     name: str
 
 
-def _user_reference(given: Any) -> UserReference:
+def _user_reference(value: Any) -> UserReference:
     """Parse `[NAME=]FILE:FUNCTION`; NAME is a function of the catalogue and defaults to FUNCTION."""
-    if isinstance(given, UserReference):
-        return given
-    place, _, name = TEXT.read(given).rpartition(":")
+    if isinstance(value, UserReference):
+        return value
+    place, _, name = TEXT.read(value).rpartition(":")
     function, equals, file = place.partition("=")
     if not (equals and function.isidentifier()):
         function, file = name, place
@@ -125,7 +125,7 @@ class CompareOptions(BuildOptions):
         """Names of the functions to compare: those of `functions`, or of a user's references; None
         for all.
         """
-        return self.functions or tuple(own.function for own in self.references) or None
+        return self.functions or tuple(reference.function for reference in self.references) or None
 
     def wants(self, method: str, family: str) -> bool:
         """Return whether a method is to be measured; the generated one always is.
@@ -160,11 +160,10 @@ class CompareOptions(BuildOptions):
         for peer in self.peers:
             if peer not in PEERS:
                 raise OptionError(f"--peers: no peer {peer!a}; {suggestion(peer, PEERS)}")
-        for own in self.references:
-            if own.function not in (self.compared or ()):
-                raise OptionError(
-                    f"--reference: {own.function} is not among --functions {','.join(self.compared or ())}"
-                )
+        for reference in self.references:
+            if reference.function not in (self.compared or ()):
+                among = ",".join(self.compared or ())
+                raise OptionError(f"--reference: {reference.function} is not among --functions {among}")
         if self.checked > self.samples:
             raise OptionError(
                 f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples"

@@ -42,8 +42,8 @@ def kept(asked: object, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]
         return measure()
     file = folder / f"{sha256(repr((asked, processor(), _sources())).encode()).hexdigest()[:24]}.json"
     if file.is_file():
-        taken: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return taken
+        stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return stored
     report = measure()
     placed(folder, {file.name: json.dumps(report)}, "--out")
     return report

@@ -80,13 +80,13 @@ class LoadedMethod:
         """Return the address and length in memory of code and constants, of the library and of the libraries
         that it calls.
         """
-        found = []
+        segments = []
         for line in Path("/proc/self/maps").read_text().splitlines():
             words = line.split()
             if len(words) > 5 and words[5] in self.paths and words[1][0] == "r" and words[1][1] == "-":
                 first, last = (int(x, 16) for x in words[0].split("-"))
-                found.append((first, last - first))
-        return found
+                segments.append((first, last - first))
+        return segments
 
 
 def places_of(sizes: Sequence[int], dtype: str) -> tuple[NDArray[np.uint8], list[list[Array]]]:
@@ -146,8 +146,8 @@ class Timer:
         if key not in self._blocks:
             rows = [self._addresses(arrays, *key) for arrays in (self.inputs, self.outputs) if arrays]
             self._blocks[key] = rows, [table(each) for each in rows]  # which point to the rows
-        given, *into = self._blocks[key][1]
-        return self._time(method, given, into[0] if into else table([method.next_place()]), calls, n)
+        arguments, *into = self._blocks[key][1]
+        return self._time(method, arguments, into[0] if into else table([method.next_place()]), calls, n)
 
     def cold(self, method: LoadedMethod) -> list[float]:
         """Return nanoseconds of single calls with code and data flushed; empty where caches cannot be
@@ -164,11 +164,11 @@ class Timer:
             times.append(self._time(method, table([self.rows[k % self.count]]), table([method.out]), 1))
         return times
 
-    def _time(self, method: LoadedMethod, given: Any, into: Any, calls: int, n: int = 1) -> float:
+    def _time(self, method: LoadedMethod, arguments: Any, into: Any, calls: int, n: int = 1) -> float:
         method.samples.value = n
-        counts = map(ctypes.c_size_t, (len(given), bool(self.outputs), calls))
+        counts = map(ctypes.c_size_t, (len(arguments), bool(self.outputs), calls))
         clock = time.CLOCK_THREAD_CPUTIME_ID if self.outputs else time.CLOCK_MONOTONIC
-        return float(self.c.rbdc_time(method.call, method.context, given, into, *counts, clock))
+        return float(self.c.rbdc_time(method.call, method.context, arguments, into, *counts, clock))
 
     def results(self, method: LoadedMethod, checked: int) -> list[Array]:
         """Return the outputs of the first `checked` samples, from one call with all samples."""

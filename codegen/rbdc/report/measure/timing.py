@@ -76,13 +76,13 @@ def run(
             for one, what in measured
         ],
     }
-    cores, results, found = zip(*(_in_a_process(job) for _ in range(count)), strict=True)
+    cores, results, limits_of_runs = zip(*(_in_a_process(job) for _ in range(count)), strict=True)
     for one, what in measured:
         times = [functions[one.name][0] for functions in results]
         what.times, what.outputs = results[0][one.name]
         if count > 1:
             what.times = {method: _together([each[method] for each in times]) for method in times[0]}
-    return cores[0], best(found)
+    return cores[0], best(limits_of_runs)
 
 
 def _together(runs: Sequence[Any]) -> Any:
@@ -165,6 +165,6 @@ def measuring(compiler: Compiler, flags: Sequence[str] = ()) -> Path:
     It has the timing loops, which do not depend on the flags of the timed code, and the kernels of the
     limits. Raises ToolchainError with the command and the compiler's output.
     """
-    taken = {"timer.c": ("-O2",), "limits.c": (*flags, *_FLAGS)}
-    units = [Unit(x, render(f"{x}.jinja"), {}, (*STANDARD_FLAGS, *own)) for x, own in taken.items()]
+    files = {"timer.c": ("-O2",), "limits.c": (*flags, *_FLAGS)}
+    units = [Unit(x, render(f"{x}.jinja"), {}, (*STANDARD_FLAGS, *extra)) for x, extra in files.items()]
     return shared_library("measuring.so", units, compiler).path

@@ -71,8 +71,8 @@ def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
 
 def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the highest rates and the shortest call of several measurements."""
-    found = {key: max(limit[key] for limit in limits) for key in limits[0]} if limits else {}
-    return found | ({CALL: min(limit[CALL] for limit in limits)} if CALL in found else {})
+    highest = {key: max(limit[key] for limit in limits) for key in limits[0]} if limits else {}
+    return highest | ({CALL: min(limit[CALL] for limit in limits)} if CALL in highest else {})
 
 
 def buffer_size() -> int:
@@ -168,9 +168,9 @@ def run(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], dict[st
         limit, measure = partial(bandwidth, job["library"], np.zeros(size)), batches
     else:
         limit, measure = partial(peak, job["library"], job["seconds"]), singles
-    limits, found = [], dict[str, Results]()
+    limits, results = [], dict[str, Results]()
     for function in job["functions"]:
         if job["limits"]:
             limits.append(limit())
-        found[function["name"]] = measure(job, function)
-    return core, found, best(limits)
+        results[function["name"]] = measure(job, function)
+    return core, results, best(limits)

@@ -74,16 +74,16 @@ def assemble(
     catalogue = functions_of(model)
     refuse_other_functions(options.references, catalogue)
     names, _ = buildable(model, select(model, options.compared, "full"), options.compared)
-    own = load(options.references)
+    references = load(options.references)
     measured = [FunctionRecord(catalogue[name]) for name in names]
     _refuse_unknown(model, measured, options)
 
     def wanted(function: Function) -> list[Method]:
-        made = methods_of(
+        methods = methods_of(
             model, function, rows, every_form=options.every_form, large=options.limit is not None
         )
-        mine = user_methods(model, function, own, [method.name for method in made])
-        return [*(method for method in made if options.wants(method.name, method.family)), *mine]
+        mine = user_methods(model, function, references, [method.name for method in methods])
+        return [*(method for method in methods if options.wants(method.name, method.family)), *mine]
 
     methods = [(one, wanted(one.function)) for one in measured]
 
@@ -94,14 +94,14 @@ def assemble(
                 try:
                     if (one.name, method) in options.given_up:
                         raise NotTried(f"{over(options.limit or 0.0)} already for fewer bodies")
-                    made = within(options.limit, make)
+                    code = within(options.limit, make)
                 except (NotTried, TimeLimitError) as error:
                     one.absent.append(Absent(method, family, str(error)))
                     continue
-                yield one, method, family, partial(compiled, method, family, made, tools.first, options.limit)
+                yield one, method, family, partial(compiled, method, family, code, tools.first, options.limit)
                 for other in tools.others if method == "generated" else ():
                     name = f"{method}-{other.name}"
-                    yield one, name, family, partial(compiled, name, family, made, other, options.limit)
+                    yield one, name, family, partial(compiled, name, family, code, other, options.limit)
             for name, reason in tools.absent.items():
                 one.absent.append(Absent(f"generated-{name}", "generated", reason))
         progress(f"compiling with {tools.first.compiler.version}")
@@ -124,9 +124,9 @@ def compile_all(
     """
     with ThreadPoolExecutor(options.jobs or cpu_count() or 1) as pool:
         pending = [(one, method, family, pool.submit(make)) for one, method, family, make in jobs]
-        for one, method, family, made in pending:
+        for one, method, family, contender in pending:
             try:
-                one.contenders.append(made.result())
+                one.contenders.append(contender.result())
                 done(one)
             except TimeLimitError as error:
                 one.absent.append(
@@ -184,21 +184,21 @@ def _batched(
     Sets the sizes that do not fit, lanes and flop in `batches`.
     """
     (files, source), there = generated(model, one.function), {c.method: c for c in one.contenders}
-    declaration, own = one.function.declaration, there["generated"]
+    declaration, single_call = one.function.declaration, there["generated"]
     read, written = (8 * sum(p.size for p in ps) for ps in (declaration.required, declaration.outputs))
     moved = read + written
-    batches.lanes, batches.flops = _lanes(source), own.figures["flops"]
+    batches.lanes, batches.flops = _lanes(source), single_call.figures["flops"]
     batches.left_out = [n for n in batches.samples if n * moved > BATCH_MEMORY]
     batches.samples = [n for n in batches.samples if n not in batches.left_out]
     single = call_of(source.declaration, deepest_frame(model), index="i")
     loop = {**files, ADAPTER: entry_point([COUNT, "for (size_t i = 0; i < n; ++i) {", f"    {single}", "}"])}
     one_by_one = "the generated function for one sample, sample by sample"
-    yield _method("generated-batch", own, _how(source), moved), files
-    yield _method("generated-loop", own, one_by_one, moved), loop
+    yield _method("generated-batch", single_call, _how(source), moved), files
+    yield _method("generated-loop", single_call, one_by_one, moved), loop
     if source.one_by_one:
         files, source = generated(model, one.function, choice=FormChoice(lanes=DOUBLE.lanes))
         how = f"{_how(source)}, which planning expects to be slower than single calls"
-        yield _method("generated-lanes", own, how, moved), files
+        yield _method("generated-lanes", single_call, how, moved), files
     if SINGLE in there:
         files, source = generated(model, one.function, FLOAT)
         how = f"in single precision, {_how(source)}"
@@ -260,9 +260,9 @@ def generated(
     """
     name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={"": {name: choice}})
-    made = generate(model, ROBOT, [name], lambda _: None, options)
-    (source,) = made.sources
-    return dict(of_files(model, made.files, source, BATCH).files), source
+    package = generate(model, ROBOT, [name], lambda _: None, options)
+    (source,) = package.sources
+    return dict(of_files(model, package.files, source, BATCH).files), source
 
 
 def casadi_map(model: Problem, function: Function, method: str, sizes: Sequence[int]) -> Files:

@@ -105,8 +105,10 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
         return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
     # By the last input and q: the matrix by that input, differentiated by q.
     last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
-    made = [slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs]
-    return _whole(variables, made)
+    tensors = [
+        slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs
+    ]
+    return _whole(variables, tensors)
 
 
 def _tangents(model: Problem, q: Any) -> Any:
@@ -164,16 +166,16 @@ def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Funct
     """
     mode = modes_of(function).get(method.removesuffix("-casadi"))
     base, how = (function, "") if mode is None else (_base(model, function), f"{MODES[mode]} of ")
-    made = {
+    candidates = {
         name: traced(model, function, evaluate)
         if mode is None
         else derivatives(model, function, mode, evaluate)
         for name, evaluate in by_the_papers(model, base).items()
     }
-    counts = {name: _cost(one).operations for name, one in made.items()}
+    counts = {name: _cost(one).operations for name, one in candidates.items()}
     best, *others = sorted(counts, key=lambda name: counts[name])
     beside = f" (operations: {', '.join(f'{name} {counts[name]}' for name in (best, *others))})"
-    return made[best], f"{how}{base.name} by {best}{beside if others else ''}"
+    return candidates[best], f"{how}{base.name} by {best}{beside if others else ''}"
 
 
 def _cost(function: ca.Function) -> Cost:
@@ -225,7 +227,7 @@ def _through_ours(model: Problem, function: Function, mode: str, large: bool) ->
     )
     program = recorded(declaration.name, inputs, outputs)
     source = windows_source(ROBOT, declaration, program)
-    own = {f"{ROBOT}.h": header([declaration.prototype(ROBOT)])}
-    files = {**source.files, **own, ADAPTER: entry_point([call_of(declaration)])}
+    headers = {f"{ROBOT}.h": header([declaration.prototype(ROBOT)])}
+    files = {**source.files, **headers, ADAPTER: entry_point([call_of(declaration)])}
     algorithm = f"{MODES[mode]} of the generated {base.name}"
     return Implementation(algorithm, files, source.cost, source.statements)

@@ -76,28 +76,28 @@ def methods_of(
     `every_form` they include the straight-line code of the generated algorithm. With `large` straight-line
     code has no limit of size; the caller limits its time.
     """
-    own = partial(generated, model, function)
-    made = [Method("generated", "generated", own), Method(SINGLE, "single", partial(own, scalar=FLOAT))]
+    in_c = partial(generated, model, function)
+    methods = [Method("generated", "generated", in_c), Method(SINGLE, "single", partial(in_c, scalar=FLOAT))]
     if function.declaration.zeroed:
-        alone = partial(own, ", entries that are always zero left alone", form=INTO_ZEROED)
-        made.append(Method(ZEROED, "analytical", alone))
+        alone = partial(in_c, ", entries that are always zero left alone", form=INTO_ZEROED)
+        methods.append(Method(ZEROED, "analytical", alone))
     taking = replace(model, parameters=rows)
     inputs = functions_of(taking)[function.name].declaration.inputs
     if any(p.kind is Kind.PARAMETERS for p in inputs):
         words = f", {NUMBERS * len(rows)} inertial parameters at run time"
-        made.append(Method(BY_PARAMETERS, "analytical", partial(generated, taking, function, words)))
+        methods.append(Method(BY_PARAMETERS, "analytical", partial(generated, taking, function, words)))
     if function.policy.rolled:
-        made.append(Method("rolled", "analytical", partial(own, style="rolled")))
+        methods.append(Method("rolled", "analytical", partial(in_c, style="rolled")))
     for method, evaluate in _others(model, function, every_form=every_form).items():
         make = partial(by_method, model, function, method, evaluate, large=large)
-        made.append(Method(f"unrolled-{method}", "analytical", make))
+        methods.append(Method(f"unrolled-{method}", "analytical", make))
     for reference, text in texts_of(function).items():
         looped = partial(as_loops, model, function, reference, text)
-        made.append(Method(f"{LOOPS}-{reference}", "analytical", looped))
+        methods.append(Method(f"{LOOPS}-{reference}", "analytical", looped))
         if function.declaration.zeroed:
             alone = partial(looped, zeroed=True)
-            made.append(Method(f"{LOOPS}-{reference}-zeroed", "analytical", alone))
-    return [*made, *ad_methods(model, function, large=large), *differentiating_methods(model, function)]
+            methods.append(Method(f"{LOOPS}-{reference}-zeroed", "analytical", alone))
+    return [*methods, *ad_methods(model, function, large=large), *differentiating_methods(model, function)]
 
 
 def known_methods(model: Problem, function: Function) -> list[str]:
@@ -106,8 +106,8 @@ def known_methods(model: Problem, function: Function) -> list[str]:
     The names include all algorithms of the function, also the one that `methods_of` lists only as the
     generated method.
     """
-    made = [method.name for method in methods_of(model, function, every_form=True)]
-    return [*made, ZEROED, BY_PARAMETERS, *FAMILIES]
+    names = [method.name for method in methods_of(model, function, every_form=True)]
+    return [*names, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
 def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
@@ -128,24 +128,24 @@ def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str
 
 
 def compiled(
-    method: str, family: str, made: Implementation, tools: Toolchain, seconds: float | None = None
+    method: str, family: str, code: Implementation, tools: Toolchain, seconds: float | None = None
 ) -> Contender:
     """Return a compiled method. `seconds` limits the time for each file.
 
     Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
-    library = library_of(made.files, tools, seconds)
-    own = {name: f for name, f in library.figures.items() if name != ADAPTER}
+    library = library_of(code.files, tools, seconds)
+    units = {name: f for name, f in library.figures.items() if name != ADAPTER}
     figures = {
-        **({} if made.cost is None else {name: getattr(made.cost, name) for name in COUNTS}),
-        "statements": made.statements,
-        "text_bytes": sum(len(made.files[name]) for name in own),  # but for headers, which functions share
-        "code_bytes": sum(f.code_bytes for f in own.values()),
-        "stack_bytes": max(f.stack_bytes for f in own.values()),
-        "compile_seconds": sum(f.seconds for f in own.values()),
+        **({} if code.cost is None else {name: getattr(code.cost, name) for name in COUNTS}),
+        "statements": code.statements,
+        "text_bytes": sum(len(code.files[name]) for name in units),  # but for headers, which functions share
+        "code_bytes": sum(f.code_bytes for f in units.values()),
+        "stack_bytes": max(f.stack_bytes for f in units.values()),
+        "compile_seconds": sum(f.seconds for f in units.values()),
     }
-    dtype = made.scalar.dtype
-    return Contender(method, family, made.algorithm, library.path, ENTRY, dtype=dtype, figures=figures)
+    dtype = code.scalar.dtype
+    return Contender(method, family, code.algorithm, library.path, ENTRY, dtype=dtype, figures=figures)
 
 
 def library_of(files: Mapping[str, str], tools: Toolchain, seconds: float | None = None) -> SharedLibrary:
@@ -169,9 +169,9 @@ def generated(
     explained at `of_files`. `words` describes the method, beside its algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
-    made = generate(model, ROBOT, names, lambda _: None, options)
-    found = of_files(model, made.files, made.sources[0], form)
-    return replace(found, algorithm=found.algorithm + words)
+    package = generate(model, ROBOT, names, lambda _: None, options)
+    implementation = of_files(model, package.files, package.sources[0], form)
+    return replace(implementation, algorithm=implementation.algorithm + words)
 
 
 def by_method(
@@ -181,11 +181,11 @@ def by_method(
     if not large:
         refuse_large(model, function)
     entry = Function(function.declaration, {method: evaluate})
-    made = programs(model, entry, method)
-    operations = max(cost(program).operations for program in made)
+    traced = programs(model, entry, method)
+    operations = max(cost(program).operations for program in traced)
     if function.preset == SECOND and operations > LIMIT and not large:
         raise NotTried(f"{operations} operations; the limit is {LIMIT}")
-    return alone(model, function_source(ROBOT, entry.declaration, made, method))
+    return alone(model, function_source(ROBOT, entry.declaration, traced, method))
 
 
 def as_loops(
@@ -201,8 +201,8 @@ def as_loops(
         raise NotTried(str(error).removeprefix(f"{model.place}: ")) from None
     if zeroed:
         outputs = {p.name for p in function.declaration.outputs}
-        kept = (x for x in nest.statements if not (isinstance(x, Clear) and x.array in outputs))
-        nest = replace(nest, statements=tuple(kept))
+        statements = (x for x in nest.statements if not (isinstance(x, Clear) and x.array in outputs))
+        nest = replace(nest, statements=tuple(statements))
     return of_nest(model, declared(function, text), nest, reference)
 
 
@@ -234,15 +234,15 @@ class Toolchains(NamedTuple):
 def toolchains(options: CompareOptions) -> Toolchains:
     """Return the compilers that the options request. Raises ToolchainError if there is no compiler."""
     tools = Toolchains(toolchain(options.compiler, options.cflags), [], {})
-    own = tools.first.compiler
+    first = tools.first.compiler
     for name in options.also:
         try:
             other = toolchain(name, options.cflags)
         except ToolchainError as error:
             tools.absent[name] = str(error)
             continue
-        if Path(other.compiler.path).resolve() == Path(own.path).resolve():
-            tools.absent[name] = f"{own.version} is the compiler of every method already"
+        if Path(other.compiler.path).resolve() == Path(first.path).resolve():
+            tools.absent[name] = f"{first.version} is the compiler of every method already"
         else:
             tools.others.append(other)
     return tools

@@ -71,9 +71,9 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
     result.
     """
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
-    made = _by_placements if function.comparison.of_placements else _by_scheme
+    maker = _by_placements if function.comparison.of_placements else _by_scheme
     return [
-        Method(name, families.get(name, "numerical"), partial(made, model, function, base, name))
+        Method(name, families.get(name, "numerical"), partial(maker, model, function, base, name))
         for name, base in bases_of(function).items()
         if function.second_order is not None or len(catalogue[base].declaration.outputs) == 1
     ]
@@ -185,10 +185,10 @@ def _by_placements(model: Problem, function: Function, of: str, method: str) -> 
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, (output,) = SCHEMES[method], declaration.outputs
     scalar = scheme.scalar or DOUBLE
-    given = {p.name: symbols(p.name, p.size) for p in base.declaration.required}
+    inputs = {p.name: symbols(p.name, p.size) for p in base.declaration.required}
     steps = symbols("steps", output.shape[-1])
-    (results,) = on_model(newton_euler)(moved(model, steps), given, silent)
-    program = recorded("placed", [*given.items(), ("steps", steps)], [("y", results)])
+    (results,) = on_model(newton_euler)(moved(model, steps), inputs, silent)
+    program = recorded("placed", [*inputs.items(), ("steps", steps)], [("y", results)])
     called, placed = _kernel(program, scalar)
     prototype = declaration.prototype(ROBOT)
     text = render(
@@ -234,9 +234,9 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
 
 def _generated(model: Problem, name: str) -> Called:
     """Return a generated function and `integrate`."""
-    made = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
+    package = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
     declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
-    return c_files(made.files), [one.prototype(ROBOT) for one in declarations]
+    return c_files(package.files), [one.prototype(ROBOT) for one in declarations]
 
 
 def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) -> Called:
@@ -244,8 +244,8 @@ def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) ->
     files, prototypes = dict[str, str](), list[str]()
     rates = _rates(model, twice=SCHEMES[method].twice)
     for program, kind in ((_parts(model, base, method), scalar), (rates, DOUBLE)):
-        own, prototype = _kernel(program, kind)
-        files |= own
+        kernel_files, prototype = _kernel(program, kind)
+        files |= kernel_files
         prototypes.append(prototype)
     return files, prototypes
 
@@ -278,11 +278,11 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
         rates = tangents(x2, [*x12, *[0.0] * (2 * model.nv)])
         numbers, kinds = [*tangents(tangents(x, x1), rates, OuterTangent)], (OuterTangent, Tangent)
     parameters = zip(base.declaration.required, pairwise(ends), strict=True)
-    given = {p.name: numbers[start:end] for p, (start, end) in parameters}
-    (results,) = base.methods[chosen(model, base)[0]](model, given, silent)
+    values = {p.name: numbers[start:end] for p, (start, end) in parameters}
+    (results,) = base.methods[chosen(model, base)[0]](model, values, silent)
     for kind in kinds:
         results = [rate_of(y, kind) for y in results]
-    return recorded("parts", list((inputs if kinds else given).items()), [("y", results)])
+    return recorded("parts", list((inputs if kinds else values).items()), [("y", results)])
 
 
 def _rates(model: Problem, *, twice: bool) -> Program:

@@ -77,13 +77,13 @@ def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
     """
     if function.comparison.checks_only:
         return dict(function.methods)
-    made: dict[str, Evaluate] = {
+    texts: dict[str, Evaluate] = {
         name: on_model(each)
         for name, each in references_of(function).items()
         if model.njoints <= MOST_JOINTS.get(name, model.njoints)
     }
     through_passes = function.comparison.through_passes
-    return {**made, through_passes: joint_space(reference_of(function))} if through_passes else made
+    return {**texts, through_passes: joint_space(reference_of(function))} if through_passes else texts
 
 
 FAMILIES = {
@@ -137,8 +137,8 @@ def of_files(
     table = [f"static const {scalar.name} {PARAMETERS}[] = {{{numbers}}};"] if numbers else []
     count = [COUNT] if form in OF_MANY else []
     call = call_of(declaration, deepest_frame(model), form)
-    made = {**c_files(files), ADAPTER: entry_point([*count, *table, call], scalar)}
-    return Implementation(source.method, made, source.cost, source.statements, scalar)
+    sources = {**c_files(files), ADAPTER: entry_point([*count, *table, call], scalar)}
+    return Implementation(source.method, sources, source.cost, source.statements, scalar)
 
 
 def statements_of(text: str) -> int:
@@ -182,11 +182,11 @@ def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", in
     fixed = {p.name: "NULL" for p in declaration.inputs if p.optional}
     fixed |= {p.name: PARAMETERS for p in declaration.inputs if p.kind is Kind.PARAMETERS}
     positions = iter(range(len(declaration.inputs)))
-    given = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
-    given += [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
-    given += [place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs)]
+    arguments = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
+    arguments += [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
+    arguments += [place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs)]
     many = {BATCH: ["n"], BLOCKS: [f"n / {declaration.scalar.lanes}"]}.get(form, [])
-    return f"{ROBOT}_{declaration.name}{form}({', '.join([*many, *given])});"
+    return f"{ROBOT}_{declaration.name}{form}({', '.join([*many, *arguments])});"
 
 
 def entry_point(lines: Sequence[str], scalar: ScalarType = DOUBLE) -> str:

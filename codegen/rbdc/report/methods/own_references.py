@@ -76,10 +76,11 @@ class Loaded:
 
 def refuse_other_functions(references: Sequence[UserReference], catalogue: Mapping[str, Function]) -> None:
     """Raise OptionError for a reference of a function that the catalogue does not have."""
-    for own in references:
-        if own.function not in catalogue:
-            remedy = f"{suggestion(own.function, catalogue)}; give NAME={own.file}:{own.name}"
-            raise OptionError(f"--reference: {own.function} is no function of rbdc; {remedy}")
+    for reference in references:
+        if reference.function not in catalogue:
+            known = suggestion(reference.function, catalogue)
+            remedy = f"{known}; give NAME={reference.file}:{reference.name}"
+            raise OptionError(f"--reference: {reference.function} is no function of rbdc; {remedy}")
 
 
 def load(references: Sequence[UserReference]) -> list[Loaded]:
@@ -88,34 +89,35 @@ def load(references: Sequence[UserReference]) -> list[Loaded]:
     Raises OptionError for a missing file, for a file that does not run, and for a name that the file does not
     have.
     """
-    return [Loaded(own, _function(own)) for own in references]
+    return [Loaded(reference, _function(reference)) for reference in references]
 
 
-def _function(own: UserReference) -> Callable[..., Any]:
-    if not own.file.is_file():
-        raise OptionError(f"--reference: no file {str(own.file)!a}; give [NAME=]FILE:FUNCTION")
-    name = f"rbdc_reference_{own.file.stem}"
-    spec = importlib.util.spec_from_file_location(name, own.file)
+def _function(reference: UserReference) -> Callable[..., Any]:
+    if not reference.file.is_file():
+        raise OptionError(f"--reference: no file {str(reference.file)!a}; give [NAME=]FILE:FUNCTION")
+    name = f"rbdc_reference_{reference.file.stem}"
+    spec = importlib.util.spec_from_file_location(name, reference.file)
     if spec is None or spec.loader is None:
-        raise OptionError(f"--reference: {own.file} is no Python file; its name must end with .py")
+        raise OptionError(f"--reference: {reference.file} is no Python file; its name must end with .py")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise OptionError(_message(own.file, error)) from error
+        raise OptionError(_message(reference.file, error)) from error
     there = {key: x for key, x in vars(module).items() if callable(x) and not isinstance(x, type)}
-    if own.name not in there:
+    if reference.name not in there:
         raise OptionError(
-            f"--reference: {own.file} has no function {own.name!a}; {suggestion(own.name, there)}"
+            f"--reference: {reference.file} has no function {reference.name!a}; "
+            f"{suggestion(reference.name, there)}"
         )
-    named: Callable[..., Any] = there[own.name]
+    named: Callable[..., Any] = there[reference.name]
     return named
 
 
 def _message(file: Path, error: BaseException) -> str:
     """Return the place in a file that an error comes from, and the error."""
-    own = {str(file), str(file.resolve())}
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
+    paths = {str(file), str(file.resolve())}
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in paths]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
     where = f"{file}:{line}" if line else str(file)
     kind = "" if isinstance(error, RbdcError) else f"{type(error).__name__}: "
@@ -131,32 +133,32 @@ def user_methods(
     Raises OptionError for a name that another method has, and for arguments that fit neither a text nor a
     plain function.
     """
-    made: list[Method] = []
-    for own in loaded:
-        if own.of.function != function.name:
+    methods: list[Method] = []
+    for reference in loaded:
+        if reference.of.function != function.name:
             continue
-        if _is_text(own, function.declaration):
-            text = _text(own, function)
+        if _is_text(reference, function.declaration):
+            text = _text(reference, function)
             makers = {LOOPS: partial(_as_loops, text=text), "unrolled": partial(_unrolled, text=text)}
         else:
             makers = {"unrolled": partial(_unrolled, text=None)}
         for prefix, make in makers.items():
-            name = f"{prefix}-{own.of.name}"
-            if name in (*known, *(method.name for method in made)):
+            name = f"{prefix}-{reference.of.name}"
+            if name in (*known, *(method.name for method in methods)):
                 raise OptionError(
-                    f"--reference: there is a method {name} of {function.name}; rename {own.words}"
+                    f"--reference: there is a method {name} of {function.name}; rename {reference.words}"
                 )
-            made.append(Method(name, FAMILY, partial(make, model, function, own)))
-    return made
+            methods.append(Method(name, FAMILY, partial(make, model, function, reference)))
+    return methods
 
 
-def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
+def _is_text(reference: Loaded, declaration: FunctionDeclaration) -> bool:
     """Return whether a function is a text over a machine; its number of arguments decides."""
     kinds = (Argument.POSITIONAL_ONLY, Argument.POSITIONAL_OR_KEYWORD)
     try:
-        every = signature(own.call).parameters.values()
+        every = signature(reference.call).parameters.values()
     except (TypeError, ValueError) as error:
-        raise OptionError(_message(own.of.file, error)) from error
+        raise OptionError(_message(reference.of.file, error)) from error
     least = sum(p.kind in kinds and p.default is Argument.empty for p in every)
     any_number = any(p.kind is Argument.VAR_POSITIONAL for p in every)
     most = inf if any_number else sum(p.kind in kinds for p in every)
@@ -168,36 +170,38 @@ def _is_text(own: Loaded, declaration: FunctionDeclaration) -> bool:
         return True
     either = f"a text over a machine ({', '.join(text)}) or " if has_texts(declaration) else ""
     needed = f"{declaration.name} needs {either}a plain function ({', '.join(plain)})"
-    raise OptionError(f"--reference: {own.words} takes ({', '.join(p.name for p in every)}); {needed}")
+    raise OptionError(f"--reference: {reference.words} takes ({', '.join(p.name for p in every)}); {needed}")
 
 
-def _text(own: Loaded, function: Function) -> Text:
+def _text(reference: Loaded, function: Function) -> Text:
     """Return the user's text with the contribution of motors and damping that texts of the same function
     have.
     """
     known = [*texts_of(function).values()]
-    like = max(known, key=lambda text: text.loaded, default=Text(own.call))
+    like = max(known, key=lambda text: text.loaded, default=Text(reference.call))
 
-    def run(m: Machine, *given: Any) -> Any:
-        with own.running():
-            found = own.call(Renamed(m), *given)
-            results = found if isinstance(found, tuple) else (found,)
-            _check_results(own, m, function.declaration.outputs, results)
+    def run(m: Machine, *arguments: Any) -> Any:
+        with reference.running():
+            returned = reference.call(Renamed(m), *arguments)
+            results = returned if isinstance(returned, tuple) else (returned,)
+            _check_results(reference, m, function.declaration.outputs, results)
             return results
 
     return like._replace(text=run, following=bool(known) and all(text.following for text in known))
 
 
-def _check_results(own: Loaded, m: Machine, outputs: Sequence[Parameter], results: Sequence[Any]) -> None:
+def _check_results(
+    reference: Loaded, m: Machine, outputs: Sequence[Parameter], results: Sequence[Any]
+) -> None:
     """Raise TypeError unless the results are those of a machine, one for each output and of its size."""
-    kind, apart = LoopResult if isinstance(m, Loops) else Array, len({id(x) for x in results})
-    if not (len(results) == apart == len(outputs) and all(isinstance(x, kind) for x in results)):
-        given = "results of m.vector, m.matrix or m.tensor"
-        raise TypeError(f"{own.of.name} must return {given}, for {_shapes(outputs)}")
+    kind, distinct = LoopResult if isinstance(m, Loops) else Array, len({id(x) for x in results})
+    if not (len(results) == distinct == len(outputs) and all(isinstance(x, kind) for x in results)):
+        wanted = "results of m.vector, m.matrix or m.tensor"
+        raise TypeError(f"{reference.of.name} must return {wanted}, for {_shapes(outputs)}")
     if isinstance(m, Loops):
         sizes = [m.sizes[x.name] for x in results]
         if sizes != [p.size for p in outputs]:
-            raise TypeError(f"{own.of.name} returns arrays of {sizes} entries, for {_shapes(outputs)}")
+            raise TypeError(f"{reference.of.name} returns arrays of {sizes} entries, for {_shapes(outputs)}")
 
 
 def _shapes(outputs: Sequence[Parameter]) -> str:
@@ -208,8 +212,8 @@ def _refused(model: Problem, function: Function, text: Text) -> None:
     """Raise NotTried for a model that texts do not support, and if no text defines the terms of motors and
     damping.
     """
-    if own := unknown(model, function, text):
-        raise NotTried(f"texts have no {own}")
+    if unsupported := unknown(model, function, text):
+        raise NotTried(f"texts have no {unsupported}")
     if _driven(model) and not texts_of(function):
         raise NotTried("no text of this function has motors or damping; leave out armature and damping")
 
@@ -218,28 +222,28 @@ def _driven(model: Problem) -> bool:
     return any(model.armature) or any(model.damping)
 
 
-def _as_loops(model: Problem, function: Function, own: Loaded, text: Text) -> Implementation:
+def _as_loops(model: Problem, function: Function, reference: Loaded, text: Text) -> Implementation:
     """Return the text as loops, in one frame or in the frames of the bodies, whichever takes fewer
     operations.
     """
     _refused(model, function, text)
-    made, reasons = list[tuple[int, bool, Implementation]](), list[UnsupportedError]()
+    candidates, reasons = list[tuple[int, bool, Implementation]](), list[UnsupportedError]()
     for one_frame in (False, True):
         try:
-            nest = loops_of(model, function, own.of.name, text._replace(one_frame=one_frame))
+            nest = loops_of(model, function, reference.of.name, text._replace(one_frame=one_frame))
         except UnsupportedError as error:
             reasons.append(error)
             continue
-        found = of_nest(model, declared(function, text), nest, own.of.name)
-        made.append((nest.cost().operations, one_frame, found))
-    if not made:
-        raise OptionError(_message(own.of.file, reasons[-1]))
-    _, one_frame, best = min(made, key=lambda entry: entry[0])
+        implementation = of_nest(model, declared(function, text), nest, reference.of.name)
+        candidates.append((nest.cost().operations, one_frame, implementation))
+    if not candidates:
+        raise OptionError(_message(reference.of.file, reasons[-1]))
+    _, one_frame, best = min(candidates, key=lambda entry: entry[0])
     frames = "in one frame" if one_frame else "in the frames of the bodies"
-    return replace(best, algorithm=f"{own.words}, as loops {frames}")
+    return replace(best, algorithm=f"{reference.words}, as loops {frames}")
 
 
-def _unrolled(model: Problem, function: Function, own: Loaded, text: Text | None) -> Implementation:
+def _unrolled(model: Problem, function: Function, reference: Loaded, text: Text | None) -> Implementation:
     """Return straight-line code of a text or of a plain function."""
     if text is not None:
         _refused(model, function, text)
@@ -251,15 +255,17 @@ def _unrolled(model: Problem, function: Function, own: Loaded, text: Text | None
 
     def evaluate(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace
-        with own.running():
+        with reference.running():
             if text is not None:
-                found = _over_numbers(model, declaration, text, inputs)
+                returned = _over_numbers(model, declaration, text, inputs)
             else:
-                found = bound(own.call)(model, *(_argument(p, inputs) for p in declaration.inputs), *place)
-            return _checked(own, declaration, found)
+                returned = bound(reference.call)(
+                    model, *(_argument(p, inputs) for p in declaration.inputs), *place
+                )
+            return _checked(reference, declaration, returned)
 
-    made = by_method(model, replace(function, declaration=declaration), own.of.name, evaluate)
-    return replace(made, algorithm=own.words)
+    implementation = by_method(model, replace(function, declaration=declaration), reference.of.name, evaluate)
+    return replace(implementation, algorithm=reference.words)
 
 
 def _argument(p: Parameter, inputs: Inputs) -> list[Any]:
@@ -276,17 +282,17 @@ def _over_numbers(model: Problem, declaration: FunctionDeclaration, text: Text, 
     loads = [force for p in declaration.inputs if p.kind is Kind.WRENCHES for force in _argument(p, inputs)]
     m = Numbers(model, q, v, a, following(model, q or [], loads or None))
     try:
-        found: Any = text.text(m, *(m.given(inputs[p.name]) for p in by_columns(declaration)))
+        returned: Any = text.text(m, *(m.given(inputs[p.name]) for p in by_columns(declaration)))
     except UnsupportedError as error:
         raise NotTried(str(error)) from None
-    return tuple(m.reduced(x) if isinstance(x, Rows) else m.reduced_vector(x) for x in found)
+    return tuple(m.reduced(x) if isinstance(x, Rows) else m.reduced_vector(x) for x in returned)
 
 
-def _checked(own: Loaded, declaration: FunctionDeclaration, found: Any) -> list[list[Scalar]]:
+def _checked(reference: Loaded, declaration: FunctionDeclaration, returned: Any) -> list[list[Scalar]]:
     """Return the entries of results. Raises TypeError if they do not fit the outputs."""
-    results = found if isinstance(found, tuple) else (found,)
+    results = returned if isinstance(returned, tuple) else (returned,)
     rows = arrays(tuple(x.tolist() if hasattr(x, "tolist") else x for x in results))
     sizes, wanted = [len(row) for row in rows], [p.size for p in declaration.outputs]
     if sizes != wanted:
-        raise TypeError(f"{own.of.name} returns {sizes} entries, for {_shapes(declaration.outputs)}")
+        raise TypeError(f"{reference.of.name} returns {sizes} entries, for {_shapes(declaration.outputs)}")
     return rows

@@ -91,8 +91,8 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
 
     Raises UnsupportedError for a model that its loops do not support.
     """
-    if own := unknown(problem, function, text):
-        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {own}")
+    if unsupported := unknown(problem, function, text):
+        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {unsupported}")
     names, declaration = dict[str, str](), declared(function, text)
     return nest(TreeTables(problem), partial(_run, text, declaration, names), declaration)
 
@@ -125,11 +125,11 @@ def _run(
     m.v, m.a = kinds.get(Kind.VELOCITY, ""), kinds.get(Kind.ACCELERATION, "")
     m.external, m.one_frame = EXTERNAL_FORCES in kinds.values(), text.one_frame
     m.names |= names
-    found = text.text(m, *text.before(m, *(m.result(p.name) for p in by_columns(declaration))))
-    results = found if isinstance(found, tuple) else (found,)
+    returned = text.text(m, *text.before(m, *(m.result(p.name) for p in by_columns(declaration))))
+    results = returned if isinstance(returned, tuple) else (returned,)
     if not names:
-        own = [x.name if isinstance(x, LoopResult) else "" for x in results]
-        names |= dict(zip(own, outputs, strict=True))
+        names_in_text = [x.name if isinstance(x, LoopResult) else "" for x in results]
+        names |= dict(zip(names_in_text, outputs, strict=True))
     text.after(m, *outputs)
 
 

@@ -61,14 +61,14 @@ class Verdict:
 
     def lines(self) -> list[str | Table]:
         """Return the verdict for the terminal, worst last, so that it stays on the screen."""
-        own = [(r, c) for r, changes in self.times.items() for c in changes if c.family == "generated"]
+        generated = [(r, c) for r, changes in self.times.items() for c in changes if c.family == "generated"]
         rows = [
             [
                 f"{robot}, {change.function}, {change.method}",
                 *map(nanoseconds, (change.then, change.now)),
                 *(figure(x, ".3g") for x in (change.yardstick, change.factor)),
             ]
-            for robot, change in own
+            for robot, change in generated
         ]
         head = ("robot, function, method", "then", "now", "yardstick", "factor")
         note = "factor: of the times, over that of the yardstick, which no change of rbdc moves"
@@ -85,7 +85,7 @@ def judge_benchmark(report: Report, baseline: Report | None, gate_time: float | 
             verdict.notes.append(f"{label} was not measured this time")
             continue
         one = judge(report["robots"][label], old, gate_time)
-        verdict.times[label] = [change for found in one.times.values() for change in found]
+        verdict.times[label] = [change for of_function in one.times.values() for change in of_function]
         for name in ("worse", "better", "slower", "notes"):
             getattr(verdict, name).extend(f"{label}: {line}" for line in getattr(one, name))
     return verdict
@@ -113,14 +113,14 @@ def judge(report: Report, baseline: Report | None, gate_time: float | None = Non
     limits = {**GATED, **(COMPILED if same_compiler else {}), **(ERRORS if same_inputs else {})}
     now, then = _methods(report), _methods(baseline)
     functions = {function for function, _ in now}
-    own = [place for place, m in then.items() if m["family"] in OWN and place[0] in functions]
+    ours = [place for place, m in then.items() if m["family"] in OWN and place[0] in functions]
     gone = [f["name"] for f in baseline["functions"] if f["name"] not in functions]
-    gone += [", ".join(place) for place in own if place not in now]
+    gone += [", ".join(place) for place in ours if place not in now]
     verdict.notes += [f"{one} was not measured this time" for one in gone]
-    for place in (place for place in own if place in now):
+    for place in (place for place in ours if place in now):
         _judge_figures(", ".join(place), now[place], then[place], limits, verdict)
-    verdict.times[report["robot"]["name"]] = found = [*changes(report, baseline)]
-    for change in found:
+    verdict.times[report["robot"]["name"]] = time_changes = [*changes(report, baseline)]
+    for change in time_changes:
         factor = change.factor or 0.0  # without a yardstick nothing is judged
         if gate_time is not None and factor > gate_time:
             verdict.worse.append(f"{change.words()}; --gate-time {gate_time:g}")
@@ -153,8 +153,8 @@ def _judge_figures(
 def _figures(method: Report) -> dict[str, float | None]:
     """Return the figures of a method for comparison; an error of None is infinite."""
     errors = (method["errors"] or {}).items()
-    found = {f"error {metric}": inf if x is None else max(x, ERROR_FLOOR) for metric, x in errors}
-    return {**found, **{words: method[words.replace(" ", "_")] for words in (*GATED, *COMPILED)}}
+    errors_by_metric = {f"error {metric}": inf if x is None else max(x, ERROR_FLOOR) for metric, x in errors}
+    return {**errors_by_metric, **{words: method[words.replace(" ", "_")] for words in (*GATED, *COMPILED)}}
 
 
 def _show(x: float) -> str:
@@ -206,7 +206,7 @@ def changes(report: Report, baseline: Report) -> Iterator[TimeChange]:
         unchanged = _identity(now[function, name], report) == _identity(then[function, name], baseline)
         if peer_of(name) is not None and unchanged:
             peers[function][name] = after / before
-    everywhere = [factor for found in peers.values() for factor in found.values()]
+    everywhere = [factor for of_peer in peers.values() for factor in of_peer.values()]
     for (function, name), times in both.items():
         family = now[function, name]["family"]
         if family in TIMED:
@@ -224,12 +224,12 @@ def _identity(method: Report, report: Report) -> tuple[Any, ...]:
 
 
 def _yardstick(
-    own: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
+    unchanged: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
 ) -> tuple[float | None, str]:
     """Return the yardstick and its name; see `TimeChange`."""
     peaks = [one["peak"]["scalar_flops_per_second"] for one in (baseline, report) if "peak" in one]
     candidates = (
-        ([*own.values()], f"{', '.join(own)}:"),
+        ([*unchanged.values()], f"{', '.join(unchanged)}:"),
         (everywhere, "the peers of other functions:"),
         ([peaks[0] / peaks[1]] if len(peaks) == 2 else [], "an addition and multiplication:"),
     )

@@ -84,9 +84,9 @@ def line_colours(names: Iterable[str]) -> dict[str, str]:
     """Return colours of curves by their names: methods have their own colours, others are coloured in their
     order.
     """
-    found = {name: colour_of(name) for name in names}
-    others = [name for name, colour in found.items() if colour is None]
-    return {name: colour or _shade(25.0 + GOLDEN * others.index(name)) for name, colour in found.items()}
+    of_methods = {name: colour_of(name) for name in names}
+    others = [name for name, colour in of_methods.items() if colour is None]
+    return {name: colour or _shade(25.0 + GOLDEN * others.index(name)) for name, colour in of_methods.items()}
 
 
 def _methods(function: Function) -> dict[str, list[str]]:
@@ -118,6 +118,6 @@ def _colours() -> dict[str, str]:
                 beside.setdefault((family, name), {}).update(dict.fromkeys(names))
     shades: dict[str, int] = {}
     for (_, name), others in beside.items():
-        taken = {shades.get(other) for other in others}
-        shades[name] = next(k for k in range(len(taken) + 1) if k not in taken)
+        in_use = {shades.get(other) for other in others}
+        shades[name] = next(k for k in range(len(in_use) + 1) if k not in in_use)
     return {name: _shade(_HUES[family], shades[name], _CHROMA.get(family, 0.12)) for family, name in beside}

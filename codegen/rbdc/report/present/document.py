@@ -120,8 +120,8 @@ def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
     same run.
     """
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
-    own = times["generated"]
-    return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
+    generated = times["generated"]
+    return {method: round(ns / generated, 4) for method, ns in times.items() if method != "generated"}
 
 
 def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str, Any] | None:
@@ -131,8 +131,8 @@ def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str
     base = next((other for other in functions if other.name == one.function.comparison.beside), None)
     if base is None:
         return None
-    own, least = (float(x.times["generated"]["minimum"]) for x in (one, base))
-    return {"function": base.name, "ratio": round(own / least, 4), "nanoseconds": round(own - least, 3)}
+    time, least = (float(x.times["generated"]["minimum"]) for x in (one, base))
+    return {"function": base.name, "ratio": round(time / least, 4), "nanoseconds": round(time - least, 3)}
 
 
 def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -151,9 +151,12 @@ def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
     """Return the derivative matrices of the first sample by each of `PATTERNS`, output by output."""
-    kept = [method for method in PATTERNS if method in one.outputs]
+    drawn = [method for method in PATTERNS if method in one.outputs]
     return [
-        {"output": p.name, **{method: one.outputs[method][k][0].reshape(p.shape).tolist() for method in kept}}
+        {
+            "output": p.name,
+            **{method: one.outputs[method][k][0].reshape(p.shape).tolist() for method in drawn},
+        }
         for k, p in enumerate(one.function.declaration.outputs)
     ]
 

@@ -109,13 +109,13 @@ def _setting(report: Mapping[str, Any]) -> list[str]:
     pinned = "" if machine["pinned_to"] is None else f", pinned to number {machine['pinned_to']}"
     words = f"{machine['processor']}, {instructions}; {machine['system']}; {machine['processors']} processors"
     tools += [(f"generated-{other['name']}", other) for other in report["other_compilers"]]
-    found = [f"{words}{pinned}."]
-    found += [f"{name}: {tool['version']}: {' '.join(tool['flags'])}" for name, tool in tools]
+    lines = [f"{words}{pinned}."]
+    lines += [f"{name}: {tool['version']}: {' '.join(tool['flags'])}" for name, tool in tools]
     for one in report["peers"]["builds"]:
         seconds = f"compiled in {one['compile_seconds']:.0f} s"
         how = f"{one['compiler']}: {' '.join(one['flags'])}"
-        found.append(f"{one['name']}, {one['what']}, {seconds}: {how}")
-    return [*found, *(f"{name} is absent: {reason}" for name, reason in report["peers"]["absent"].items())]
+        lines.append(f"{one['name']}, {one['what']}, {seconds}: {how}")
+    return [*lines, *(f"{name} is absent: {reason}" for name, reason in report["peers"]["absent"].items())]
 
 
 def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
@@ -217,8 +217,8 @@ def of_benchmark(report: Mapping[str, Any]) -> str:
 
 def _peers(rows: Sequence[Mapping[str, float]]) -> str:
     """Return the range of the ratio of each peer."""
-    found = {peer: [row[peer] for row in rows if peer in row] for peer in PEERS}
-    said = [f" {entry_heading(peer)} takes {_range(of)} times as long." for peer, of in found.items() if of]
+    ratios = {peer: [row[peer] for row in rows if peer in row] for peer in PEERS}
+    said = [f" {entry_heading(peer)} takes {_range(of)} times as long." for peer, of in ratios.items() if of]
     return "".join(said)
 
 
@@ -254,8 +254,8 @@ def comparison_lines(report: dict[str, Any]) -> Lines:
     robot = report["robot"]
     lines: Lines = [f"{robot['name']}, {robot['root_joint']} base, nv = {robot['nv']}"]
     for function in report["functions"]:
-        kept = ("method", "times generated", "min ns", "median ns", "cold median ns", "operations")
-        lines.append(methods_table(function).only(*kept, "code, bytes", "compile s", "rms rel (43)"))
+        columns = ("method", "times generated", "min ns", "median ns", "cold median ns", "operations")
+        lines.append(methods_table(function).only(*columns, "code, bytes", "compile s", "rms rel (43)"))
         if function["absent"]:
             lines.append(f"absent: {', '.join(one['method'] for one in function['absent'])}")
         lines += beside_words(function)
@@ -284,9 +284,9 @@ def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]
     """Return generated code and its peers with their ratios: one row for each function of a robot."""
     labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
     table = times_table(title, "function", rows, labels)
-    kept = (name for name in table.head if name not in ("operations", "code, bytes"))
+    columns = (name for name in table.head if name not in ("operations", "code, bytes"))
     note = f"{' and '.join(PEAKS)}: shares of the peaks; {peak_words(peak)}. {DASH}: absent."
-    return replace(table.only(*kept), note=note)
+    return replace(table.only(*columns), note=note)
 
 
 def _of_peers(report: Mapping[str, Any], before: str = "") -> list[str]:

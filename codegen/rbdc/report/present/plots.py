@@ -64,8 +64,8 @@ def as_files(folder: Path, name: str) -> Iterator[None]:
 
 def logarithmic(values: Iterable[float]) -> bool:
     """Return whether these values need a logarithmic axis so that the small ones can be told apart."""
-    found = [value for value in values if value > 0.0]
-    return bool(found) and max(found) > WIDE * min(found)
+    positive = [value for value in values if value > 0.0]
+    return bool(positive) and max(positive) > WIDE * min(positive)
 
 
 def time_bars(function: Mapping[str, Any]) -> str:
@@ -103,8 +103,8 @@ def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> s
     colours, words = line_colours(labels), "minimum, on a logarithmic axis"
     with _panel(_height(len(rows) + 3), "time of a call", words) as (figure, axes):
         for label in labels:
-            found = {k: row["entries"].get(label) for k, row in enumerate(rows.values())}
-            times = {k: entry["minimum_nanoseconds"] for k, entry in found.items() if entry}
+            entries = {k: row["entries"].get(label) for k, row in enumerate(rows.values())}
+            times = {k: entry["minimum_nanoseconds"] for k, entry in entries.items() if entry}
             name = entry_heading(label)
             axes.plot([*times.values()], [*times], "o", color=colours[label], markersize=7, label=name)
         axes.set_xscale("log")

@@ -87,9 +87,9 @@ def times_over_sizes(report: Mapping[str, Any]) -> Table:
     rows = []
     for function in report["functions"]:
         name = function["name"]
-        for family, found in function["families"].items():
+        for family, growths in function["families"].items():
             by_method = curves(report["entries"], name, family, TIME)
-            for method, fit in found["time"].items():
+            for method, fit in growths["time"].items():
                 points = by_method[method]
                 times = [nanoseconds(1e3 * points[n]) if n in points else DASH for n in sizes]
                 rows.append([f"{name}, {method}, {family}", *times, figure(fit and fit["exponent"], ".2f")])
@@ -113,9 +113,9 @@ def family_figure(report: Mapping[str, Any], function: str, title: str = "", ove
         shown.insert(1, (f"times over those of {over} code", "ratio", beside))
     plots = []
     for what, y, by_family in shown:
-        found = {f"{m}, {family}": points for family, of in by_family.items() for m, points in of.items()}
-        dashed = [label for label in found if not label.endswith(f", {names[0]}")]
-        plots.append(grown(found, f"{function}: {what}", BODIES, y, dashed=dashed))
+        lines = {f"{m}, {family}": points for family, of in by_family.items() for m, points in of.items()}
+        dashed = [label for label in lines if not label.endswith(f", {names[0]}")]
+        plots.append(grown(lines, f"{function}: {what}", BODIES, y, dashed=dashed))
     words = "Full lines are trees of the first branching factor; dashed lines are the other trees."
     return Part(title or function, [words], plots)
 
@@ -151,8 +151,8 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
     """Return the sizes from which a method takes less time than another that was faster below."""
     rows = [
         [family, f"{crossing['size']:.0f}", crossing["faster"], crossing["slower"]]
-        for family, found in function["families"].items()
-        for crossing in found["crossings"]
+        for family, growths in function["families"].items()
+        for crossing in growths["crossings"]
     ]
     note = "Between the sizes that were measured, by straight lines of logarithms." if rows else "None."
     return Table(

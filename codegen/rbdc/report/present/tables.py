@@ -85,11 +85,12 @@ def beside_words(function: Mapping[str, Any]) -> list[str]:
     """Return a sentence about the time of a function beside the one that it extends, if both were measured;
     older reports do not have it.
     """
-    found = function.get("beside")
-    if found is None:
+    comparison = function.get("beside")
+    if comparison is None:
         return []
-    more = f"{found['ratio']:.3g} times as long as {found['function']} ({found['nanoseconds']:+.1f} ns)"
-    return [f"generated: {function['name']} takes {more}"]
+    ratio, more = comparison["ratio"], comparison["nanoseconds"]
+    words = f"{ratio:.3g} times as long as {comparison['function']} ({more:+.1f} ns)"
+    return [f"generated: {function['name']} takes {words}"]
 
 
 def batch_notes(batch: Mapping[str, Any]) -> list[str]:
@@ -192,19 +193,19 @@ def headline_table(functions: Sequence[Mapping[str, Any]]) -> Table:
     families = ("peer", "analytical", "ad", "numerical", "single")
     rows = []
     for function in functions:
-        own = next(m for m in function["methods"] if m["method"] == "generated")
-        others = [_fastest(function, family, least_time(own)) for family in families]
-        rows.append([function["name"], nanoseconds(least_time(own)), *peak_shares(own), *others])
+        generated = next(m for m in function["methods"] if m["method"] == "generated")
+        others = [_fastest(function, family, least_time(generated)) for family in families]
+        rows.append([function["name"], nanoseconds(least_time(generated)), *peak_shares(generated), *others])
     return Table("", ["function", "generated", *PEAKS, *families], rows)
 
 
-def _fastest(function: Mapping[str, Any], family: str, own: float) -> Cell:
+def _fastest(function: Mapping[str, Any], family: str, generated: float) -> Cell:
     """Return the ratio of the fastest method of a family, and its name."""
     methods = [m for m in function["methods"] if m["family"] == family]
     best = min(methods, key=least_time, default=None)
     if best is None:
         return Cell(DASH)
-    return Cell(ratio_words(least_time(best) / own), best["method"], of_method(best))
+    return Cell(ratio_words(least_time(best) / generated), best["method"], of_method(best))
 
 
 def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
@@ -215,14 +216,14 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
     """
     lines = []
     for row in rows:
-        own, theirs = row["entries"]["generated"], best_pinocchio(row["entries"])
+        generated, theirs = row["entries"]["generated"], best_pinocchio(row["entries"])
         lines.append(
             [
                 row[by],
                 *(_time(row["entries"].get(label)) for label in labels),
-                *(count(own[name]) for name in ("operations", "flops", "code_bytes")),
-                *peak_shares(own),
-                *(error_words(entry, "rms_rel") for entry in (own, theirs)),
+                *(count(generated[name]) for name in ("operations", "flops", "code_bytes")),
+                *peak_shares(generated),
+                *(error_words(entry, "rms_rel") for entry in (generated, theirs)),
             ]
         )
     head = [by, *map(entry_heading, labels), "operations", "flop", "code, bytes", *PEAKS]
@@ -261,8 +262,8 @@ def glance_table(report: Mapping[str, Any], names: Sequence[str]) -> Table:
     """Return a table with the ratios of Pinocchio and CasADi for every robot, function by function."""
     lines: list[list[str | Cell]] = []
     for label, one in report["robots"].items():
-        own = {row["function"]: row["entries"] for row in report["rows"] if row["robot"] == label}
-        entries = [own.get(name, {}) for name in names]
+        by_name = {row["function"]: row["entries"] for row in report["rows"] if row["robot"] == label}
+        entries = [by_name.get(name, {}) for name in names]
         ratios = [Cell(_ratio(best_pinocchio(e)), _ratio(e.get("casadi"))) for e in entries]
         lines.append([Cell(label, one["robot"]["root_joint"]), str(one["robot"]["nv"]), *ratios])
     return Table("", ["robot", "nv", *names], lines)
@@ -295,14 +296,14 @@ def curves(
     entries: Sequence[Mapping[str, Any]], function: str, family: str, measure: Measure
 ) -> dict[str, dict[int, float]]:
     """Return the values over the sizes of a family, by method."""
-    found: dict[str, dict[int, float]] = {}
+    by_method: dict[str, dict[int, float]] = {}
     for entry in entries:
         if entry["family"] == family and function in entry["functions"]:
             for method, figures in entry["functions"][function]["methods"].items():
                 y = measure.of(figures)
                 if y is not None:
-                    found.setdefault(method, {})[entry["size"]] = y
-    return found
+                    by_method.setdefault(method, {})[entry["size"]] = y
+    return by_method
 
 
 def ratios(
@@ -312,5 +313,5 @@ def ratios(
     both have.
     """
     times = curves(entries, function, family, TIME)
-    own = times.pop(over, {})
-    return {method: {n: t / own[n] for n, t in of.items() if n in own} for method, of in times.items()}
+    base = times.pop(over, {})
+    return {method: {n: t / base[n] for n, t in of.items() if n in base} for method, of in times.items()}

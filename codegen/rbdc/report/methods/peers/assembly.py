@@ -158,24 +158,24 @@ def save_model(model: Problem, path: Path) -> str | None:
         return "coupled mimic joints: Pinocchio's own are not used here"
     if any(model.damping) or not model.only_damped:
         return "damping, springs or dry friction: Pinocchio's functions do not have them"
-    made = pin.Model()
-    made.name = "robot"
-    made.gravity = pin.Motion(np.array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
+    archived = pin.Model()
+    archived.name = "robot"
+    archived.gravity = pin.Motion(np.array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
     for index, body in enumerate(model.bodies):
         joint = _joint(pin, body.joint)
         if joint is None:
             return f"a {body.joint.kind} joint that Pinocchio does not have this way"
         # joint 0 is the world
-        added = made.addJoint(body.parent + 1, joint, _se3(pin, body.placement), f"joint{index}")
-        made.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())
-    made.armature = np.array(model.armature)
-    made.inertias[0] = _inertia(pin, model.base_inertia)
+        added = archived.addJoint(body.parent + 1, joint, _se3(pin, body.placement), f"joint{index}")
+        archived.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())
+    archived.armature = np.array(model.armature)
+    archived.inertias[0] = _inertia(pin, model.base_inertia)
     for index, frame in enumerate(model.frames):
         placement = _se3(pin, frame.placement)
-        made.addFrame(
+        archived.addFrame(
             pin.Frame(f"frame{index}", frame.body + 1, 0, placement, pin.FrameType.BODY, pin.Inertia.Zero())
         )
-    made.saveToText(str(path))
+    archived.saveToText(str(path))
     Path(f"{path}.contacts").write_text(_contacts(model), encoding="utf-8")
     return None
 
@@ -199,11 +199,11 @@ def _contacts(model: Problem) -> str:
 
 def _joint(pin: Any, joint: JointType) -> Any:
     """Return Pinocchio's joint, its fast type for a coordinate axis; None if Pinocchio has no such type."""
-    own = joint.pinocchio()
-    if own is None:
+    peer_joint = joint.pinocchio()
+    if peer_joint is None:
         return None
-    name, given = own
-    return getattr(pin, name)(*(np.array(x) if isinstance(x, list) else x for x in given))
+    name, arguments = peer_joint
+    return getattr(pin, name)(*(np.array(x) if isinstance(x, list) else x for x in arguments))
 
 
 def _inertia(pin: Any, inertia: RigidInertia) -> Any:

@@ -64,15 +64,15 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     def program(key: str) -> Path:
         def make(folder: Path) -> None:
             (folder / "program.cpp").write_text(texts[names[key]], encoding="utf-8")
-            includes = [flag for found in folders.values() for flag in ("-isystem", str(found))]
+            includes = [flag for include in folders.values() for flag in ("-isystem", str(include))]
             words = [*flags, *there.include_flags, *includes, "program.cpp", "-o", "program"]
             run([*compiler.command, *words, *there.link_flags, "-ldl"], folder)
 
         return cache.obtain(key, make) / "program"
 
     jobs = {key: (f"{name} of Pinocchio and CppADCodeGen", _ESTIMATE) for key, name in names.items()}
-    made = side_by_side(jobs, program, progress)
-    return {name: made[key] for key, name in names.items()}
+    paths = side_by_side(jobs, program, progress)
+    return {name: paths[key] for key, name in names.items()}
 
 
 def contender(
@@ -85,13 +85,13 @@ def contender(
     """
     files, bare = _generated(program.result(), archive), without_optional(function.declaration)
     prototypes = [f"void {_ENTRY}(double const *const *in, double *const *out, struct LangCAtomicFun called)"]
-    own = {
+    adapters = {
         f"{ROBOT}.h": header([_CALLED, *prototypes]),
         ADAPTER: entry_point(_call(bare.inputs, bare.outputs)),
     }
     words, statements = f"CppADCodeGen's C of Pinocchio's {algorithm}", statements_of("".join(files.values()))
-    made = Implementation(words, {**files, **own}, statements=statements)
-    return compiled(CPPADCODEGEN, "ad", made, tools, SECONDS)
+    implementation = Implementation(words, {**files, **adapters}, statements=statements)
+    return compiled(CPPADCODEGEN, "ad", implementation, tools, SECONDS)
 
 
 def _generated(program: Path, archive: Path) -> dict[str, str]:

@@ -75,47 +75,47 @@ def headers() -> Headers:
 
     Raises ToolchainError with the missing prerequisite and how to install it.
     """
-    found, folder = prefix(), eigen()
-    if found is None:
+    installed, folder = prefix(), eigen()
+    if installed is None:
         raise ToolchainError("the headers of Pinocchio 4 are not installed: pip install 'pin>=4'")
     if library("boost_serialization", "a") is None:
-        problem = f"boost_serialization is not in {found / 'lib'}, beside Pinocchio's headers"
+        problem = f"boost_serialization is not in {installed / 'lib'}, beside Pinocchio's headers"
         raise ToolchainError(f"{problem}: pip install --force-reinstall 'pin>=4'")
     if folder is None:
         where = "or apt install libeigen3-dev, or name their folder in CPATH"
         raise ToolchainError(f"the headers of Eigen are not installed: pip install cmeel-eigen, {where}")
     if not compilers():
         raise ToolchainError("no C++ compiler: install g++ or clang++")
-    return Headers(found, folder)
+    return Headers(installed, folder)
 
 
 def library(name: str, *endings: str) -> Path | None:
     """Return a library beside Pinocchio's headers, shared or with one of these endings; None if it does not
     exist.
     """
-    found = prefix()
-    paths = [found / "lib" / f"lib{name}.{x}" for x in ("so", "dylib", *endings)] if found is not None else []
+    root = prefix()
+    paths = [root / "lib" / f"lib{name}.{x}" for x in ("so", "dylib", *endings)] if root is not None else []
     return next((path for path in paths if path.is_file()), None)
 
 
 def compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
     """Return name, compiler and additional flags of every build: gcc, clang, clang without AVX-512."""
-    found: list[tuple[str, Compiler, tuple[str, ...]]] = []
+    builds: list[tuple[str, Compiler, tuple[str, ...]]] = []
     if shutil.which("g++"):
-        found.append(("gcc", find_compiler("g++"), GCC))
+        builds.append(("gcc", find_compiler("g++"), GCC))
     clang = next((name for name in _CLANGS if shutil.which(name)), None)
     if clang is not None:
         compiler = find_compiler(clang)
-        found.append(("clang", compiler, ()))
+        builds.append(("clang", compiler, ()))
         if _has_avx512(compiler):
-            found.append(("clang-no-avx512", compiler, ("-mno-avx512f",)))
-    return found
+            builds.append(("clang-no-avx512", compiler, ("-mno-avx512f",)))
+    return builds
 
 
 def prefix() -> Path | None:
     """Return the folder with `include` and `lib` of the pip package; None where it is not installed."""
-    found = find_spec("pinocchio")
-    above = Path(found.origin).parents if found is not None and found.origin is not None else ()
+    package = find_spec("pinocchio")
+    above = Path(package.origin).parents if package is not None and package.origin is not None else ()
     return next((p for p in above if (p / "include" / _ARCHIVES).is_file()), None)
 
 
@@ -123,18 +123,18 @@ def eigen() -> Path | None:
     """Return the folder of Eigen's headers, in the include folders or in the usual places; None if it does
     not exist.
     """
-    own = (place for folder in include_folders() for place in (folder, folder / "eigen3"))
+    included = (place for folder in include_folders() for place in (folder, folder / "eigen3"))
     usual = (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
-    return next((folder for folder in (*own, *usual) if (folder / "Eigen" / "Core").is_file()), None)
+    return next((folder for folder in (*included, *usual) if (folder / "Eigen" / "Core").is_file()), None)
 
 
 def include_folders() -> Iterator[Path]:
     """Yield folders of headers: from the compilers' variables, beside Pinocchio, and in cmeel's packages."""
     for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
         yield from (Path(folder) for folder in os.environ.get(name, "").split(os.pathsep) if folder)
-    found = prefix()
-    if found is not None:
-        yield found / "include"
+    installed = prefix()
+    if installed is not None:
+        yield installed / "include"
     yield from (Path(folder) / "cmeel.prefix" / "include" for folder in sys.path)
 
 

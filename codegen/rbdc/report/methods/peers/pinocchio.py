@@ -119,13 +119,13 @@ def harness() -> str:
 
 def offered(source: str) -> dict[str, tuple[str, ...]]:
     """Return the algorithms of every part of the harness, read from its text."""
-    part, found = MODEL, {MODEL: list[str]()}
+    part, names_by_part = MODEL, {MODEL: list[str]()}
     for line in source.splitlines():
         if line.startswith("#ifdef RBDC_"):
             part = line.removeprefix("#ifdef RBDC_")
         elif algorithm := re.match(r"(?:COMPUTE|ALGORITHM)\((\w+)", line):
-            found.setdefault(part, []).append(algorithm[1])
-    return {part: tuple(names) for part, names in found.items()}
+            names_by_part.setdefault(part, []).append(algorithm[1])
+    return {part: tuple(names) for part, names in names_by_part.items()}
 
 
 def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> list[PinocchioBuild]:
@@ -150,8 +150,8 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
         piece, unit = units[key]
         return compiled_object(unit, key, piece.compiler)
 
-    made = side_by_side({key: piece.job for key, (piece, _) in units.items()}, obtain, progress)
-    files = [(piece, made[key]) for key, (piece, _) in units.items()]
+    objects = side_by_side({key: piece.job for key, (piece, _) in units.items()}, obtain, progress)
+    files = [(piece, objects[key]) for key, (piece, _) in units.items()]
     return [_linked([*of_it], offers, there) for _, of_it in groupby(files, lambda one: one[0].build.name)]
 
 
@@ -173,23 +173,23 @@ def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> li
 
 def _native(parts: Sequence[str]) -> list[_Piece]:
     """Return the pieces of a build by each compiler."""
-    found, what = [], f"Pinocchio {_version()}, its headers compiled for this processor"
+    pieces, what = [], f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
         build = PinocchioBuild(f"{NATIVE}-{name}", NATIVE, what, compiler.version, flags)
-        found += [_Piece(build, compiler, (part,), flags) for part in parts]
-    return found
+        pieces += [_Piece(build, compiler, (part,), flags) for part in parts]
+    return pieces
 
 
 def shipped_library() -> Path:
     """Return Pinocchio's library with the algorithms in double precision. Raises ToolchainError if it is not
     beside its headers.
     """
-    found = library(_LIBRARY)
-    if found is None:
+    path = library(_LIBRARY)
+    if path is None:
         problem = f"no lib{_LIBRARY} beside Pinocchio's headers"
         raise ToolchainError(f"{problem}: pip install --force-reinstall 'pin>=4'")
-    return found
+    return path
 
 
 def _version() -> str:
@@ -218,10 +218,10 @@ def _linked(
     build = replace(first.build, algorithms=tuple(algorithms), failed=failed)
     if not algorithms:
         return build
-    own = _library([path for path, _ in objects], first.compiler, build.shipped, there)
+    linked = _library([path for path, _ in objects], first.compiler, build.shipped, there)
     seconds = sum(figures.seconds for _, figures in objects)
-    size = code_bytes(build.shipped or own)
-    return replace(build, library=own, compile_seconds=seconds, code_bytes=size)
+    size = code_bytes(build.shipped or linked)
+    return replace(build, library=linked, compile_seconds=seconds, code_bytes=size)
 
 
 def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, there: Headers) -> Path:
