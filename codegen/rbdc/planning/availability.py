@@ -40,8 +40,8 @@ def random_configurations(
     """
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     for index in [cluster.leader for cluster in model.clusters] if limited is None else limited:
-        own, limits = model.q_slice(index), model.bodies[index].limits
-        lower[own], upper[own] = limits.lower, limits.upper
+        entries, limits = model.q_slice(index), model.bodies[index].limits
+        lower[entries], upper[entries] = limits.lower, limits.upper
     return np.array([random_configuration(rng, model.draws(), lower, upper) for _ in range(count)])
 
 

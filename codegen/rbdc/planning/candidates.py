@@ -101,9 +101,9 @@ def candidates(model: Problem, function: Function) -> list[Candidate]:
     return [Candidate(model, function, method) for method in function.methods]
 
 
-def least(found: Sequence[Candidate]) -> Candidate:
+def least(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the least work; ties go to the first."""
-    return min(found, key=lambda candidate: candidate.work)
+    return min(candidates, key=lambda candidate: candidate.work)
 
 
 def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
@@ -112,11 +112,11 @@ def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
     return best.method, finished(best.kernels)
 
 
-def of_samples(found: Sequence[Candidate]) -> list[Program]:
+def of_samples(candidates: Sequence[Candidate]) -> list[Program]:
     """Return the scalar programs for several samples, by the method with the least work for several
     samples.
     """
-    return min((candidate.samples for candidate in found), key=lambda samples: cost(samples[0]).weight)
+    return min((candidate.samples for candidate in candidates), key=lambda samples: cost(samples[0]).weight)
 
 
 def programs(model: Problem, function: Function, method: str) -> list[Program]:
@@ -145,8 +145,8 @@ def climb_start(model: Problem, function: Function) -> Program:
         raise UnsupportedError(f"{function.name}: its loops start from the path alone")
     takes = tuple(p for p in declaration.inputs if p.name in start.takes)
     gives = tuple(Parameter(name, (0,), "") for name in start.gives)
-    own = FunctionDeclaration(f"{function.name}_start", "", takes, gives, scalar=declaration.scalar)
-    (program,) = programs(model, Function(own, {"start": start.evaluate}), "start")
+    beginning = FunctionDeclaration(f"{function.name}_start", "", takes, gives, scalar=declaration.scalar)
+    (program,) = programs(model, Function(beginning, {"start": start.evaluate}), "start")
     return program
 
 
@@ -181,5 +181,5 @@ def path_start(model: Problem, function: Function) -> list[Program] | None:
     if function.paths is None or not has_paths(model, function):
         return None
     start = Function(preparation_of_paths(function.declaration, model.nv), {"paths": function.paths})
-    made = programs(model, start, "paths")
-    return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]
+    straight = programs(model, start, "paths")
+    return straight if cost(straight[-1]).operations <= WORTH_TWO_STARTS else straight[-1:]

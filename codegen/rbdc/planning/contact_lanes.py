@@ -33,15 +33,17 @@ def contact_moves(
 
     def moved(places: Mapping[int, range]) -> dict[int, int]:
         pairs = ((places[here], places[there]) for here, there in contacts.items() if here in places)
-        return {own: other for pair in pairs for own, other in zip(*pair, strict=True)}
+        return {one: other for pair in pairs for one, other in zip(*pair, strict=True)}
 
-    held = [model.contacts.index(contact) for contact in with_the_world(model)]
-    rows = moved(dict(enumerate(every[own] for own in row_slices(model).values())))
+    contacts_of_rows = [model.contacts.index(contact) for contact in with_the_world(model)]
+    rows = moved(dict(enumerate(every[one] for one in row_slices(model).values())))
     numbers = moved({number: range(number, number + 1) for number in contacts})
-    targets = moved({number: range(7 * k, 7 * k + 7) for k, number in enumerate(held)})
+    targets = moved({number: range(7 * k, 7 * k + 7) for k, number in enumerate(contacts_of_rows)})
     moves = {Kind.CONTACT_FORCES: rows, Kind.PLACEMENTS: targets, Kind.PART: numbers}
-    found = {(p.name, own): (p.name, other) for p in inputs for own, other in moves.get(p.kind, {}).items()}
-    return found | _moved_solution(model, step, rows)
+    input_moves = {
+        (p.name, one): (p.name, other) for p in inputs for one, other in moves.get(p.kind, {}).items()
+    }
+    return input_moves | _moved_solution(model, step, rows)
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
@@ -66,7 +68,7 @@ def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, 
     for index, body in enumerate(model.bodies):
         places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
         moves |= {places[0] + k: places[1] + k for k in range(body.joint.nv)}
-    return {(name, own): (name, other) for name in (SOLUTION, WEIGHTS) for own, other in moves.items()}
+    return {(name, one): (name, other) for name in (SOLUTION, WEIGHTS) for one, other in moves.items()}
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:

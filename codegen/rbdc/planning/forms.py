@@ -99,8 +99,8 @@ def columns(subject: Subject) -> Plan | None:
     solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
     if solved is None:
         return None
-    made, nests, looped = column_loops(solved, function.declaration)
-    return Plan(function, COLUMNS, Columns(nests), nests[-1].cost(), looped, made.size * made.row)
+    plan, nests, looped = column_loops(solved, function.declaration)
+    return Plan(function, COLUMNS, Columns(nests), nests[-1].cost(), looped, plan.size * plan.row)
 
 
 def windows(subject: Subject) -> Plan | None:

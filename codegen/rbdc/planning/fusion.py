@@ -30,8 +30,8 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
         return InLanes(_one_after_the_other(takes, scalar), _one_after_the_other(takes, in_lanes))
 
     def evaluate(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        given = [{name: inputs[name] for name in names if name in inputs} for names in takes]
-        return [x for own, part in zip(given, evaluates, strict=True) for x in part(model, own, trace)]
+        shares = [{name: inputs[name] for name in names if name in inputs} for names in takes]
+        return [x for share, part in zip(shares, evaluates, strict=True) for x in part(model, share, trace)]
 
     return evaluate
 
@@ -59,7 +59,7 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
     )
     takes = [tuple(p.name for p in part.declaration.inputs) for part in parts]
     methods = {
-        " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [own for _, own in chosen])
+        " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [each for _, each in chosen])
         for chosen in itertools.product(*(part.methods.items() for part in parts))
     }
     # Loops and kernels of a part return only its own outputs, and its chain of methods is not fused.
@@ -72,9 +72,9 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
 
     Raises OptionError for two fused functions with the same name, and the errors of `fused`.
     """
-    made = [fused(model, group) for group in groups]
-    by_name = {function.name: function for function in made}
-    if len(by_name) < len(made):
+    functions = [fused(model, group) for group in groups]
+    by_name = {function.name: function for function in functions}
+    if len(by_name) < len(functions):
         raise OptionError(f"`fuse`: two groups of the same functions, {', '.join(by_name)}: give each once")
     return by_name
 
@@ -117,8 +117,8 @@ def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple
     """
     parts: dict[str, tuple[EntryPart, ...]] = {name: (EntryPart(name),) for name in functions_of(model)}
     for group in groups:
-        found = tuple(_asked(model, text) for text in group)
-        parts["_and_".join(part.name for part in found)] = found
+        parts_of_group = tuple(_asked(model, text) for text in group)
+        parts["_and_".join(part.name for part in parts_of_group)] = parts_of_group
     return parts
 
 
@@ -137,12 +137,12 @@ def _part(model: Problem, text: str) -> Function:
 
 def _frame(model: Problem, text: str, name: str) -> int:
     """Return the index of a frame by its name."""
-    found = [index for index, frame in enumerate(model.frames) if frame.name == name]
-    if not found:
+    indices = [index for index, frame in enumerate(model.frames) if frame.name == name]
+    if not indices:
         example = f"{text.split('@')[0]}@{shown(model.frames[-1].name)}"
         there = suggestion(shown(name), (shown(frame.name) for frame in model.frames))
         raise OptionError(f"{asked('fuse', text)}: name the frame, as in {example}; {there}")
-    return found[0]
+    return indices[0]
 
 
 def _inputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...]:
@@ -153,5 +153,5 @@ def _inputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...
 
 def _outputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...]:
     every = [(d.name, p) for d in declarations for p in d.outputs]
-    taken = [p.name for p in (*_inputs(declarations), *(p for _, p in every))]
-    return tuple(replace(p, name=f"{name}_{p.name}") if taken.count(p.name) > 1 else p for name, p in every)
+    names = [p.name for p in (*_inputs(declarations), *(p for _, p in every))]
+    return tuple(replace(p, name=f"{name}_{p.name}") if names.count(p.name) > 1 else p for name, p in every)

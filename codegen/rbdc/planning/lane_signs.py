@@ -12,12 +12,12 @@ from rbdc.model.contacts import total_rows
 from rbdc.spatial import Scalar
 
 
-def signs_of(bodies: Sequence[Body], given: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
-    """Return the signs of joints that are not +1, by entry of q and of v. `given`: signs by body."""
-    found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
+def signs_of(bodies: Sequence[Body], signs: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
+    """Return the signs of joints that are not +1, by entry of q and of v. `signs`: signs by body."""
+    other = {index: sign for index, sign in signs.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
-        "q": {bodies[index].index_q: sign for index, sign in found.items()},
-        "v": {bodies[index].index_v: sign for index, sign in found.items()},
+        "q": {bodies[index].index_q: sign for index, sign in other.items()},
+        "v": {bodies[index].index_v: sign for index, sign in other.items()},
     }
 
 
@@ -46,8 +46,8 @@ def _joint_axes(model: Problem, output: Parameter) -> list[int | None]:
     such as directions in space and matrices of placements.
     """
     last = len(output.shape) - 1
-    apart = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()
-    apart |= {last} if output.by_forces else set()
+    other_axes = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()
+    other_axes |= {last} if output.by_forces else set()
     contacts = total_rows(model)
     starts = {model.nq: 0, model.nv + contacts: contacts, model.nv: 0}
-    return [None if k in apart else starts.get(count) for k, count in enumerate(output.shape)]
+    return [None if k in other_axes else starts.get(count) for k, count in enumerate(output.shape)]

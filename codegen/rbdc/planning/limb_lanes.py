@@ -51,7 +51,7 @@ class LaneBody(JointSpaceBody):
 
     def own_placement(self, placement: Placement) -> Placement:
         """Return the frame of a contact from the constants."""
-        return next(own for described, own in self.contacts if described == placement)
+        return next(symbolic for described, symbolic in self.contacts if described == placement)
 
 
 @dataclass(frozen=True)
@@ -80,29 +80,29 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
     small = reduced(constant_part(model), space)
     whole = groups(small)
     outer = [replace(group, nested=()) for group in whole]
-    found = next((each for each in (whole, outer) if _take_the_same(model, each)), [])
-    if not found:
+    limbs = next((each for each in (whole, outer) if _take_the_same(model, each)), [])
+    if not limbs:
         return None
-    alike, signs = aligned(small, found)
+    alike, signs = aligned(small, limbs)
     numbers: dict[int, tuple[float, ...]] = {}
     differing: list[tuple[int, int]] = []
-    for bodies in (bodies for group in found for bodies in group.lanes()):
-        own = [_numbers(alike, index, signs[index]) for index in bodies]
-        for k, column in enumerate(zip(*own, strict=False)):  # pad contacts to the same number for all bodies
+    for bodies in (bodies for group in limbs for bodies in group.lanes()):
+        rows = [_numbers(alike, index, signs[index]) for index in bodies]
+        for k, column in enumerate(zip(*rows, strict=False)):  # pads contacts to one number for all bodies
             if max(column) - min(column) > _SAME * max(map(abs, column)):
                 differing += [(index, k) for index in bodies]
             else:
-                for row in own:
+                for row in rows:
                     row[k] = column[0]
-        numbers |= {index: tuple(row) for index, row in zip(bodies, own, strict=True)}
-    return LaneModel(alike, tuple(found), numbers, {pair: slot for slot, pair in enumerate(differing)})
+        numbers |= {index: tuple(row) for index, row in zip(bodies, rows, strict=True)}
+    return LaneModel(alike, tuple(limbs), numbers, {pair: slot for slot, pair in enumerate(differing)})
 
 
-def _take_the_same(model: Problem, found: Sequence[LimbGroup]) -> bool:
+def _take_the_same(model: Problem, groups: Sequence[LimbGroup]) -> bool:
     """Return whether none or all of corresponding bodies have run-time inertial parameters of their own."""
-    for bodies in (bodies for group in found for bodies in group.lanes()):
+    for bodies in (bodies for group in groups for bodies in group.lanes()):
         rows = [[row for row in model.parameters if row.body == index] for index in bodies]
-        if any(rows) and any(len(own) != 1 or own[0].added for own in rows):
+        if any(rows) and any(len(rows_of_body) != 1 or rows_of_body[0].added for rows_of_body in rows):
             return False
     return True
 
@@ -115,8 +115,8 @@ def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
     # rest position along the joint's own direction
     *drive, rest = (getattr(body, name) for name in DRIVE_NUMBERS)
-    made = [sign, *constants(body), *body.chosen.scalars(), *drive, sign * rest]
-    return [float(x) for x in (*made, *(x for frame in frames for x in frame.scalars()))]
+    of_body = [sign, *constants(body), *body.chosen.scalars(), *drive, sign * rest]
+    return [float(x) for x in (*of_body, *(x for frame in frames for x in frame.scalars()))]
 
 
 _SAME = 4e-15
@@ -138,17 +138,17 @@ def laned(model: Problem, function: Function, method: str) -> Program | None:
 def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
     """Return the program of a function with these limbs in lanes."""
     table = symbols(CONSTANTS, len(limbs.slots))
-    given = {p.name: symbols(p.name, p.size) for p in declaration.required}
+    inputs = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {
         index: tuple(
-            table[limbs.slots[index, k]] if (index, k) in limbs.slots else x for k, x in enumerate(own)
+            table[limbs.slots[index, k]] if (index, k) in limbs.slots else x for k, x in enumerate(constants)
         )
-        for index, own in limbs.numbers.items()
+        for index, constants in limbs.numbers.items()
     }
     recorder = Recorder()
-    outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
+    outputs = evaluated(limbs, scalars, declaration, evaluate, inputs, recorder.record)
     differing = [(CONSTANTS, table)] if table else []  # limbs may be equal in everything
-    program = from_casadi(declaration.name, [*given.items(), *differing], outputs, recorder)
+    program = from_casadi(declaration.name, [*inputs.items(), *differing], outputs, recorder)
     # a + b and b + a are one value: a counterpart must be unique.
     program = remove_dead_code(rewrite(program, (order_operands,)))
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
@@ -161,7 +161,7 @@ def evaluated(
     scalars: Mapping[int, tuple[Scalar, ...]],
     declaration: FunctionDeclaration,
     evaluate: InLanes,
-    given: Mapping[str, Sequence[Scalar]],
+    arguments: Mapping[str, Sequence[Scalar]],
     trace: Trace,
 ) -> list[tuple[str, list[Scalar]]]:
     """Return the outputs of a function by name, for the joints' own directions, with these scalars as the
@@ -172,9 +172,9 @@ def evaluated(
     """
     signs = signs_of(limbs.model.bodies, {index: sign for index, (sign, *_) in scalars.items()})
     inputs = {
-        p.name: given[p.name]
+        p.name: arguments[p.name]
         if p.kind in APART
-        else signed(given[p.name], signs["q" if p.configuration else "v"])
+        else signed(arguments[p.name], signs["q" if p.configuration else "v"])
         for p in declaration.required
     }
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
@@ -189,13 +189,13 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
     bodies = list(limbs.model.bodies)
     for index, (_, *values) in scalars.items():
         row, described = iter(values), contacts_of(limbs.model, index)
-        own, chosen, drive, *frames = (
+        of_link, chosen, drive, *frames = (
             list(islice(row, count))
             for count in (len(constants(bodies[index])), 12, len(DRIVE_NUMBERS), *[12] * len(described))
         )
-        given = vars(with_constants(bodies[index], own)) | dict(zip(DRIVE_NUMBERS, drive, strict=True))
+        fields = vars(with_constants(bodies[index], of_link)) | dict(zip(DRIVE_NUMBERS, drive, strict=True))
         contacts = tuple(zip(described, map(Placement.of, frames), strict=True))
-        bodies[index] = LaneBody(**given | {"chosen": Placement.of(chosen), "contacts": contacts})
+        bodies[index] = LaneBody(**fields | {"chosen": Placement.of(chosen), "contacts": contacts})
     return replace(limbs.model, bodies=tuple(bodies))
 
 
@@ -205,12 +205,12 @@ def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Excha
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
     steps = [_moves(limbs, step, inputs) for step in united(group.steps() for group in chosen)]
-    own = {
+    moves = {
         (CONSTANTS, slot): limbs.numbers[index][which]
         for (index, which), slot in limbs.slots.items()
         if index in within
     }
-    return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
+    return Exchange(steps, sorted({len(bodies) for bodies in lanes}), moves)
 
 
 def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:

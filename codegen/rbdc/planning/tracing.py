@@ -46,7 +46,7 @@ def frame_step_programs(model: Problem) -> list[Program]:
     placement up; x and up are twelve numbers each. A joint that follows another along a curve has columns
     times slope, curvature and jerk.
     """
-    made = []
+    programs = []
     for index, body in enumerate(model.bodies):
         q, x, recorder = symbols("q", model.nq), symbols("x", 12), Recorder()
         at_q = at_configuration(model, q)
@@ -59,5 +59,5 @@ def frame_step_programs(model: Problem) -> list[Program]:
         recorder.record(body.name, "J = X^-1 S", "J", outputs["J"])
         recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs["up"])
         program = from_casadi(f"step_{index}", [("q", q), ("x", x)], list(outputs.items()), recorder)
-        made.append(verify(chain_sums(optimise(program))))
-    return made
+        programs.append(verify(chain_sums(optimise(program))))
+    return programs

@@ -124,13 +124,13 @@ class Tuning:
 
     def choices(self) -> dict[str, FormChoice]:
         """Return the choices of planning, by function."""
-        own = {name: [self.decisions[kind].get(name) for kind in KINDS] for name in self.functions}
-        return {name: _choice(*found) for name, found in own.items()}
+        by_function = {name: [self.decisions[kind].get(name) for kind in KINDS] for name in self.functions}
+        return {name: _choice(*decisions) for name, decisions in by_function.items()}
 
     def compilers_of(self, function: str) -> dict[str, str]:
         """Return the names of the compilers of a function, as the manifest stores them."""
-        found = {"compiler": self.compiler(function), "batch_compiler": self.compiler(function, batch=True)}
-        return {word: compiler for word, compiler in found.items() if compiler is not None}
+        names = {"compiler": self.compiler(function), "batch_compiler": self.compiler(function, batch=True)}
+        return {word: compiler for word, compiler in names.items() if compiler is not None}
 
     def compiler(self, function: str, *, batch: bool = False) -> str | None:
         """Return the name of the compiler of a function, or of its kernel for batches; None if none is
@@ -142,12 +142,12 @@ class Tuning:
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
         """Return remarks on a build of these functions for a processor; without a processor, for all."""
-        found = []
+        remarks = []
         if processor and self.processors and processor not in self.processors:
-            found.append(f"measured on {', '.join(self.processors)}; this is {processor}")
+            remarks.append(f"measured on {', '.join(self.processors)}; this is {processor}")
         if unnamed := [name for name in functions if name not in self.functions]:
-            found.append(f"says nothing of {', '.join(unnamed)}, built as without it")
-        return found
+            remarks.append(f"says nothing of {', '.join(unnamed)}, built as without it")
+        return remarks
 
     @property
     def text(self) -> str:
@@ -159,8 +159,8 @@ class Tuning:
             "generator": "rbdc",
             "compilers": {name: {"version": one.version, "flags": " ".join(one.flags)} for name, one in used},
             "functions": {
-                name: {kind: _data(kind, self.decisions[kind][name]) for kind in own}
-                for name, own in kinds.items()
+                name: {kind: _data(kind, self.decisions[kind][name]) for kind in kinds_of_function}
+                for name, kinds_of_function in kinds.items()
             },
         }
         return _INNERMOST.sub(_on_one_line, json.dumps(data, indent=2)) + "\n"
@@ -175,8 +175,8 @@ def _on_one_line(match: re.Match[str]) -> str:
 
 def _choice(single: Decision | None, batch: Decision | None, blocks: Decision | None) -> FormChoice:
     form = None if single is None else str(single.way.what)
-    lanes, side_by_side = (None if own is None else int(own.way.what) for own in (batch, blocks))
-    place = next((own.place for own in (single, batch, blocks) if own is not None), "")
+    lanes, side_by_side = (None if one is None else int(one.way.what) for one in (batch, blocks))
+    place = next((one.place for one in (single, batch, blocks) if one is not None), "")
     return FormChoice(form, lanes, side_by_side, place)
 
 
@@ -199,19 +199,19 @@ def geometric_mean(numbers: Sequence[float]) -> float:
     return math.exp(math.fsum(map(math.log, numbers)) / len(numbers))
 
 
-def read_tuning(given: Any) -> Tuning:
+def read_tuning(value: Any) -> Tuning:
     """Return the tuning in a file. Raises ValueError for a path that cannot be read, DescriptionError with
     the line for content that is not a tuning.
     """
-    if isinstance(given, Tuning):
-        return given
-    if not isinstance(given, (str, PathLike)):
+    if isinstance(value, Tuning):
+        return value
+    if not isinstance(value, (str, PathLike)):
         raise ValueError(f"give the path of a file such as {FILE}")
     try:
-        text = Path(given).read_bytes()
+        text = Path(value).read_bytes()
     except OSError as error:
         raise ValueError(f"{error.strerror}; give the path of a file such as {FILE}") from None
-    return _TuningReader(Source(str(Path(given)), text)).tuning()
+    return _TuningReader(Source(str(Path(value)), text)).tuning()
 
 
 class _TuningReader:
@@ -227,16 +227,16 @@ class _TuningReader:
             remedy = "tune again with this version of rbdc"
             top.fail(f"it is not of schema {SCHEMA}", remedy, top.get("schema"))
         for name, node in self._members(top, "compilers"):
-            own = self._fields(node, f"compiler {shown(name)}")
-            flags = (own.text("flags") or "").split()
-            self.compilers[name] = Used(own.text("version") or "", tuple(flags))
+            fields = self._fields(node, f"compiler {shown(name)}")
+            flags = (fields.text("flags") or "").split()
+            self.compilers[name] = Used(fields.text("version") or "", tuple(flags))
         decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}
         for name, node in self._members(top, "functions"):
             self._check_function(name, node)
-            own = self._fields(node, name)
+            fields = self._fields(node, name)
             for kind in KINDS:
-                if (found := own.get(kind)) is not None:
-                    decisions[kind][name] = self._decision(kind, self._fields(found, f"{name}, {kind}"))
+                if (decision := fields.get(kind)) is not None:
+                    decisions[kind][name] = self._decision(kind, self._fields(decision, f"{name}, {kind}"))
             self._check_kernel(name, node, decisions)
         return Tuning(self.compilers, decisions)
 
@@ -260,36 +260,36 @@ class _TuningReader:
             problem = f"{name}: {BATCH} by {rows.way}, {BLOCKS} by {blocks.way}, but both have one kernel"
             self.source.fail(problem, f"give both the same, or {BATCH} lanes 1", node)
 
-    def _decision(self, kind: str, own: Fields) -> Decision:
-        way, node, listed = self._way(kind, own), own.get("default"), own.get("measured")
-        default = way if node is None else self._way(kind, self._fields(node, f"{own.what}, default"))
-        measured = [] if listed is None else own.items("measured", listed)
-        timings = tuple(self._timing(kind, own.what, each) for each in measured)
-        return Decision(way, default, timings, f"{self.source.file}:{own.node.line}")
+    def _decision(self, kind: str, fields: Fields) -> Decision:
+        way, node, listed = self._way(kind, fields), fields.get("default"), fields.get("measured")
+        default = way if node is None else self._way(kind, self._fields(node, f"{fields.what}, default"))
+        measured = [] if listed is None else fields.items("measured", listed)
+        timings = tuple(self._timing(kind, fields.what, each) for each in measured)
+        return Decision(way, default, timings, f"{self.source.file}:{fields.node.line}")
 
     def _timing(self, kind: str, what: str, node: LocatedValue) -> Timing:
-        own = self._fields(node, f"{what}, measured")
-        nanoseconds = own.number("nanoseconds", 0.0)
+        fields = self._fields(node, f"{what}, measured")
+        nanoseconds = fields.number("nanoseconds", 0.0)
         if nanoseconds <= 0.0:
-            own.fail("its nanoseconds are not above 0", "remove it, or tune again")
-        processor = own.word("processor", own.required("processor"))
-        return Timing(processor, self._way(kind, own), nanoseconds, own.number("spread", 1.0))
+            fields.fail("its nanoseconds are not above 0", "remove it, or tune again")
+        processor = fields.word("processor", fields.required("processor"))
+        return Timing(processor, self._way(kind, fields), nanoseconds, fields.number("spread", 1.0))
 
-    def _way(self, kind: str, own: Fields) -> TunedWay:
-        compiler = self._one_of(own, "compiler", self.compilers)
+    def _way(self, kind: str, fields: Fields) -> TunedWay:
+        compiler = self._one_of(fields, "compiler", self.compilers)
         return TunedWay(
-            self._one_of(own, KINDS[kind], RATES) if kind == SINGLE else self._lanes(own), compiler
+            self._one_of(fields, KINDS[kind], RATES) if kind == SINGLE else self._lanes(fields), compiler
         )
 
-    def _one_of(self, own: Fields, what: str, there: Iterable[str]) -> str:
-        node = own.required(what)
-        word = own.word(what, node)
+    def _one_of(self, fields: Fields, what: str, there: Iterable[str]) -> str:
+        node = fields.required(what)
+        word = fields.word(what, node)
         if word not in there:
-            own.fail(f"no {what} {shown(word)}", suggestion(word, there), node)
+            fields.fail(f"no {what} {shown(word)}", suggestion(word, there), node)
         return word
 
-    def _lanes(self, own: Fields) -> int:
-        lanes, remedy = own.number(KINDS[BATCH], 0.0), "give the samples side by side, or 1"
+    def _lanes(self, fields: Fields) -> int:
+        lanes, remedy = fields.number(KINDS[BATCH], 0.0), "give the samples side by side, or 1"
         if lanes < 1.0 or lanes != int(lanes):
-            own.fail(f"no batch has {lanes:g} lanes", remedy, own.get(KINDS[BATCH]))
+            fields.fail(f"no batch has {lanes:g} lanes", remedy, fields.get(KINDS[BATCH]))
         return int(lanes)

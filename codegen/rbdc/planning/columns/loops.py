@@ -81,7 +81,7 @@ def column_loops(
     start = Straight(tuple(kernel(program, plan) for program in programs))
     options = tuple(p.name for p in declaration.optional)
     lanes = (2 * plan.lanes, plan.lanes) if plan.looped else (plan.lanes,)
-    nests = tuple(_nest(plan, start, options, own) for own in lanes)
+    nests = tuple(_nest(plan, start, options, width) for width in lanes)
     return plan, nests, early.cost().operations if plan.looped else 0
 
 
@@ -89,8 +89,8 @@ def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: in
     """Return the function with loops in vectors of `lanes` lanes."""
     early = solves(plan, plan.early_blocks, lanes=lanes)
     late = solves(plan, plan.late_blocks, "late_", lanes)
-    given = [WhereGiven(options, late.statements)] if late.statements else []
-    statements = (*_beginning(plan), start, *early.statements, *given, *_results(plan))
+    optional = [WhereGiven(options, late.statements)] if late.statements else []
+    statements = (*_beginning(plan), start, *early.statements, *optional, *_results(plan))
     rows = plan.size + plan.looped
     sizes = {"columns": rows * plan.row, "factor": len(plan.factor) + plan.looped, "pivots": rows}
     arrays = {name: size for name, size in {**sizes, "known": len(plan.known)}.items() if size}
@@ -162,14 +162,14 @@ def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Sta
 
 def _known(plan: ColumnPlan) -> Step:
     """Return the step that adds known entries to their outputs."""
-    m, contacts, found = PlaceRecorder(), plan.system.contacts, dict[str, dict[int, Scalar]]()
+    m, contacts, by_output = PlaceRecorder(), plan.system.contacts, dict[str, dict[int, Scalar]]()
     for value, (side, row, column) in zip(
         m.numbers(len(plan.known), Place("known")), plan.known, strict=True
     ):
         below = row >= contacts
         p = (plan.system.solutions if below else plan.system.of_contacts)[side]
-        found.setdefault(p.name, {})[(row - contacts if below else row) * p.shape[1] + column] = value
-    for name, entries in found.items():
+        by_output.setdefault(p.name, {})[(row - contacts if below else row) * p.shape[1] + column] = value
+    for name, entries in by_output.items():
         m.add_scattered(entries, Place(name))
     return m.step()
 
@@ -182,16 +182,16 @@ def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) ->
     if plan.looped:
         cut = [(strip, row_pairs(plan, strip)) for strip in strips(blocks)]
         for width in sorted({len(strip) for strip, pairs in cut if pairs}):
-            own, name = [part for part in cut if len(part[0]) == width], f"{prefix}by{width}"
-            pairs, terms = _tables(plan, name, own)
+            of_width, name = [part for part in cut if len(part[0]) == width], f"{prefix}by{width}"
+            pairs, terms = _tables(plan, name, of_width)
             tables += [pairs, terms]
             routines.append(_loop(plan, name, width, len(pairs.rows) - 1, lanes or plan.lanes))
     else:
         parts = enumerate(_parts(solve(plan, blocks)), 1)
         routines += [_rows(plan, f"{prefix}solve{number}", rows) for number, rows in parts]
     calls = (
-        Call(own, {name: Place({"y": "columns"}.get(name, name)) for name in own.arguments})
-        for own in routines
+        Call(routine, {name: Place({"y": "columns"}.get(name, name)) for name in routine.arguments})
+        for routine in routines
     )
     return LoopNest(tuple(tables), {}, tuple(calls))
 
@@ -240,8 +240,8 @@ def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair
     for both rows, and the offset of the other row.
     """
     pairs, terms = list[tuple[int, ...]](), list[tuple[int, ...]]()
-    for strip, own in cut:
-        for first, second, others, within in own:
+    for strip, pairs_of_strip in cut:
+        for first, second, others, within in pairs_of_strip:
             begin = [(i * plan.blocks + strip.start) // 2 for i in (first.number, second.number)]
             pivots = [row.number if row.scaled else plan.size for row in (first, second)]
             pairs.append((*begin, *pivots, within, len(terms)))

@@ -156,8 +156,8 @@ class ColumnPlan:
         """Return the blocks of a row that the symmetry of A^-1 determines: those left of its diagonal."""
         if self.system.inverse is None:
             return range(0)
-        own = self.position(len(self.system.sides), 0)
-        return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
+        first = self.position(len(self.system.sides), 0)
+        return range(-(-first // self.lanes), (first + max(row - self.system.contacts, 0)) // self.lanes)
 
     def place(self, side: int, row: int, column: int) -> int:
         """Return the position of a right-hand side's entry among all columns."""
@@ -165,12 +165,12 @@ class ColumnPlan:
 
     def filled(self, blocks: range) -> list[set[int]]:
         """Return for each row the blocks in which a right-hand side or the identity is not zero."""
-        made = [set[int]() for _ in range(self.size)]
+        filled = [set[int]() for _ in range(self.size)]
         for k in range(self.system.joints if self.system.inverse else 0):
-            made[self.system.contacts + k].add(self.block(len(self.system.sides), k))
+            filled[self.system.contacts + k].add(self.block(len(self.system.sides), k))
         for side, row, column in self.stored:
-            made[row].add(self.block(side, column))
-        return [own.intersection(blocks) for own in made]
+            filled[row].add(self.block(side, column))
+        return [of_row.intersection(blocks) for of_row in filled]
 
 
 @dataclass(frozen=True)
@@ -207,10 +207,10 @@ def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
 
     def make(k: int, others: Iterable[int], *, scaled: bool, without: Collection[int] = ()) -> None:
         places = [(i, (k, i) if scaled else (i, k)) for i in others]
-        found = [(numbers[place], i) for i, place in places if place in numbers]
-        used = sorted(filled[k].union(*(filled[i] for _, i in found)).difference(without))
-        taken = [(number, i, sorted(filled[i].intersection(used))) for number, i in found]
-        terms = [term for term in taken if term[2]]
+        factors = [(numbers[place], i) for i, place in places if place in numbers]
+        used = sorted(filled[k].union(*(filled[i] for _, i in factors)).difference(without))
+        eliminated = [(number, i, sorted(filled[i].intersection(used))) for number, i in factors]
+        terms = [term for term in eliminated if term[2]]
         if used and (terms or scaled):
             rows.append(SolveRow(k, scaled, used, terms, filled[k]))
         filled[k] = set(used)
@@ -251,8 +251,8 @@ def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
     """Return the rows of a loop for one strip of blocks, those on the way up, then those on the way down."""
     rows, pairs, none = solve(plan, strip), list[RowPair](), len(plan.factor)
     for down in (False, True):
-        own = [*(row for row in rows if row.scaled == down), SolveRow(plan.size, False, [], [])]
-        for first, second in zip(own[::2], own[1::2], strict=False):
+        of_direction = [*(row for row in rows if row.scaled == down), SolveRow(plan.size, False, [], [])]
+        for first, second in zip(of_direction[::2], of_direction[1::2], strict=False):
             of_first, of_second = ({i: x for x, i, _ in row.terms} for row in (first, second))
             within = of_second.pop(first.number, none)
             others = {**of_first, **of_second}
@@ -325,5 +325,5 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
             for number, p in enumerate(plan.system.beside)
         },
     }
-    there = {array: made for array, made in outputs.items() if made}
+    there = {array: placed for array, placed in outputs.items() if placed}
     return replace(program, outputs=tuple(there), results=tuple(there.values()))

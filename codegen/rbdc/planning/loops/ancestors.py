@@ -27,43 +27,43 @@ class Ancestors:
         """Return the ancestors from the parent of each number; parents are smaller than their children, and
         -1 is the parent of a root.
         """
-        start, own, entries = [-1] * len(parents), [-1] * len(parents), list[int]()
+        start, places, entries = [-1] * len(parents), [-1] * len(parents), list[int]()
         for leaf in reversed(range(len(parents))):
-            if own[leaf] >= 0:
+            if places[leaf] >= 0:
                 continue
             chain = [leaf]
             while parents[chain[-1]] >= 0:
                 chain.append(parents[chain[-1]])
             for place, number in enumerate(reversed(chain), len(entries)):
-                if own[number] < 0:
-                    start[number], own[number] = len(entries), place
+                if places[number] < 0:
+                    start[number], places[number] = len(entries), place
             entries += reversed(chain)
         end = [number + 1 for number in range(len(parents))]
         for number in reversed(range(len(parents))):
             if parents[number] >= 0:
                 end[parents[number]] = max(end[parents[number]], end[number])
-        return Ancestors(tuple(start), tuple(own), tuple(end), tuple(entries))
+        return Ancestors(tuple(start), tuple(places), tuple(end), tuple(entries))
 
     def above(self, number: int) -> tuple[int, ...]:
         """Return the ancestors of a number, from the root."""
         return self.entries[self.start[number] : self.own[number]]
 
 
-def elimination_parents(model: Model, paths: Ancestors, held: Sequence[int] = ()) -> list[int]:
+def elimination_parents(model: Model, paths: Ancestors, paths_of_rows: Sequence[int] = ()) -> list[int]:
     """Return the elimination tree of M over v. Eliminating a row fills all entries that it couples; without
     couplings the tree is the robot's.
 
-    held: rows before those of M, each with entries along the path of the degree of freedom that is listed for
+    paths_of_rows: rows before those of M, each with entries along the path of the degree of freedom that is listed for
         it.
     """
-    before = len(held)
+    before = len(paths_of_rows)
     columns = [before + column for column, _, _ in dof_table(model)]
     couples: list[set[int]] = [set() for _ in range(before + model.nv)]
     for number, column in enumerate(columns):
         for other in (columns[k] for k in paths.above(number)):
             if other != column:
                 couples[max(column, other)].add(min(column, other))
-    for row, last in enumerate(held):
+    for row, last in enumerate(paths_of_rows):
         for number in (*paths.above(last), last):
             couples[columns[number]].add(row)
     parents = [-1] * len(couples)

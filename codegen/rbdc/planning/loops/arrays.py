@@ -154,10 +154,10 @@ class Arrays:
         """Return the row of a table that a variable selects, as numbers if all rows of the group are
         equal.
         """
-        kept, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])
-        read = self.read(table, len(kept), **{variable: len(kept)}) if different else []
-        own = self.tree.constants[table][row]
-        return [read[kept.index(k)] if k in different else x for k, x in enumerate(own)]
+        stored, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])
+        read = self.read(table, len(stored), **{variable: len(stored)}) if different else []
+        constants = self.tree.constants[table][row]
+        return [read[stored.index(k)] if k in different else x for k, x in enumerate(constants)]
 
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
@@ -196,8 +196,8 @@ class Arrays:
         self.sizes[outer.carrier] = max(size, self.sizes.get(outer.carrier, 0))
         self.scopes.append(Scope(outer.title, outer.depth + bool(size)))
         read = self.scope.read(outer.carrier, size)
-        given = [0.0 if place is None else read[place] for place in places]
-        yield at, of(given)
+        entries = [0.0 if place is None else read[place] for place in places]
+        yield at, of(entries)
         inside = self.scopes.pop()
         self.scope.enclose(replace(loop, body=inside.statements(dry=self.dry)), inside)
 
@@ -220,10 +220,10 @@ class LoopArray(Array[Quantity]):
             return cast(Quantity, self.world)
         if not self.known.size:
             return self._zero()
-        kept, (strides, offset) = sorted(self.known.kept), self._place(at)
-        numbers = self.m.scope.read(self.name, len(kept), offset, **strides)
+        stored, (strides, offset) = sorted(self.known.kept), self._place(at)
+        numbers = self.m.scope.read(self.name, len(stored), offset, **strides)
         full: list[Scalar] = [0.0] * self.known.size
-        for k, x in zip(kept, numbers, strict=True):
+        for k, x in zip(stored, numbers, strict=True):
             full[k] = x
         return cast(Quantity, self.known.of(full))
 
@@ -301,7 +301,7 @@ class LoopResult(Array[Scalar]):
     def _place(self, at: At) -> tuple[dict[str, int], int]:
         """Return strides and offset."""
         before, size = self.m.before, self.m.size
-        parts = [(own.entry, own.offset + (0 if own.counts_all else before), size) for own in wheres(at)]
+        parts = [(each.entry, each.offset + (0 if each.counts_all else before), size) for each in wheres(at)]
         strides, offset, _ = laid_out(parts, 1)
         return strides, offset
 

@@ -166,8 +166,8 @@ class LoopBody(Body):
         force = chosen.act_inverse_force(Force.of(self.m.read("fext", 6, i=6)))
         return self.placement().act_force(force) if self.m.one_frame else force
 
-    def point(self, given: Vector3) -> Vector3:
-        return Placement.of(self.constants("chosen")).inverse().act_point(given)
+    def point(self, point: Vector3) -> Vector3:
+        return Placement.of(self.constants("chosen")).inverse().act_point(point)
 
     def to_parent(self, x: Quantity) -> Quantity:
         return x if self.m.one_frame else super().to_parent(x)

@@ -53,17 +53,17 @@ class LoopContact:
         moved = m.array("motion", SpatialMotion)[Index(Where("held"))]
         frame, gravity = Placement(Rotation.identity(), origin), Motion(m.gravity, Vector3.zero())
         tree = TreeMotion(m.tree.model, (), (), {body: moved.v}, {body: moved.a + gravity}, frame)
-        own = self.m.read("gains", 2, c=2) if gains else [0.0, 0.0]
+        gain = self.m.read("gains", 2, c=2) if gains else [0.0, 0.0]
         target = held_at(self.m.read(TARGETS, 7, c=7)) if gains else Placement.identity()
         placements = (self.first, frame.inverse().compose(target))
         rows = slice(0, self.contact.rows)
-        return ContactMotion.of(tree, self.contact, placements, (own[0], own[1]), rows, local=local)
+        return ContactMotion.of(tree, self.contact, placements, (gain[0], gain[1]), rows, local=local)
 
     @property
     def first(self) -> Placement:
         """Frame of the contact on the body."""
-        own = self.m.constants("contact_frame", "c", self.m.tree.model.contacts.index(self.contact))
-        return self.m.from_first_loop("X", Placement, Index(Where("held"))).compose(Placement.of(own))
+        frame = self.m.constants("contact_frame", "c", self.m.tree.model.contacts.index(self.contact))
+        return self.m.from_first_loop("X", Placement, Index(Where("held"))).compose(Placement.of(frame))
 
     def columns(self) -> Iterator[dynamics.Column]:
         """Yield the columns of J, for the joints that carry the contact."""
@@ -81,10 +81,10 @@ class LoopContact:
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
     """Return all contacts; those that hold the same components are traced at once."""
-    own = m.tree.model.contacts
-    firsts = [next(contact for contact in own if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
+    every = m.tree.model.contacts
+    firsts = [next(contact for contact in every if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
     titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]
-    return m.by_kind(Loop("c", 0, len(own), (), about), TableEntry("contact_kind_of", CONTACT), titled)
+    return m.by_kind(Loop("c", 0, len(every), (), about), TableEntry("contact_kind_of", CONTACT), titled)
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:
@@ -93,10 +93,10 @@ def hold(m: Loops, matrix: str, x: str) -> None:
     count = len(m.tree.model.contacts)
     _given(m, "active", SWITCHES, count, [1.0])
     _given(m, "mu", MU, 1, [0.0])
-    for own in contacts(m, "rows of contacts: -E, -J and gamma"):
-        motion, switch, (mu,) = own.motion(), own.switch, m.read(MU, 1)
-        dynamics.hold(h, own.rows, switch, mu, own.columns())
-        for r, residual in zip(own.rows, motion.rows(motion.residual()), strict=True):
+    for contact in contacts(m, "rows of contacts: -E, -J and gamma"):
+        motion, switch, (mu,) = contact.motion(), contact.switch, m.read(MU, 1)
+        dynamics.hold(h, contact.rows, switch, mu, contact.columns())
+        for r, residual in zip(contact.rows, motion.rows(motion.residual()), strict=True):
             gamma[r] = switch * residual
     _stabilise(m, gamma)
 
@@ -105,19 +105,19 @@ def _stabilise(m: Loops, gamma: LoopResult) -> None:
     """Add Baumgarte's terms if there are gains."""
     with m.where_given("gains"):
         _given(m, "target", TARGETS, len(m.tree.model.contacts), [*[0.0] * 6, 1.0])
-        for own in contacts(m, "gamma += Kd velocity + Kp error"):
-            motion = own.motion(gains=True)
-            for r, term in zip(own.rows, motion.rows(motion.stabilised(Motion.zero())), strict=True):
-                gamma.add(r, own.switch * term)
+        for contact in contacts(m, "gamma += Kd velocity + Kp error"):
+            motion = contact.motion(gains=True)
+            for r, term in zip(contact.rows, motion.rows(motion.stabilised(Motion.zero())), strict=True):
+                gamma.add(r, contact.switch * term)
 
 
 def take_forces(m: Loops, x: str, forces: str) -> None:
     """Store the forces of contacts along the user's axes."""
     solution, out = m.result(x), m.result(forces)
-    for own in contacts(m, "forces of contacts"):
-        rows = [solution[r] for r in own.rows]
-        found = dynamics.along_axes(own.motion(local=True), own.motion(), rows)
-        for r, force in zip(own.rows, found, strict=True):
+    for contact in contacts(m, "forces of contacts"):
+        rows = [solution[r] for r in contact.rows]
+        contact_forces = dynamics.along_axes(contact.motion(local=True), contact.motion(), rows)
+        for r, force in zip(contact.rows, contact_forces, strict=True):
             out[r] = force
 
 

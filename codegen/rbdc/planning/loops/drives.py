@@ -18,16 +18,16 @@ def sines(m: Loops, lanes: int) -> None:
     count = len(m.tree.turning)
     if not count:
         return
-    made = Sines("angle", "sine", "cosine", count, lanes)
-    if made.whole > count:
-        m.statements.append(Clear("angle", made.whole))
+    statement = Sines("angle", "sine", "cosine", count, lanes)
+    if statement.whole > count:
+        m.statements.append(Clear("angle", statement.whole))
     for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
         angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # its own, or that of the leader it follows
         if m.tree.coupled:
             multiplier, offset = m.read("turning_coupling", 2, n=2)
             angle = multiplier * angle + offset
         m.result("angle")[joint] = angle
-    m.statements.append(made)
+    m.statements.append(statement)
 
 
 def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:

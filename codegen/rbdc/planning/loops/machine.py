@@ -113,10 +113,10 @@ class Loops(Arrays, ComposedMachine):
         return self._cleared(name, self.size**2)
 
     def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> LoopTable[Quantity]:
-        found: LoopTable[Quantity] = LoopTable(self, self._named(name), kind)
-        self.sizes[found.name] = self.size * len(self.tree.kind_of) * found.width
-        self.statements.append(Clear(found.name, self.sizes[found.name]))
-        return found
+        table: LoopTable[Quantity] = LoopTable(self, self._named(name), kind)
+        self.sizes[table.name] = self.size * len(self.tree.kind_of) * table.width
+        self.statements.append(Clear(table.name, self.sizes[table.name]))
+        return table
 
     def tensor(self, name: str) -> LoopResult:
         return self._cleared(name, self.size**3)
@@ -156,7 +156,7 @@ class Loops(Arrays, ComposedMachine):
         return TableEntry(table, TableEntry("body_of", Variable(j.at.row)))
 
     def mixed(
-        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *given: str
+        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *names: str
     ) -> Array[Scalar]:
         steps = []
         for name, (moved, direction), kind in (("then", then, scheme.then), ("first", first, scheme.first)):
@@ -166,13 +166,13 @@ class Loops(Arrays, ComposedMachine):
             scope.write(name, [scheme.length], **{direction.at.row: 1})
             self.statements += scope.statements(dry=self.dry)
             steps.append(Stepped(moved, name, kind))
-        found = self._vector("mixed")
+        mixture = self._vector("mixed")
         prefix = f"{first[0]}_{then[0]}_"
         with self._as(steps=tuple(steps), first=prefix, prefix=prefix, placed=False, one_frame=False):
-            parts = text(self, *map(self.result, given))
+            parts = text(self, *map(self.result, names))
             for k in self.columns("the last part"):
-                found[k] = scheme.last(parts[k])
-        return found
+                mixture[k] = scheme.last(parts[k])
+        return mixture
 
     @contextmanager
     def accelerated(self, a: Array[Scalar]) -> Iterator[Self]:
@@ -213,15 +213,15 @@ class Loops(Arrays, ComposedMachine):
         Each product is computed as soon as its factors are known.
         """
         first, *others = [letter for letter in at if letter not in fixed]
-        letters = dict.fromkeys("".join(own for _, own in factors))
+        letters = dict.fromkeys("".join(axes for _, axes in factors))
         order = [first, *(x for x in letters if x not in at and x not in fixed), *others]
         bound = fixed | {letter: Index(Where(letter, 0, letter)) for letter in order}
 
         def known(depth: int, value: Scalar) -> Scalar:
             """Return the value times the factors whose last letter is at this depth."""
-            for array, own in factors:
-                if max(order.index(letter) if letter in order else 0 for letter in own) == depth:
-                    entry = array[_at(bound[letter] for letter in own)]
+            for array, axes in factors:
+                if max(order.index(letter) if letter in order else 0 for letter in axes) == depth:
+                    entry = array[_at(bound[letter] for letter in axes)]
                     value = entry if value is None else value * entry
             return value
 
@@ -246,8 +246,8 @@ class Loops(Arrays, ComposedMachine):
 
 
 def _at(places: Iterable[Index]) -> At:
-    found = tuple(places)
-    return found if len(found) > 1 else found[0]
+    indices = tuple(places)
+    return indices if len(indices) > 1 else indices[0]
 
 
 REPEATED = ("y", "z")

@@ -77,9 +77,9 @@ class PlaceRecorder:
         numbers.
         """
         stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])
-        taken = {*self._places, *([place.array] if place != Place(place.array) else [])}
+        used = {*self._places, *([place.array] if place != Place(place.array) else [])}
         letters = ("".join(word) for size in (1, 2) for word in product(ascii_lowercase, repeat=size))
-        name = next(name for name in (stem, *(f"{stem}_{x}" for x in letters)) if name not in taken)
+        name = next(name for name in (stem, *(f"{stem}_{x}" for x in letters)) if name not in used)
         self._places[name] = place
         self._trace.numbers += () if wide else (name,)
         self._trace.adds += (name,) if adds else ()

@@ -115,9 +115,9 @@ class StepRecorder:
         target = _Target(array, tuple(strides.items()))
         known, added = self._stored.get(target, {}), self._stored.get(target._replace(adds=True), {})
         if offset in added:
-            own = [x + added.pop(k, 0.0) for k, x in enumerate(self._symbols(target, size, offset), offset)]
-            self.write(array, own, offset, **strides)
-            return own
+            sums = [x + added.pop(k, 0.0) for k, x in enumerate(self._symbols(target, size, offset), offset)]
+            self.write(array, sums, offset, **strides)
+            return sums
         if offset in known:
             return [known[k] for k in range(offset, offset + size)]
         return self._symbols(target, size, offset)
@@ -167,39 +167,39 @@ class StepRecorder:
         """
         known = {**self._earlier, **self._read}
         changed = changed | {target.array for target in self._stored}
-        return {name: own for name, own in known.items() if own.place.array not in changed}
+        return {name: argument for name, argument in known.items() if argument.place.array not in changed}
 
     def step(self) -> Step:
         """Return the simplified program of all stored values, and the places of its arguments."""
         if self.carried:
             self.write(self.carrier, [x for _, x in self.carried.values()])
         outputs = dict[str, _Argument]()
-        for name, own in self._written():
+        for name, argument in self._written():
             if name in outputs:
                 raise MalformedProgram(f"a step stores {name} twice")
-            outputs[name] = own
-        inputs = self._inputs([x for own in outputs.values() for x in own.values])
-        outputs = {f"new_{name}" if name in inputs else name: own for name, own in outputs.items()}
+            outputs[name] = argument
+        inputs = self._inputs([x for argument in outputs.values() for x in argument.values])
+        outputs = {f"new_{name}" if name in inputs else name: argument for name, argument in outputs.items()}
         program = from_casadi(
             "step",
-            [(name, own.values) for name, own in inputs.items()],
-            [(name, own.values) for name, own in outputs.items()],
+            [(name, argument.values) for name, argument in inputs.items()],
+            [(name, argument.values) for name, argument in outputs.items()],
             self._labels,
         )
         program = verify(chain_sums(optimise(program)))
         arrays = tuple(
-            replace(array, adds=own.adds, output_indices=own.entries)
-            for array, own in zip(program.outputs, outputs.values(), strict=True)
+            replace(array, adds=argument.adds, output_indices=argument.entries)
+            for array, argument in zip(program.outputs, outputs.values(), strict=True)
         )
-        places = {name: own.place for name, own in {**inputs, **outputs}.items()}
+        places = {name: argument.place for name, argument in {**inputs, **outputs}.items()}
         return Step(replace(program, outputs=arrays), places)
 
     def _inputs(self, results: Sequence[Scalar]) -> dict[str, _Argument]:
         """Return the arguments that results need."""
         used = names_in(results)
         read = {**self._read, **{name: x for name, x in self._earlier.items() if name not in self._read}}
-        inputs = {name: own for name, own in read.items() if names_in(own.values) & used}
-        if lost := used - {x for own in inputs.values() for x in names_in(own.values)}:
+        inputs = {name: argument for name, argument in read.items() if names_in(argument.values) & used}
+        if lost := used - {x for argument in inputs.values() for x in names_in(argument.values)}:
             raise UnsupportedError(
                 f"a step of a loop uses {min(lost)}, which it has not read: hand it to the inner loop, "
                 "or read it again where an inner loop has changed it"
@@ -225,8 +225,8 @@ def _name(target: _Target, offset: int) -> str:
 
 def _place(target: _Target, offset: int) -> Place:
     """Return the place of the indices by their names."""
-    found = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
-    return Place(target.array, tuple(found), offset)
+    indices = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
+    return Place(target.array, tuple(indices), offset)
 
 
 class Scope:

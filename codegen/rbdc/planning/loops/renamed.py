@@ -48,7 +48,7 @@ class Renamed(Machine):
 
 
 def _named(name: str) -> str:
-    own = f"text_{name}"
-    if not (own.isascii() and own.isidentifier()):
+    identifier = f"text_{name}"
+    if not (identifier.isascii() and identifier.isidentifier()):
         raise ValueError(f"{name!a} is no name of an array: use letters, digits and _")
-    return own
+    return identifier

@@ -98,14 +98,14 @@ def _constrained_dynamics(m: Loops, ddq: str, forces: str) -> None:
     _moving(m, ddq)
     m.before = total_rows(m.tree.model)
     _composite_bodies(m, "H")
-    m.sizes["x"], x, found = m.size, m.result("x"), m.result(ddq)
+    m.sizes["x"], x, accelerations = m.size, m.result("x"), m.result(ddq)
     contacts.hold(m, "H", "x")
     for at in m.over(m.tree.nv, drives.ENTRY, ""):
-        x[at] = found[drives.ALONE]
+        x[at] = accelerations[drives.ALONE]
     _solve(m, LoopRows(m, "held"), "H", "x")
     contacts.take_forces(m, "x", forces)
     for at in m.over(m.tree.nv, drives.ENTRY, ""):
-        found[drives.ALONE] = x[at]
+        accelerations[drives.ALONE] = x[at]
 
 
 def _inverse_dynamics_derivatives(m: Loops, *outputs: str, v: str = "v", a: str = "a") -> None:
@@ -159,11 +159,11 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
     has loops.
     """
     named, tree = function.policy.rolled, TreeTables(model)
-    made = {
+    nests = {
         name: nest(tree, RECURSIONS[named[name]], function.declaration) for name in _methods(named, model)
     }
-    method = min(made, key=lambda name: made[name].cost().operations)
-    return method, made[method]
+    method = min(nests, key=lambda name: nests[name].cost().operations)
+    return method, nests[method]
 
 
 def nest(tree: TreeTables, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:

@@ -74,14 +74,14 @@ class TreeTables:
     def differing(self, table: str, group: BodyKind | None) -> list[int]:
         """Return the columns of a table of constants in which rows of a group differ."""
         pairs = zip(self.constants[table], self.groups(table), strict=True)
-        columns = zip(*(row for row, own in pairs if own == group), strict=True)
+        columns = zip(*(row for row, group_of_row in pairs if group_of_row == group), strict=True)
         return [k for k, column in enumerate(columns) if len(set(column)) > 1]
 
     @cached_property
     def kept(self) -> dict[str, list[int]]:
         """The columns of each table of constants that differ within a group: the C stores only these."""
         return {
-            name: sorted({k for own in dict.fromkeys(self.groups(name)) for k in self.differing(name, own)})
+            name: sorted({k for kind in dict.fromkeys(self.groups(name)) for k in self.differing(name, kind)})
             for name in self.constants
         }
 
@@ -133,17 +133,17 @@ class TreeTables:
         bodies = [contact.first.body for contact in contacts]
         ends = [self.indices["dof_end"][body] - 1 for body in bodies]
         last = [end for contact, end in zip(contacts, ends, strict=True) for _ in range(contact.rows)]
-        held = Ancestors.of_parents(elimination_parents(self.model, self.paths, last))
+        of_contacts = Ancestors.of_parents(elimination_parents(self.model, self.paths, last))
         return {
             "contact_body_of": bodies,
             "contact_root_of": [self.model.support(body)[0] for body in bodies],
             "contact_dof_of": ends,
             "contact_row_of": [rows[contact.name].start for contact in contacts],
             "contact_kind_of": [self.contact_kinds.index(kind_of(contact)) for contact in contacts],
-            "held_up": held.entries,
-            "held_start_of": held.start,
-            "held_own_of": held.own,
-            "held_end_of": held.end,
+            "held_up": of_contacts.entries,
+            "held_start_of": of_contacts.start,
+            "held_own_of": of_contacts.own,
+            "held_end_of": of_contacts.end,
         }
 
     @cached_property
@@ -157,10 +157,10 @@ class TreeTables:
         if name in indices:
             return ConstantTable(name, tuple((x,) for x in indices[name]), integer=True)
         if name in self.constants:
-            kept, rows = self.kept[name], self.constants[name]
+            columns, rows = self.kept[name], self.constants[name]
             owners = self.model.contacts if name == "contact_frame" else self.model.bodies
             names = tuple(owner.name for owner in owners)
-            return ConstantTable(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
+            return ConstantTable(name, tuple(tuple(row[k] for k in columns) for row in rows), comments=names)
         if name == "turning_coupling":
             return ConstantTable(name, tuple(self.constants["coupling"][k] for k in self.turning))
         if name in ("armature", "damping"):

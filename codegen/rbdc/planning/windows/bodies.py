@@ -77,11 +77,11 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
         carried[b] = Force.zero()
     take_external_forces(m, bodies.force)
     articulated_factors(m, inertias)
-    rest, given = m.vector("rest"), m.vector("given")
+    rest, torques = m.vector("rest"), m.vector("given")
     for b in m.up("rest = tau - s . f"):
         force = bodies.force[b] + carried[b]
         for k in b.columns():
-            rest[k] = given[k] - k.s.dot(force)
+            rest[k] = torques[k] - k.s.dot(force)
         b.add_to_parent(carried, force)
     m.v, m.a = "", "second"
     accelerate(m, bodies)

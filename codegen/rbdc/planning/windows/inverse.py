@@ -34,9 +34,9 @@ def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     yield integers("start_of", [*(node.start for node in nodes), layout.columns])
     yield integers("first_of", (node.start - node.shape.lane for node in nodes))
     yield integers("ups_of", ends_of(ups))
-    yield integers("up", (k for own in ups for k in own))
+    yield integers("up", (k for of_supernode in ups for k in of_supernode))
     yield integers("blocks_of", ends_of(blocks))
-    yield integers("block", (k for own in blocks for k in own))
+    yield integers("block", (k for of_supernode in blocks for k in of_supernode))
     yield numbers("unit", [float(k == lanes) for k in range(3 * lanes)])
 
 
@@ -53,14 +53,14 @@ def _blocks(start: int, lanes: int) -> list[int]:
 
 def invert(layout: WindowLayout) -> Routine:
     """Return the computation of M^-1, from the root to the leaves."""
-    made: dict[tuple[Shape, int], Routine] = {}
+    routines: dict[tuple[Shape, int], Routine] = {}
     mirror = _mirror(layout)
     statements: list[Statement] = []
     for number, node in enumerate(layout.width.nodes):
         key = (node.shape, node.start if node.shape.rooted else layout.first)
-        if key not in made:
-            made[key] = _SupernodeLoops(layout, *key).routine(f"invert_{len(made)}")
-        for routine in (made[key], mirror):
+        if key not in routines:
+            routines[key] = _SupernodeLoops(layout, *key).routine(f"invert_{len(routines)}")
+        for routine in (routines[key], mirror):
             places = {name: Place(name) for name in routine.arguments}
             statements.append(Call(routine, places, {"node": number}))
     return Routine("invert", "M^-1 from the root to the leaves", ("factors", "inverse"), tuple(statements))
@@ -139,25 +139,25 @@ class _SupernodeLoops:
         below.
         """
         m, rows = PlaceRecorder(self.lanes), self.shape.rows
-        made: dict[int, Scalar] = {}
+        done: dict[int, Scalar] = {}
         for row in reversed(rows):
-            own = m.vector(Place("unit", (), self.lanes - row.lane))
+            vector = m.vector(Place("unit", (), self.lanes - row.lane))
             for below in row.below:
-                own = own - self._number(m, "within", rows[below], row) * made[below]
-            made[row.number] = own
-            m.put([own], self._vector("inner", row))
+                vector = vector - self._number(m, "within", rows[below], row) * done[below]
+            done[row.number] = vector
+            m.put([vector], self._vector("inner", row))
         return m.step()
 
     def _outer(self) -> Loop:
         """Return the computation of -T K."""
-        m, made = PlaceRecorder(self.lanes), list[Scalar]()
+        m, done = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             record = self._own(row, at.TRANSPOSED)
-            own: Scalar = -m.vector(replace(record, strides=(*record.strides, (AT, 1))))
+            vector: Scalar = -m.vector(replace(record, strides=(*record.strides, (AT, 1))))
             for above in row.above:
-                own = own - self._number(m, "within", row, above) * made[above.number]
-            made.append(own)
-            m.put([own], Place("outer", ((AT, 1),), self.pitch * row.number))
+                vector = vector - self._number(m, "within", row, above) * done[above.number]
+            done.append(vector)
+            m.put([vector], Place("outer", ((AT, 1),), self.pitch * row.number))
         return Loop("at", 0, 6, (m.step(),), "-T K", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
@@ -202,10 +202,10 @@ class _SupernodeLoops:
         """Return T D^-1 T^T - T K a in the columns of the supernode itself."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
-            own = m.number(self._own(row, at.PIVOT)) * m.vector(self._vector("inner", row))
-            scaled.append(own)
+            vector = m.number(self._own(row, at.PIVOT)) * m.vector(self._vector("inner", row))
+            scaled.append(vector)
             for above in row.above:
-                own = own + self._number(m, "inner", above, row) * scaled[above.number]
-            whole = own if self.shape.top else own + self._carried(m, row)
+                vector = vector + self._number(m, "inner", above, row) * scaled[above.number]
+            whole = vector if self.shape.top else vector + self._carried(m, row)
             m.put([whole], self._row(row, TableEntry("first_of", NODE)))
         return m.step()

@@ -96,8 +96,8 @@ class WindowLayout:
     @property
     def slots(self) -> list[Node | None]:
         """The nodes of all rows, lane by lane, in whole vectors of sines."""
-        found = [node for row in self.schedule.grid for node in row]
-        return found + [None] * (-len(found) % self.scalar.angle_lanes[-1])
+        nodes = [node for row in self.schedule.grid for node in row]
+        return nodes + [None] * (-len(nodes) % self.scalar.angle_lanes[-1])
 
     @property
     def own_root(self) -> int:
@@ -145,8 +145,8 @@ class WindowLayout:
     @cached_property
     def moved(self) -> list[int]:
         """For each row 1 if its bodies come from several rows or lanes, else 0; empty if all are 0."""
-        found = [int(row < 0) for row in self.schedule.above]
-        return found if any(found) else []
+        flags = [int(row < 0) for row in self.schedule.above]
+        return flags if any(flags) else []
 
 
 def step_at(program: Program, places: Mapping[str, Place]) -> Step:
@@ -164,8 +164,8 @@ def integers(name: str, entries: Iterable[int], width: int = 1) -> ConstantTable
 
 def numbers(name: str, entries: Iterable[float], width: int = 1) -> ConstantTable:
     """Return a table of numbers with `width` entries a row."""
-    found = [float(x) for x in entries]
-    return ConstantTable(name, tuple(tuple(found[k : k + width]) for k in range(0, len(found), width)))
+    floats = [float(x) for x in entries]
+    return ConstantTable(name, tuple(tuple(floats[k : k + width]) for k in range(0, len(floats), width)))
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:

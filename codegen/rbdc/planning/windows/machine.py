@@ -189,8 +189,8 @@ class RowBody(Body):
         return [self.trace.read("motor")]
 
     def external_force(self) -> Force:
-        given = frame(self.constants(OWN)).act_inverse_force(Force.of(self.trace.entries("f", 0, 6)))
-        return self.placement().act_force(given)
+        force = frame(self.constants(OWN)).act_inverse_force(Force.of(self.trace.entries("f", 0, 6)))
+        return self.placement().act_force(force)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         if not self.trace.holds(values):  # a section would load all of them before they are needed

@@ -56,9 +56,9 @@ def window_nest(layout: WindowLayout) -> LoopNest:
     tables = [*rows.row_tables(layout), *_tables(layout)]
     vectors = {name: size for name, size in _vectors(layout).items() if name in names}
     arrays = {name: size for name, size in _numbers(layout).items() if name in names} | vectors
-    given = {p.name for p in layout.function.declaration.inputs}
+    inputs = {p.name for p in layout.function.declaration.inputs}
     return LoopNest(
-        tuple(table for table in tables if table.name in names and table.name not in given),
+        tuple(table for table in tables if table.name in names and table.name not in inputs),
         arrays,
         tuple(statements),
         widths=dict.fromkeys(vectors, LIMBS),
@@ -151,7 +151,7 @@ def _inverse_inertia(layout: WindowLayout) -> list[Statement]:
 def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
     """Return the derivatives of inverse dynamics."""
     matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
-    found = [
+    statements = [
         *_start(layout),
         rows.down(layout, "forward_row", "motions, inertias and forces"),
         rows.external(layout),
@@ -159,11 +159,11 @@ def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
         *rows.turned(layout),
     ]
     if layout.schedule.free:
-        found += [*root.root_forces(layout), _called(root.root_columns(layout, *matrices.values()))]
-    found.append(_called(tiles.derivatives(layout, matrices)))
+        statements += [*root.root_forces(layout), _called(root.root_columns(layout, *matrices.values()))]
+    statements.append(_called(tiles.derivatives(layout, matrices)))
     if layout.model.coupled:
-        found += _followed(layout)
-    return [*found, *_diagonal(layout)]
+        statements += _followed(layout)
+    return [*statements, *_diagonal(layout)]
 
 
 def _followed(layout: WindowLayout) -> list[Statement]:
@@ -197,18 +197,18 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
     """Yield derivatives of dry friction by the entries of v."""
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
-            v, given = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
-            least = (width / model.friction_width) ** 2 * (given * given)
+            v, width_of_call = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
+            least = (width / model.friction_width) ** 2 * (width_of_call * width_of_call)
             square = v * v + least
             yield k, float(force) * least / (square * sqrt(square))
 
 
 def _width(known: float) -> list[Statement]:
     """Return the width of dry friction: the input, or the model's."""
-    own, given = PlaceRecorder(), PlaceRecorder()
-    own.store([known], Place("width"))
-    given.store([given.number(Place(FRICTION_WIDTH))], Place("width"))
-    return [own.step(), WhereGiven((FRICTION_WIDTH,), (given.step(),))]
+    from_model, from_input = PlaceRecorder(), PlaceRecorder()
+    from_model.store([known], Place("width"))
+    from_input.store([from_input.number(Place(FRICTION_WIDTH))], Place("width"))
+    return [from_model.step(), WhereGiven((FRICTION_WIDTH,), (from_input.step(),))]
 
 
 def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
@@ -217,7 +217,7 @@ def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
     """
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free
-    found = [
+    statements = [
         products.driving(layout),
         *_start(layout),
         rows.down(layout, "forward_row", "motions and forces without accelerations of joints"),
@@ -225,8 +225,8 @@ def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
         rows.articulated(layout),
     ]
     if free:
-        found += [*root.root_joints(layout), *root.root_torques(layout)]
-    found += [
+        statements += [*root.root_joints(layout), *root.root_torques(layout)]
+    statements += [
         _called(inverse.invert(layout), inverse=inverse_of),
         Clear("seconds", len(layout.slots)),
         _called(products.accelerated(layout), inverse=inverse_of),
@@ -236,11 +236,11 @@ def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
         *rows.turned(layout),
     ]
     if free:
-        found += root.root_forces(layout)
-        found.append(_called(products.root_columns(layout, by_q, by_v), inverse=inverse_of))
-        found.append(_called(products.root_response(layout), inverse=inverse_of))
-    found.append(_called(products.columns(layout, by_q, by_v), inverse=inverse_of))
-    return [*found, *([root.root_itself(layout, by_q, by_v)] if free else [])]
+        statements += root.root_forces(layout)
+        statements.append(_called(products.root_columns(layout, by_q, by_v), inverse=inverse_of))
+        statements.append(_called(products.root_response(layout), inverse=inverse_of))
+    statements.append(_called(products.columns(layout, by_q, by_v), inverse=inverse_of))
+    return [*statements, *([root.root_itself(layout, by_q, by_v)] if free else [])]
 
 
 _KERNELS: Mapping[str, Callable[[WindowLayout], list[Statement]]] = {

@@ -37,9 +37,9 @@ def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
             groups.append([start for start, alone in zip(starts, unattached, strict=True) if alone == kind])
     yield integers("column_of", layout.blocks)
     yield integers("rows_of", ends_of(rows))
-    yield integers("row_of", (row for own in rows for row in own))
+    yield integers("row_of", (row for of_window in rows for row in of_window))
     yield integers("groups_of", ends_of(groups))
-    yield integers("group", (start for own in groups for start in own))
+    yield integers("group", (start for of_window in groups for start in of_window))
     if any(layout.model.damping):
         yield numbers("damping", map(float, layout.model.damping))
 
@@ -75,11 +75,11 @@ def root_response(layout: WindowLayout) -> Routine:
     They are M^-1 of joints and root times the forces of the bodies that the root carries, with the sign of
     the products.
     """
-    first, held, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
-    held.put(held.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
+    first, response, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
+    response.put(response.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
     whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
     m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
-    loop = _over_blocks(layout, held.step(), Loop("k", 0, first, (m.step(),)))
+    loop = _over_blocks(layout, response.step(), Loop("k", 0, first, (m.step(),)))
     about = "accelerations of joints with a free root: M^-1 times the forces of its subtree"
     arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
@@ -124,8 +124,8 @@ def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
     if not layout.schedule.free:
         return [whole, _groups(layout, 1, "", (), to)]
     m = PlaceRecorder(lanes)
-    for kept, matrix in zip(("rq", "rv"), to, strict=True):
-        m.put(m.vectors(first, layout.of_columns(matrix, COLUMN)), Place(kept))
+    for place, matrix in zip(("rq", "rv"), to, strict=True):
+        m.put(m.vectors(first, layout.of_columns(matrix, COLUMN)), Place(place))
     return [whole, m.step(), _groups(layout, 1, "response", ("rq", "rv"), to)]
 
 
@@ -142,11 +142,11 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
     if sides:
         row: Index = J if kind else TableEntry("row_of", _FILLED)
         m = PlaceRecorder(layout.lanes)
-        own, sides_of_row = (
+        of_matrix, sides_of_row = (
             m.numbers(size, layout.matrix(matrix, row, start)),
             [m.vector(Place(x, ((row, layout.lanes),))) for x in sides],
         )
-        m.put([-(x * side) for x in own for side in sides_of_row], Place("sums"), adds=True)
+        m.put([-(x * side) for x in of_matrix for side in sides_of_row], Place("sums"), adds=True)
         body.append(Loop("j", 0, layout.first, (m.step(),)) if kind else over("n", "rows_of", W, m.step()))
     stored = PlaceRecorder(layout.lanes)
     sums = stored.vectors(count, Place("sums"))
@@ -178,8 +178,8 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
     if any(layout.model.damping):
         m = PlaceRecorder()
         damping, row = m.numbers(first, Place("damping")), m.numbers(first, layout.matrix("inverse", J, 0))
-        taken = [-(d * x) for d, x in zip(damping, row, strict=True)]
-        m.store(taken, layout.matrix(by_v, J, 0), adds=True)
+        damped = [-(d * x) for d, x in zip(damping, row, strict=True)]
+        m.store(damped, layout.matrix(by_v, J, 0), adds=True)
         statements.append(Loop("j", 0, size, (m.step(),)))
     about = "columns of a free root without its own contributions; others are overwritten"
     arguments, widths = ("owns", "inverse", by_q, by_v), {"sums": lanes}
@@ -189,12 +189,12 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 def _turning(layout: WindowLayout, *joints: Index) -> Step:
     """Subtract t of joints times their rows of M^-1, in separate sums."""
     m = PlaceRecorder(layout.lanes)
-    made: list[Scalar] = []
+    products: list[Scalar] = []
     for joint in joints:
         t, row = (
             m.numbers(3, layout.own("owns", joint, at.TRANSPOSED)),
             layout.matrix("inverse", joint, _COLUMN),
         )
-        made += [-(x * m.vector(row)) for x in t]
-    m.put(made, Place("sums"), adds=True)
+        products += [-(x * m.vector(row)) for x in t]
+    m.put(products, Place("sums"), adds=True)
     return m.step()

@@ -20,22 +20,22 @@ def carrying(layout: WindowLayout) -> list[Statement]:
 
     It is a free root with zero linear velocity, or the world, which accelerates by -g.
     """
-    found: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
+    statements: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
     if layout.kernel.moving:
-        found.append(Clear("sums", LIMBS * layout.sum_size))
+        statements.append(Clear("sums", LIMBS * layout.sum_size))
     if layout.kernel.factors:
-        found.append(Clear("inertias", LIMBS * layout.inertia_size))
+        statements.append(Clear("inertias", LIMBS * layout.inertia_size))
     m = PlaceRecorder(LIMBS)
     m.put([float(k % 4 == 0) for k in range(9)], Place("motions"))
     if layout.kernel.moving and not layout.schedule.free:
         gravity = [float(x) for x in (-layout.model.gravity).scalars()]
         m.put(gravity, Place("motions", (), LIMBS * at.ACCELERATION))
-    found.append(m.step())
+    statements.append(m.step())
     if layout.kernel.moving and layout.schedule.free:
         program = layout.bodies["root_motion"]
         places = {"motion": Place("motions"), **{name: Place(name) for name in ("q", "v", "a", "g", "force")}}
-        found.append(step_at(program, places))
-    return found
+        statements.append(step_at(program, places))
+    return statements
 
 
 def root_forces(layout: WindowLayout) -> list[Statement]:
@@ -43,10 +43,10 @@ def root_forces(layout: WindowLayout) -> list[Statement]:
     bodies.
     """
     total = totals("total", LIMBS, layout.sum_size)
-    own = Place("owns", (), layout.own_root)
+    place = Place("owns", (), layout.own_root)
     return [
         Step(total, {"vector": Place("sums"), "total": Place("total")}),
-        Step(layout.bodies["columns_of_root"], {"w": Place("v", (), 3), "sum": Place("total"), "own": own}),
+        Step(layout.bodies["columns_of_root"], {"w": Place("v", (), 3), "sum": Place("total"), "own": place}),
     ]
 
 
@@ -73,12 +73,12 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routi
     acceleration.
     """
     lanes, row = layout.lanes, layout.root_row
-    m, held = PlaceRecorder(), PlaceRecorder(lanes)
-    rows = [[*own, *[0.0] * (row - 6)] for matrix in _matrices(m) for own in matrix]
-    m.store([x for own in rows for x in own], Place("matrices"))
-    held.put(held.vectors(9, Place("matrices", ((B, 1),), pitch=row)), Place("held"))
+    m, stored = PlaceRecorder(), PlaceRecorder(lanes)
+    rows = [[*entries, *[0.0] * (row - 6)] for matrix in _matrices(m) for entries in matrix]
+    m.store([x for entries in rows for x in entries], Place("matrices"))
+    stored.put(stored.vectors(9, Place("matrices", ((B, 1),), pitch=row)), Place("held"))
     inner = Loop("j", 0, layout.columns, (_root_row(layout, by_q, by_v, by_a),))
-    body = Loop("b", 0, layout.first, (held.step(), inner), step=lanes)
+    body = Loop("b", 0, layout.first, (stored.step(), inner), step=lanes)
     about = "the columns of a free root: its orientation, its linear and angular velocity, its acceleration"
     arguments = ("g", "v", "owns", by_q, by_v, by_a)
     sizes = {"matrices": 9 * row, "held": 9 * lanes}
@@ -88,14 +88,14 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routi
 def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
     """Return entries of row j in the columns b .. of a root."""
     m, record = PlaceRecorder(layout.lanes), layout.own("owns", J)
-    held, f = m.vectors(9, Place("held")), m.numbers(6, record)
-    own, t = (
+    columns, f = m.vectors(9, Place("held")), m.numbers(6, record)
+    by_acceleration, t = (
         m.vector(replace(record, strides=(*record.strides, (B, 1)), offset=k)) for k in (0, 3)
     )  # t begins 3 numbers after its column
     angular = masked(t, m.vector(Place("turning", ((B, 1),))))
-    by_velocity = (angular + dot(f[:3], held[3:6])) + dot(f[3:], held[6:])
-    found = (dot(f[:3], held[:3]), by_velocity, own)
-    for matrix, x in zip((by_q, by_v, by_a), found, strict=True):
+    by_velocity = (angular + dot(f[:3], columns[3:6])) + dot(f[3:], columns[6:])
+    entries = (dot(f[:3], columns[:3]), by_velocity, by_acceleration)
+    for matrix, x in zip((by_q, by_v, by_a), entries, strict=True):
         m.put([x], layout.matrix(matrix, J, B))
     return m.step()
 
@@ -111,8 +111,8 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
     If derivatives are solved for, also `whole`, its inertia with its whole subtree (6, 6).
     """
-    own = Place("factors", (), layout.own_root)
-    places = {"inertia": Place("carried"), "whole": Place("whole"), "own": own}
+    records = Place("factors", (), layout.own_root)
+    places = {"inertia": Place("carried"), "whole": Place("whole"), "own": records}
     return [
         Step(totals("total", LIMBS, at.CARRIED), {"vector": Place("inertias"), "total": Place("carried")}),
         step_at(layout.bodies["root_joints"], places),
@@ -126,8 +126,8 @@ def root_torques(layout: WindowLayout) -> list[Statement]:
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
     m, pushed = PlaceRecorder(), PlaceRecorder()
-    given = (m.numbers(6, Place(name)) for name in ("driving", "force", "total"))
-    m.store([tau - own - other for tau, own, other in zip(*given, strict=True)], rests)
+    force_triples = (m.numbers(6, Place(name)) for name in ("driving", "force", "total"))
+    m.store([tau - body_force - other for tau, body_force, other in zip(*force_triples, strict=True)], rests)
     pushed.store(pushed.numbers(6, Place("fext")), rests, adds=True)
     return [
         Step(totals("total", LIMBS, 6), {"vector": carried, "total": Place("total")}),
@@ -154,6 +154,6 @@ def accelerating(layout: WindowLayout) -> Statement:
     nothing for the world.
     """
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
-    made = m.numbers(6, root) if layout.schedule.free else [0.0] * 6
-    m.put(made, Place("motions", (), LIMBS * at.ACCELERATION))
+    acceleration = m.numbers(6, root) if layout.schedule.free else [0.0] * 6
+    m.put(acceleration, Place("motions", (), LIMBS * at.ACCELERATION))
     return m.step()

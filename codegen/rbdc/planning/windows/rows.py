@@ -105,12 +105,12 @@ def of_row(layout: WindowLayout, name: str) -> Step:
     """Return a body in row r."""
     program = layout.bodies[name]
     arguments = dict.fromkeys(array.name for array in (*program.inputs, *program.outputs))
-    return Step(program, {own: _place(layout, own) for own in arguments})
+    return Step(program, {argument: _place(layout, argument) for argument in arguments})
 
 
 def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
     """Return entry k of the carrier of each lane of row r."""
-    found = {}
+    places = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
         strides = (
@@ -118,8 +118,8 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
             (k, LIMBS),
             (TableEntry("lane_above", entry), 1),
         )
-        found[f"lane{m}"] = Place(array, strides)
-    return found
+        places[f"lane{m}"] = Place(array, strides)
+    return places
 
 
 def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
@@ -136,29 +136,29 @@ def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
     return Loop("r", 0, layout.rows, (*steps, of_row(layout, body)), f"root to leaves: {about}")
 
 
-def _to_carrier(layout: WindowLayout, to: str, size: int, own: Place) -> list[Statement]:
+def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list[Statement]:
     """Add `size` entries of a row to its carrier."""
     above = Place(to, ((TableEntry("above", R), LIMBS * size),))
-    plain = _moved(size, own, above, adds=True)
+    plain = _moved(size, source, above, adds=True)
     if not layout.moved:
         return [plain]
-    kept = _moved(size, own, Place("kept"))
-    apart, places = list[Statement](), {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)}
+    stored = _moved(size, source, Place("kept"))
+    by_lane, places = list[Statement](), {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)}
     # a load of two neighbouring lanes would wait for both stores
     for some in ((0, 2), (1, 3)):
         entry = parted("handed_on", LIMBS, 1, some)
         added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
-        apart.append(Loop("k", 0, size, (step_at(added, places),)))
+        by_lane.append(Loop("k", 0, size, (step_at(added, places),)))
     return [
         Loop("m", TableEntry("moved", R), 1, (plain,)),
-        Loop("m", 0, TableEntry("moved", R), (kept, *apart)),
+        Loop("m", 0, TableEntry("moved", R), (stored, *by_lane)),
     ]
 
 
-def _moved(size: int, own: Place, to: Place, *, adds: bool = False) -> Step:
+def _moved(size: int, source: Place, to: Place, *, adds: bool = False) -> Step:
     """Return copies of vectors from one place to another, or additions."""
     m = PlaceRecorder(LIMBS)
-    m.put(m.vectors(size, own), to, adds=adds)
+    m.put(m.vectors(size, source), to, adds=adds)
     return m.step()
 
 
@@ -179,9 +179,9 @@ def articulated(layout: WindowLayout) -> Loop:
     `factors`, and adds articulated inertias to those of the carriers.
     """
     size = layout.inertia_size
-    kept = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
+    stored = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
     handed = _to_carrier(layout, "inertias", size, Place("left"))
-    body = (of_row(layout, "articulated_row"), kept, *handed)
+    body = (of_row(layout, "articulated_row"), stored, *handed)
     about = "leaves to root: articulated inertias; of each joint s, K = U / D and 1 / D"
     return Loop("r", 0, layout.rows, body, about, backward=True)
 
@@ -202,9 +202,9 @@ def backward(layout: WindowLayout) -> Loop:
     """Return the pass from the leaves to the root. It computes the forces of each joint by q, v and a, and
     keeps F_a and t in `owns`. It adds the sums of each subtree to those of its carrier.
     """
-    kept = _records("owns", {"forces": 9}, Place("forces"))
+    stored = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
-    body = (of_row(layout, "backward_row"), kept, *handed)
+    body = (of_row(layout, "backward_row"), stored, *handed)
     return Loop(
         "r", 0, layout.rows, body, "leaves to root: subtrees, and the forces of each joint", backward=True
     )
@@ -244,9 +244,9 @@ def posed(layout: WindowLayout) -> list[Statement]:
         return []
     count = len(layout.constants.values)
     copied = _moved(1, Place("constants", ((K, LIMBS),)), Place("posed", ((K, LIMBS),)))
-    found: list[Statement] = [Loop("k", 0, layout.rows * count, (copied,))]
+    statements: list[Statement] = [Loop("k", 0, layout.rows * count, (copied,))]
     for name, node in layout.schedule.filled_in.items():
         row, lane = divmod(layout.schedule.slots[node], LIMBS)
         to = Place("posed", (), LIMBS * count * row + lane, pitch=LIMBS)
-        found.append(Step(layout.bodies[name], {"q": Place("q"), "pose": to}))
-    return found
+        statements.append(Step(layout.bodies[name], {"q": Place("q"), "pose": to}))
+    return statements

@@ -54,7 +54,7 @@ def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
             tiles += kind
         empty += window.empty
         ends_of_empty.append(len(empty))
-    below, above = ([masks.setdefault(bits, len(masks)) for bits in own] for own in _bits(tiles))
+    below, above = ([masks.setdefault(bits, len(masks)) for bits in of_tile] for of_tile in _bits(tiles))
     lanes = range(layout.lanes)
     yield integers("window_column", (window.column for window in layout.width.windows))
     yield integers("kinds", [*ends, len(tiles)])
@@ -111,29 +111,29 @@ class _Half(Motion):
 def _above(layout: WindowLayout, to: Matrices) -> Step:
     """Return the entries of a row in the columns strictly above it."""
     m = PlaceRecorder(layout.lanes)
-    held, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
-    s, rate, second = (Motion.of(held[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
+    column, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
+    s, rate, second = (Motion.of(column[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
     none, turning = Force.zero(), Vector3.of(f[at.TRANSPOSED :])
     row = ClimbingForces(none, none, Force(none.linear, turning), Force.of(f[:6]))
-    found = row.itself(Direction(s, _Half.of(rate.scalars()), second, rate))
-    _store(m, layout, "above_of", to, found, adds=False)
+    entries = row.itself(Direction(s, _Half.of(rate.scalars()), second, rate))
+    _store(m, layout, "above_of", to, entries, adds=False)
     return m.step()
 
 
 def _store(
-    m: PlaceRecorder, layout: WindowLayout, masks: str, to: Matrices, found: CoriolisEntries, *, adds: bool
+    m: PlaceRecorder, layout: WindowLayout, masks: str, to: Matrices, entries: CoriolisEntries, *, adds: bool
 ) -> None:
     """Store the existing entries by q, v and a in the lanes of a mask."""
     mask = m.vector(Place("masks", ((TableEntry(masks, T), layout.lanes),)))
-    for x, entry in zip(to.arrays, found, strict=False):
+    for x, entry in zip(to.arrays, entries, strict=False):
         m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
 
 
 def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
     """Return the entries of a row in the columns of its subtree."""
     m = PlaceRecorder(layout.lanes)
-    s, held = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
-    none, forces = Force.zero(), (Force.of(held[k : k + 6]) for k in range(0, len(held), 6))
+    s, vectors = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
+    none, forces = Force.zero(), (Force.of(vectors[k : k + 6]) for k in range(0, len(vectors), 6))
     by_q, by_v, by_a, *_ = *forces, none
     _store(m, layout, "below", to, ClimbingForces(by_q, by_v, none, by_a).above(Motion.of(s)), adds=adds)
     return m.step()
@@ -142,9 +142,9 @@ def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
 def _root_rows(layout: WindowLayout, to: Matrices) -> Step:
     """Return rows of a free root, whose s are unit vectors."""
     m = PlaceRecorder(layout.lanes)
-    held = m.vectors(6 * len(to.arrays), Place(BELOW))
+    vectors = m.vectors(6 * len(to.arrays), Place(BELOW))
     for k, x in enumerate(to.arrays):
-        m.put(held[6 * k : 6 * k + 6], replace(to.row(x, 0), pitch=to.pitch))
+        m.put(vectors[6 * k : 6 * k + 6], replace(to.row(x, 0), pitch=to.pitch))
     return m.step()
 
 

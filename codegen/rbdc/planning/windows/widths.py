@@ -58,9 +58,9 @@ class Shape:
         rows, above = list[SupernodeRow](), list[tuple[int, ...]]()
         for parent in self.parents:
             above.append(() if parent < 0 else (*above[parent], parent))
-        for number, own in enumerate(above):
+        for number, columns in enumerate(above):
             below = tuple(k for k in reversed(range(self.size)) if number in above[k])
-            rows.append(SupernodeRow(number, self.lane + number, tuple(rows[k] for k in own), below))
+            rows.append(SupernodeRow(number, self.lane + number, tuple(rows[k] for k in columns), below))
         return tuple(rows)
 
     @property
@@ -152,10 +152,10 @@ class Width:
         windows = ({tile.row for tile in window.tiles} for window in self.windows)
         return [
             [
-                start >= schedule.first and own.isdisjoint(tops[start : start + PRODUCT_ROWS])
+                start >= schedule.first and attached.isdisjoint(tops[start : start + PRODUCT_ROWS])
                 for start in starts
             ]
-            for own in windows
+            for attached in windows
         ]
 
     @cached_property
@@ -166,10 +166,10 @@ class Width:
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
     """Return every width, the longest registers first, none with more columns than the joints have."""
-    found = []
+    widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
         while lanes > schedule.columns - schedule.first:
             lanes //= 2
-        found.append(Width(schedule, lanes))
-    return found
+        widths.append(Width(schedule, lanes))
+    return widths
