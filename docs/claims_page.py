@@ -67,9 +67,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("index", nargs="?", type=Path)
     parser.add_argument("--note", default="")
-    given = parser.parse_args()
-    if given.index is not None:
-        data = taken(json.loads(given.index.read_text(encoding="utf-8")), given.note)
+    arguments = parser.parse_args()
+    if arguments.index is not None:
+        data = taken(json.loads(arguments.index.read_text(encoding="utf-8")), arguments.note)
         DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(page(json.loads(DATA.read_text(encoding="utf-8"))), encoding="utf-8")
 

@@ -12,22 +12,22 @@ _PLACE = re.compile(r"(?<![`\w@])\w+@\w+(@\w+)?(?![`\w])")
 
 def listed(lines: list[str]) -> list[str]:
     """Return the lines with fields as items: a field follows an empty line, a field or the rest of one."""
-    made: list[str] = []
+    items: list[str] = []
     within, before = False, ""
     for line in lines:
         field = _FIELD.fullmatch(line) if within or not before else None
         if field:
-            made.append(f"- ``{field[1]}``: {field[2]}")
+            items.append(f"- ``{field[1]}``: {field[2]}")
         else:
-            made.append(f"  {line.strip()}" if within and line.startswith(" ") else line)
+            items.append(f"  {line.strip()}" if within and line.startswith(" ") else line)
         within, before = field is not None or (within and line.startswith(" ")), line
-    return made
+    return items
 
 
 def process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Turn the fields of a class, and mark functions with their frame as code."""
-    made = listed(lines) if what == "class" else lines
-    lines[:] = [_PLACE.sub(r"``\g<0>``", line) for line in made]
+    shown = listed(lines) if what == "class" else lines
+    lines[:] = [_PLACE.sub(r"``\g<0>``", line) for line in shown]
 
 
 def setup(app: Any) -> dict[str, bool]:

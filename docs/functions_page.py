@@ -101,13 +101,13 @@ def entries() -> Mapping[str, Entry]:
     catalogues = [functions_of(model) for model in models()]
     optional = functions_of(with_all_inputs())
     words = _words()
-    found = {}
+    by_name = {}
     for name, function in catalogues[0].items():
-        pairs = zip(*(_arrays(own[name].declaration) for own in catalogues), strict=True)
+        pairs = zip(*(_arrays(catalogue[name].declaration) for catalogue in catalogues), strict=True)
         shapes = {p.name: _shape(zip(p.shape, q.shape, strict=True), words) for p, q in pairs}
         more = {p.name for p in optional[name].declaration.inputs} & {PARAMETERS, FRICTION_WIDTH}
-        found[name] = Entry(function, shapes, tuple(sorted(more)))
-    return found
+        by_name[name] = Entry(function, shapes, tuple(sorted(more)))
+    return by_name
 
 
 def _arrays(d: FunctionDeclaration) -> list[Parameter]:
@@ -123,30 +123,30 @@ def _words() -> dict[Sizes, str]:
     joints.
     """
     one, other = (sizes_of(model) for model in models())
-    found: dict[Sizes, str] = {}
+    words: dict[Sizes, str] = {}
     for name in one:
-        found.setdefault(
+        words.setdefault(
             (one[name], other[name]), name.replace("frames", "nframes").replace("contacts", "ncontacts")
         )
-    found |= {(k * one["njoints"], k * other["njoints"]): f"{k} njoints" for k in (3, 4, 6, 10)}
+    words |= {(k * one["njoints"], k * other["njoints"]): f"{k} njoints" for k in (3, 4, 6, 10)}
     world = tuple(sum(contact.second is None for contact in model.contacts) for model in models())
-    return found | {world: "contacts with the world"}
+    return words | {world: "contacts with the world"}
 
 
 def _shape(sizes: Iterable[Sizes], words: Mapping[Sizes, str]) -> str:
     """Return a shape in words. Raises KeyError for a size that has no name: add it to `_words`."""
-    found = [str(size[0]) if len(set(size)) == 1 else words[size] for size in sizes]
-    return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
+    shapes = [str(size[0]) if len(set(size)) == 1 else words[size] for size in sizes]
+    return f"({', '.join(shapes)}{',' if len(shapes) == 1 else ''})"
 
 
 def families() -> dict[str, list[Entry]]:
     """Return the functions by the titles of their families, in the order of the catalogue."""
     left = dict(entries())
-    found = {}
+    by_title = {}
     for family in catalogue.FAMILIES:
         names = [function.name for function in family(models()[0])]
-        found[TITLES.get(family.__name__, family.__name__.title())] = [left.pop(name) for name in names]
-    return found | {REST: list(left.values())}
+        by_title[TITLES.get(family.__name__, family.__name__.title())] = [left.pop(name) for name in names]
+    return by_title | {REST: list(left.values())}
 
 
 def page() -> str:
@@ -197,7 +197,7 @@ def _index() -> Iterator[str]:
     yield from ["## All functions", "", f"| function | computes | {' | '.join(PEERS)} |"]
     yield "|---|---|" + "---|" * len(PEERS)
     for entry in entries().values():
-        peers = (", ".join(f"`{name}`" for name in own.get(entry.name, ())) for own in PEERS.values())
+        peers = (", ".join(f"`{name}`" for name in names.get(entry.name, ())) for names in PEERS.values())
         summary = _plain(entry.declaration.summary.rstrip(".")).replace("|", "\\|")
         yield f"| [`{entry.name}`](#{entry.name}) | {summary} | {' | '.join(peers)} |"
     yield from [
@@ -220,10 +220,10 @@ def _presets() -> Iterator[str]:
     yield from ["## Presets", "", "| preset | functions |", "|---|---|"]
     before: set[str] = set()
     for name, functions in presets().items():
-        new = [f"`{own}`" for own in functions if own not in before]
+        new = [f"`{name}`" for name in functions if name not in before]
         yield f"| `{name}` | {'those before, and ' if before and name != SECOND else ''}{', '.join(new)} |"
         before |= set(functions)
-    alone = [f"`{own.name}`" for own in entries().values() if own.function.preset == ALONE]
+    alone = [f"`{entry.name}`" for entry in entries().values() if entry.function.preset == ALONE]
     yield from [f"| none: name them | {', '.join(alone)} |", ""]
     yield from [
         "A module with contacts has the functions of contacts of its preset too. `control` is the default.",
@@ -252,12 +252,12 @@ def _differential(entry: Entry) -> tuple[str, str, str] | None:
     """Return the functions with first and second derivatives and those by external forces, None
     without any.
     """
-    there, own = entries(), entry.function.differential
-    if own is None or own.first not in there:
+    there, functions = entries(), entry.function.differential
+    if functions is None or functions.first not in there:
         return None
-    then = [there[name].function.differential for name in (own.first, own.weighted) if name]
-    second = own.second or next((d.first for d in then if d is not None), "")
-    return own.first, second, own.forces
+    then = [there[name].function.differential for name in (functions.first, functions.weighted) if name]
+    second = functions.second or next((d.first for d in then if d is not None), "")
+    return functions.first, second, functions.forces
 
 
 def _sections() -> Iterator[str]:
@@ -272,9 +272,9 @@ def _section(entry: Entry) -> Iterator[str]:
     yield from [f"### `{entry.name}`", "", _plain(d.summary), "", "```text", *_signatures(entry), "```", ""]
     yield from ["| | shape | meaning |", "|---|---|---|"]
     for p in _arrays(d):
-        given = "returns " if p in d.outputs else ""
+        prefix = "returns " if p in d.outputs else ""
         optional = "; may be None" if p.optional else ""
-        yield f"| {given}`{p.name}` | {entry.shapes[p.name]} | {_plain(p.meaning)}{optional} |"
+        yield f"| {prefix}`{p.name}` | {entry.shapes[p.name]} | {_plain(p.meaning)}{optional} |"
     yield from ["", *(f"- {line}" for line in _facts(entry)), ""]
 
 
@@ -310,9 +310,9 @@ def _facts(entry: Entry) -> Iterator[str]:
     if entry.options:
         yield f"Inputs of packages built for them: {', '.join(f'`{name}`' for name in entry.options)}."
     yield from _sources(function)
-    for peer, own in PEERS.items():
-        if entry.name in own:
-            yield f"{peer}: {', '.join(f'`{name}`' for name in own[entry.name])}."
+    for peer, listed in PEERS.items():
+        if entry.name in listed:
+            yield f"{peer}: {', '.join(f'`{name}`' for name in listed[entry.name])}."
 
 
 _CITED = re.compile(r"\b(1[89]|20)\d\d\b|\b(table|section|Algorithm|equations?|tutorial)\b")

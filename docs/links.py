@@ -26,7 +26,7 @@ class Page(HTMLParser):
 def broken(folder: Path) -> list[str]:
     """Return the links of the pages in a folder that lead nowhere, each with its page."""
     pages = {file: Page(file) for file in sorted(folder.rglob("*.html"))}
-    found = []
+    links = []
     for file, page in pages.items():
         for link in sorted(page.links):
             parts = urlsplit(link)
@@ -37,8 +37,8 @@ def broken(folder: Path) -> list[str]:
                 target not in pages or unquote(parts.fragment) in pages[target].places
             )
             if not there:
-                found.append(f"{file.relative_to(folder)}: {link}")
-    return found
+                links.append(f"{file.relative_to(folder)}: {link}")
+    return links
 
 
 def check(app: Any, failed: Exception | None) -> None:

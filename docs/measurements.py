@@ -46,15 +46,16 @@ def _section(file: Path) -> Iterator[str]:
     compilers = [machine["compiler"], *machine["other_compilers"]]
     yield f"## {machine['machine']['processor']}"
     yield ""
+    versions = ", ".join(compiler["version"] for compiler in compilers)
     yield (
-        f"{report['generator']}; {', '.join(own['version'] for own in compilers)}; one core reaches "
+        f"{report['generator']}; {versions}; one core reaches "
         f"{machine['peak']['vector_flops_per_second'] / 1e9:.3g} Gflop/s. "
         f'<a href="{file.name}">The report</a> has medians, '
         "flags, operations, shares of the peak and largest errors."
     )
-    for robot, own in report["robots"].items():
+    for robot, entry in report["robots"].items():
         rows = [row for row in report["rows"] if row["robot"] == robot]
-        yield from ["", f"### {robot}, nv = {own['robot']['nv']}, {file.stem}", "", *_table(rows)]
+        yield from ["", f"### {robot}, nv = {entry['robot']['nv']}, {file.stem}", "", *_table(rows)]
     yield ""
 
 

@@ -47,8 +47,8 @@ def turned(text: str, page: str, shown_at: str) -> str:
     ends = [0, *(place for block in _FENCE.finditer(text) for place in block.span()), len(text)]
     parts = [text[start:end] for start, end in pairwise(ends)]
 
-    def link(found: re.Match[str]) -> str:
-        words, path, anchor = found[1], found[2], found[3] or ""
+    def link(match: re.Match[str]) -> str:
+        words, path, anchor = match[1], match[2], match[3] or ""
         target = os.path.normpath(Path(page).parent / path)
         if (ROOT / target).is_dir():
             target = f"{target}/README.md"

@@ -46,15 +46,15 @@ def improved(cost, x, u, exact):
     except np.linalg.LinAlgError:
         return None
     tried = (rollout(x, u, 0.5**k * gains, feedback) for k in range(10))
-    return next((found for found in tried if found[0] < cost * (1 - 1e-12)), None)
+    return next((trial for trial in tried if trial[0] < cost * (1 - 1e-12)), None)
 
 
 def optimise(exact):
     x, u = np.tile([*start, *np.zeros(n)], (count + 1, 1)), np.tile(m.gravity_torque(start), (count, 1))
-    found, costs = rollout(x, u, 0 * u, np.zeros((count, n, 2 * n))), []
-    while found is not None and len(costs) < 100:
-        costs.append(found[0])
-        found = (exact and improved(*found, True)) or improved(*found, False)
+    trial, costs = rollout(x, u, 0 * u, np.zeros((count, n, 2 * n))), []
+    while trial is not None and len(costs) < 100:
+        costs.append(trial[0])
+        trial = (exact and improved(*trial, True)) or improved(*trial, False)
     return np.array(costs)
 
 

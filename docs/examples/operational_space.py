@@ -29,10 +29,10 @@ def run(through_null_space):
         inertia, inverse, bias, gravity = m.operational_space(q, v, hand)
         ahead = turned.T @ (acceleration + 40 * velocity)
         wanted = [*ahead, 0, 0, 0] - 400 * error - 40 * J @ v
-        own = m.rnea(q, v, 100 * (posture + elbow * (k > count / 2) - q) - 20 * v)  # moves the elbow
+        elbow_torque = m.rnea(q, v, 100 * (posture + elbow * (k > count / 2) - q) - 20 * v)  # moves the elbow
         if through_null_space:
-            own -= J.T @ (inverse.T @ own)  # the part that the hand does not feel
-        q, v = m.step(q, v, J.T @ (inertia @ wanted + bias + gravity) + own, dt)
+            elbow_torque -= J.T @ (inverse.T @ elbow_torque)  # the part that the hand does not feel
+        q, v = m.step(q, v, J.T @ (inertia @ wanted + bias + gravity) + elbow_torque, dt)
         errors.append(np.linalg.norm(error[:3]))
         angles.append(q[2])
     return np.array(errors), np.array(angles)

@@ -116,20 +116,20 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
     ]
     written, constants = _with_lengths(problem) or (base, [])
     values = np.linalg.svd(scaled, compute_uv=False)
-    kept = values > DEPENDENT * values[0]
+    significant = values > DEPENDENT * values[0]
     return {
         "regressor": list(problem.regressor),
         "names": names_of(problem),
         "parameters": len(seen),
-        "rank": int(np.sum(kept)),
+        "rank": int(np.sum(significant)),
         "base": [
             {"formula": formula.words(), "terms": [(one.leading, 1.0), *one.terms]}
             for formula, one in zip(written, base, strict=True)
         ],
         "constants": {constant.name: constant.value for constant in constants},
         "unseen": unseen.tolist(),
-        "smallest_kept": float(values[kept][-1] / values[0]),
-        "largest_dropped": float(values[~kept].max(initial=0.0) / values[0]),
+        "smallest_kept": float(values[significant][-1] / values[0]),
+        "largest_dropped": float(values[~significant].max(initial=0.0) / values[0]),
     }
 
 
@@ -201,12 +201,12 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
     matrix = [[field.from_sympy(column.get(row, sympy.Integer(0))) for column in columns] for row in rows]
     reduced, pivots = DomainMatrix(matrix, (len(rows), len(columns)), field).rref()
     entries = reduced.to_Matrix()
-    names, found = names_of(named.model), list[Combination]()
+    names, base = names_of(named.model), list[Combination]()
     for row, pivot in enumerate(pivots):
         others = [(k, sympy.factor(entries[row, k])) for k in range(len(columns)) if k != pivot]
-        found.append(Combination(names[pivot], [(names[k], factor) for k, factor in others if factor != 0]))
-    used = {str(s) for _, terms in found for _, factor in terms for s in factor.free_symbols}
-    return found, [c for c in lengths if c.name in used]
+        base.append(Combination(names[pivot], [(names[k], factor) for k, factor in others if factor != 0]))
+    used = {str(s) for _, terms in base for _, factor in terms for s in factor.free_symbols}
+    return base, [c for c in lengths if c.name in used]
 
 
 def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple[int, ...], Any]]:
@@ -219,7 +219,7 @@ def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple
     # the strength of gravity scales all of dV/dq and makes no columns independent
     field = equations.named.model.gravity.scalars()
     gravity = np.array([equations.ring.from_expr(x.subs(sympy.Symbol("g"), 1)) for x in field], object)
-    found = []
+    columns = []
     for unit in np.eye(PARAMETERS_PER_BODY).tolist():
         moments = moments_of(Inertia.of(unit))
         entries = {
@@ -229,5 +229,5 @@ def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple
         written = {
             entry: sympy.Poly(equations.reduced(x).as_expr(), *varying) for entry, x in entries.items()
         }
-        found.append({(*entry, *row): value for entry, x in written.items() for row, value in x.terms()})
-    return found
+        columns.append({(*entry, *row): value for entry, x in written.items() for row, value in x.terms()})
+    return columns

@@ -65,8 +65,8 @@ class Equations:
 
     def polynomials(self, thing: T) -> T:
         """Return the model, placement, ... with a polynomial for every expression in it."""
-        made: T = rebuilt(thing, lambda x, _: self.ring.from_expr(x) if isinstance(x, Expr) else x)
-        return made
+        converted: T = rebuilt(thing, lambda x, _: self.ring.from_expr(x) if isinstance(x, Expr) else x)
+        return converted
 
     def reduced(self, x: Polynomial) -> Polynomial:
         return x.rem(self.relations) if self.relations else x
@@ -117,7 +117,7 @@ class Equations:
     @cached_property
     def poses(self) -> list[Polynomials]:
         """Return the axes and origins (4, 3) of all bodies in the world."""
-        found: list[Placement] = []
+        placements: list[Placement] = []
         for body, q in zip(self.named.model.bodies, self.coordinates, strict=True):
             (column,) = body.joint.subspace()
             if q in self.turning:
@@ -125,12 +125,12 @@ class Equations:
                 moved = Placement(turn, Vector3.zero())
             else:
                 moved = Placement(Rotation.identity(), column.linear.scaled(Symbol(q)))
-            above = Placement.identity() if body.parent == WORLD else found[body.parent]
+            above = Placement.identity() if body.parent == WORLD else placements[body.parent]
             pose = above.compose(self.polynomials(body.placement)).compose(self.polynomials(moved))
-            found.append(Placement.of([self.reduced(self.ring(x)) for x in pose.scalars()]))
+            placements.append(Placement.of([self.reduced(self.ring(x)) for x in pose.scalars()]))
         return [
             np.array([x.scalars() for x in (p.rotation.x, p.rotation.y, p.rotation.z, p.translation)], object)
-            for p in found
+            for p in placements
         ]
 
     def slopes(self, pose: Polynomials, k: int) -> dict[int, Polynomials]:

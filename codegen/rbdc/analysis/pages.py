@@ -87,10 +87,10 @@ class Table:
         """Return the columns with these headings, in the order of the table."""
         return self.columns([k for k, name in enumerate(self.head) if name in names])
 
-    def columns(self, kept: Sequence[int]) -> Table:
+    def columns(self, indices: Sequence[int]) -> Table:
         """Return the columns with these indices."""
-        rows = [[row[k] for k in kept] for row in self.rows]
-        return replace(self, head=[self.head[k] for k in kept], rows=rows)
+        rows = [[row[k] for k in indices] for row in self.rows]
+        return replace(self, head=[self.head[k] for k in indices], rows=rows)
 
     def within(self, width: int) -> list[Table]:
         """Return tables of at most this width, one below the other, each with the names of the rows first.
@@ -104,8 +104,8 @@ class Table:
             needed[k] = max(longest, min(needed[k], WORDS))
         groups: list[list[int]] = [[]]
         for k in range(1, len(needed)):
-            taken = sum(needed[i] + _BORDER for i in (0, *groups[-1], k)) + 1
-            if taken > width and groups[-1]:
+            used = sum(needed[i] + _BORDER for i in (0, *groups[-1], k)) + 1
+            if used > width and groups[-1]:
                 groups.append([])
             groups[-1].append(k)
         parts = [replace(self.columns([0, *group]), title="", note="") for group in groups]

@@ -22,14 +22,14 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
     For each step, return its name, its meaning, and the operations after it of the functions with
     `Policy.counted_by_pass`.
     """
-    found = [("as written", "link frames and inertias are those of the description", written)]
+    models = [("as written", "link frames and inertias are those of the description", written)]
     if snap > 0.0:
         meaning = f"rotation entries within {snap} of 0, 1 or -1 are taken as exactly that (`snap`)"
-        found.append(("snapping", meaning, model))
+        models.append(("snapping", meaning, model))
     for step in PASSES:
         model = step.apply(model)
-        found.append((step.name, step.meaning, model))
-    return [{"name": name, "meaning": text, "operations": _operations(m)} for name, text, m in found]
+        models.append((step.name, step.meaning, model))
+    return [{"name": name, "meaning": text, "operations": _operations(m)} for name, text, m in models]
 
 
 def limb_groups(model: Problem) -> list[list[str]]:
@@ -41,7 +41,7 @@ def limb_groups(model: Problem) -> list[list[str]]:
     roots = []
     for group in () if limbs is None else limbs.groups:
         lanes = {bodies[0]: bodies for bodies in group.lanes()}
-        roots += [lanes[own.limbs[0][0]] for own in (group, *group.nested)]
+        roots += [lanes[limb_group.limbs[0][0]] for limb_group in (group, *group.nested)]
     return [[model.bodies[index].name for index in indices] for indices in roots]
 
 

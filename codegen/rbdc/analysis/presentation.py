@@ -195,7 +195,7 @@ class Writer:
         """Return the expression of a polynomial."""
         if not x:
             return sympy.Integer(0)
-        powers = [self._collected(self._by_trig(own)) for own in (x, self._in_sines(x))]
+        powers = [self._collected(self._by_trig(polynomial)) for polynomial in (x, self._in_sines(x))]
         return min([*powers, self._by_sums(x)], key=lambda form: int(sympy.count_ops(form)))
 
     def _in_sines(self, x: Polynomial) -> Polynomial:

@@ -78,7 +78,7 @@ def compare(
     gate_time: float | None,
     out: Path | None,
     as_json: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Compare accuracy, time and size of all methods and peers on a DESCRIPTION, or on families of serial
     chains and trees.
@@ -92,9 +92,9 @@ def compare(
     from rbdc.report.present import baseline, document, page
     from rbdc.resources import title_of
 
-    asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
-    batches, most = given.pop("batches"), given.pop("batch_samples")
-    options = CompareOptions(**given, batch=most if batches else None)
+    asked = {name: values.pop(name) for name in ("serial", "binary", "branching")}
+    batches, most = values.pop("batches"), values.pop("batch_samples")
+    options = CompareOptions(**values, batch=most if batches else None)
     if description is None:
         if earlier is not None or gate_time is not None or batches:
             raise OptionError("families take no --baseline, --gate-time and --batch: leave them out")
@@ -186,7 +186,7 @@ def benchmark(
     out: Path,
     as_json: bool,
     forms: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Compare generated code, compiled by clang and by gcc, with Pinocchio and CasADi on every ROBOT, and
     write one report.
@@ -203,7 +203,7 @@ def benchmark(
     from rbdc.report import forms as of_forms
     from rbdc.report.present import baseline, page, plots, study_page
 
-    chosen, options = suite.entrants(robots, root_joint), CompareOptions(**given)
+    chosen, options = suite.entrants(robots, root_joint), CompareOptions(**values)
     if forms:
         if earlier is not None or gate_time is not None:
             raise OptionError("--forms cannot be compared with --baseline or --gate-time: leave them out")

@@ -42,7 +42,7 @@ def experiment() -> None:
 @_QUICK
 @out("reports")
 def table_1(
-    quick: bool, out: Path, quadruped: str | None = None, humanoid: str | None = None, **given: Any
+    quick: bool, out: Path, quadruped: str | None = None, humanoid: str | None = None, **values: Any
 ) -> None:
     """Carpentier and Mansard (2018): times of rnea, aba, their derivatives and minverse on an arm, a
     quadruped and a humanoid.
@@ -57,7 +57,7 @@ def table_1(
 
     with showing("table-1") as progress, _resumed(out / "table-1"):
         columns = {"HyQ": quadruped or "", "humanoid": humanoid or ""}
-        report, behind = first_order(_options(given), quick, progress, columns)
+        report, behind = first_order(_options(values), quick, progress, columns)
     _study(report, first_order_page(report), out / "table-1")
     show(table_one_table(report))
     for one in behind:
@@ -70,7 +70,7 @@ def table_1(
 @takes(*_TIMING, of=CompareOptions)
 @takes("compiler")
 @out("reports")
-def precision(description: str, out: Path, **given: Any) -> None:
+def precision(description: str, out: Path, **values: Any) -> None:
     """Section V-B: the derivatives by q and v that each method returns at rest without gravity. They are
     exactly 0.
 
@@ -87,7 +87,7 @@ def precision(description: str, out: Path, **given: Any) -> None:
 
     folder = out / f"precision-{module_name(stem_of(description))}"
     with showing(title_of(description)) as progress, _resumed(folder):
-        report, behind = study.measured(description, _options(given), progress)
+        report, behind = study.measured(description, _options(values), progress)
     show(study.residues_table(report["residues"]))
     _study(report, study.page(report), folder)
     write(behind, page(behind), folder / "report")
@@ -125,10 +125,10 @@ def _repeats(name: str, words: str, *, robots: bool = False) -> None:
     @experiment.command(name, help=words, epilog=example, params=[_HUMANOIDS] if robots else [])
     @_QUICK
     @out("reports")
-    def repeat(quick: bool, out: Path, **given: Any) -> None:
+    def repeat(quick: bool, out: Path, **values: Any) -> None:
         study = import_module(f"rbdc.report.studies.{name.replace('-', '_')}")
         with showing(name) as progress, _resumed(out / name):
-            report = study.measured(out / name, quick, progress, **given)
+            report = study.measured(out / name, quick, progress, **values)
         _study(report, study.page(report), out / name)
 
 
@@ -177,16 +177,16 @@ def every(context: click.Context, quick: bool, out: Path) -> None:
 
     places = {}
     for study in collection.PAPERS:
-        given: dict[str, Any] = {"quick": quick}
+        values: dict[str, Any] = {"quick": quick}
         if study in collection.OF_A_ROBOT:
-            given |= {"description": "cartpole", "root_joint": "fixed"} if quick else {}
+            values |= {"description": "cartpole", "root_joint": "fixed"} if quick else {}
         if study == "precision":  # which is as quick as its robot
-            del given["quick"]
-        robot = given.get("description", "hyq")
+            del values["quick"]
+        robot = values.get("description", "hyq")
         places[study] = out / (f"{study}-{robot}" if study in collection.OF_A_ROBOT else study)
-        if not collection.finished(places[study], quick=given.get("quick", False)):
+        if not collection.finished(places[study], quick=values.get("quick", False)):
             with as_files(out / "figures", study):
-                context.invoke(experiment.commands[study], out=out, **given)
+                context.invoke(experiment.commands[study], out=out, **values)
     report = collection.index(out, places)
     wrote(write(report, collection.page(report), out / "index"))
 
@@ -198,9 +198,9 @@ def _resumed(folder: Path) -> AbstractContextManager[None]:
     return keeping(folder / "measured")
 
 
-def _options(given: dict[str, Any]) -> CompareOptions:
+def _options(values: dict[str, Any]) -> CompareOptions:
     """Return the options of a comparison in which only a few inputs are compared with the reference."""
-    options = CompareOptions(**given, checked=1)
+    options = CompareOptions(**values, checked=1)
     return replace(options, checked=min(_CHECKED, options.samples))
 
 

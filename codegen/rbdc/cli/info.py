@@ -58,7 +58,7 @@ def info(
     as_json: bool,
     page: str | None,
     strict: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION.
 
@@ -69,7 +69,7 @@ def info(
     """
     from rbdc.pipeline import read
 
-    options = BuildOptions(**given)
+    options = BuildOptions(**values)
     model = read(description, options)
     if page is not None:
         flags = ("--json", as_json), ("--passes", with_passes), ("--branches", with_branches)
@@ -119,8 +119,8 @@ def _show(
         from rbdc.analysis.pass_statistics import limb_groups, stages
 
         written = read(description, replace(options, snap=0.0))
-        made = stages(written, model, options.snap)
-        data["passes"] = [{**stage, "meaning": in_commands(stage["meaning"])} for stage in made]
+        steps = stages(written, model, options.snap)
+        data["passes"] = [{**stage, "meaning": in_commands(stage["meaning"])} for stage in steps]
         data["limbs"] = limb_groups(model)
     if with_branches:
         data["branches"] = model_summary.branches_of(model)
@@ -171,7 +171,7 @@ def list_robots(as_json: bool) -> None:
     show_default=True,
     help="Set numbers to zero that are at most this share of the largest of their kind in a body.",
 )
-def explain(description: str, form: str, neglect: float, **given: Any) -> None:
+def explain(description: str, form: str, neglect: float, **values: Any) -> None:
     """Print the equations of motion of a small robot in closed form: M, C, g and tau over named constants.
 
     SymPy derives them from the DESCRIPTION by Euler and Lagrange, independently of all generated code. Robots
@@ -182,6 +182,6 @@ def explain(description: str, form: str, neglect: float, **given: Any) -> None:
 
     if not 0.0 <= neglect < 1.0:
         raise OptionError(f"--neglect {neglect}: give a number from 0 to less than 1, such as 1e-3")
-    model = read(description, BuildOptions(**given))
+    model = read(description, BuildOptions(**values))
     show_warnings(model.warnings)
     click.echo(explained(model, form, neglect), nl=False)

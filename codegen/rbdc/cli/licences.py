@@ -33,17 +33,17 @@ def licences_of(description: str | Path, files: Iterable[Path] = ()) -> dict[str
 
     Raises OptionError where a file cannot be read.
     """
-    given = [*files]
-    if given or is_text(description):
-        return _read(given) or _notice(str(description))
+    paths = [*files]
+    if paths or is_text(description):
+        return _read(paths) or _notice(str(description))
     path = resolve(description)
     return _read(_beside(path)) | _notice(path.read_text(errors="replace"))
 
 
 def _beside(description: Path) -> list[Path]:
-    folder, own = description.resolve().parent, OF_ROBOTS.get(description.stem)
+    folder, licence = description.resolve().parent, OF_ROBOTS.get(description.stem)
     if ships(description):
-        return [folder / own] if own else []
+        return [folder / licence] if licence else []
     files = sorted(folder.iterdir())
     return [file for file in files if file.name.upper().startswith(_NAMES) and file.is_file()]
 
@@ -57,6 +57,6 @@ def _read(files: Iterable[Path]) -> dict[str, bytes]:
 
 def _notice(text: str) -> dict[str, bytes]:
     """Return NOTICE.txt, if there is one; comments that follow each other are one."""
-    found = (block for block in _COMMENTS.findall(text) if "copyright" in block.lower())
-    notice = "\n\n".join(re.sub(r" *-->|<!--", "", block).strip() for block in found)
+    notices = (block for block in _COMMENTS.findall(text) if "copyright" in block.lower())
+    notice = "\n\n".join(re.sub(r" *-->|<!--", "", block).strip() for block in notices)
     return {"NOTICE.txt": f"{notice}\n".encode()} if notice else {}

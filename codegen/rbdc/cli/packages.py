@@ -64,7 +64,7 @@ class _Build(Grouped):
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
 @takes()
 @AS_JSON
-def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def build(descriptions: tuple[str, ...], as_json: bool, **values: Any) -> None:
     """Generate and compile a module for each DESCRIPTION: a file, its text, or a robot that ships with rbdc.
 
     In a folder with an older package, only files that rbdc wrote and nobody changed are replaced or removed;
@@ -72,9 +72,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     NAME.orig.
     """
     for name, problem in _OF_ONE.items():
-        if given[name] is not None and len(descriptions) > 1:
+        if values[name] is not None and len(descriptions) > 1:
             raise OptionError(f"--{name} {problem}; build the descriptions one at a time")
-    outcomes = _build_all(descriptions, BuildOptions(**given))
+    outcomes = _build_all(descriptions, BuildOptions(**values))
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     results = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
     for result in results:
@@ -133,16 +133,16 @@ def _names(descriptions: tuple[str, ...]) -> dict[str, str]:
     from rbdc.emit.names import module_name
     from rbdc.model.text import stem_of
 
-    names, found = dict[str, str](), dict[str, str]()
+    names, by_description = dict[str, str](), dict[str, str]()
     for description in descriptions:
-        name, given = module_name(stem_of(description)), title_of(description)
+        name, title = module_name(stem_of(description)), title_of(description)
         if name in names:
             raise OptionError(
-                f"{names[name]!a} and {given!a} would both become {name}; build each with --name"
+                f"{names[name]!a} and {title!a} would both become {name}; build each with --name"
             )
-        names[name] = given
-        found[description] = name
-    return found
+        names[name] = title
+        by_description[description] = name
+    return by_description
 
 
 _COLUMNS = {
@@ -213,7 +213,7 @@ def _show(result: BuildResult) -> None:
     "comments in it that name a copyright.",
 )
 @out("wheels")
-def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any) -> None:
+def wheel(description: str, licences: tuple[Path, ...], out: Path, **values: Any) -> None:
     """Build a module for every x86-64 processor and pack it as a wheel, which needs NumPy and cffi only.
 
     C and C++ get headers, a static library and CMake files: python -m NAME --cmake-dir prints their folder.
@@ -224,13 +224,13 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
     from rbdc.native.wheel import make_wheel
     from rbdc.pipeline import build_package
 
-    options = BuildOptions(**given)
+    options = BuildOptions(**values)
     with temporary() as folder, showing(title_of(description), at_once=False) as progress:
         texts = licences_of(description, licences)
         result = build_package(description, replace(options, out=folder), progress)
-        made = make_wheel(result.directory, out, texts, force=options.force)
+        archive = make_wheel(result.directory, out, texts, force=options.force)
     show_warnings(result.news)
-    click.echo(str(made))
+    click.echo(str(archive))
 
 
 @click.command(epilog="Example: rbdc clean --out generated --cache")
@@ -251,9 +251,9 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
     done = remove_packages(out)
     artefacts, problems = clear() if with_cache else (0, [])
     if as_json:
-        kept = {str(folder): names for folder, names in done.kept.items()}
+        kept_files = {str(folder): names for folder, names in done.kept.items()}
         removed, in_git = ([str(folder) for folder in folders] for folders in (done.removed, done.tracked))
-        data = {"removed": removed, "kept": kept, "tracked": in_git, "cached_artefacts": artefacts}
+        data = {"removed": removed, "kept": kept_files, "tracked": in_git, "cached_artefacts": artefacts}
         click.echo(json.dumps(data))
     else:
         for folder in done.removed:

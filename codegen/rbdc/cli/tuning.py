@@ -37,7 +37,7 @@ def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
     calls: dict[str, list[float]] = {}
     for row in rows:
         calls.setdefault(row["call"], []).append(row["gain"])
-    means = ", ".join(f"{_PLURAL[call]} {geometric_mean(own):.2f}" for call, own in calls.items())
+    means = ", ".join(f"{_PLURAL[call]} {geometric_mean(ratios):.2f}" for call, ratios in calls.items())
     note = f"Times in ns, for batches per sample. Geometric mean of the gains: {means}."
     words = ("default", "tuned")
     return Table("Tuned", ["function, call", "default", "ns", "tuned", "ns", "gain"], lines, note, words)
@@ -61,8 +61,8 @@ def tune_merge(files: tuple[str, ...], out: Path) -> None:
 
     if len(set(files)) < 2:
         raise OptionError("tune-merge: give files of two or more different processors")
-    made = merged({file: _read(file) for file in files})
-    wrote(placed(out.parent, {out.name: made.text}))
+    tuning = merged({file: _read(file) for file in files})
+    wrote(placed(out.parent, {out.name: tuning.text}))
 
 
 def _read(file: str) -> Tuning:

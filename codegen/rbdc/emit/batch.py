@@ -79,10 +79,10 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
 
 def _where(widths: Mapping[int, int]) -> dict[int, str]:
     """Return the preprocessor condition for each width of kernels; "" if there is only one."""
-    found = dict[int, list[str]]()
+    registers = dict[int, list[str]]()
     for register, width in sorted(widths.items(), reverse=True):
-        found.setdefault(width, []).append(_WHERE[register])
-    return {width: " || ".join(found[width]) if len(found) > 1 else "" for width in found}
+        registers.setdefault(width, []).append(_WHERE[register])
+    return {width: " || ".join(registers[width]) if len(registers) > 1 else "" for width in registers}
 
 
 @dataclass(frozen=True)
@@ -106,16 +106,16 @@ def _kernels(
     those of the function.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
-    programs = [in_blocks(own, scalar.lanes // width) for own in side_by_side(samples, width)[0]]
+    programs = [in_blocks(of_width, scalar.lanes // width) for of_width in side_by_side(samples, width)[0]]
     headers = batch_header(robot, scalar) | width_header(robot, scalar, width)
-    made = FunctionSource(declaration, cost(programs[0]), headers)
+    kernel = FunctionSource(declaration, cost(programs[0]), headers)
     name, guard = _kernel_name(robot, declaration, width), "defined(__GNUC__)"
     guard += f" && ({condition})" if condition else ""
-    parts, call = add_kernels(robot, name, programs, made, _storage(robot), guard)
-    source.batch_files |= made.files
+    parts, call = add_kernels(robot, name, programs, kernel, _storage(robot), guard)
+    source.batch_files |= kernel.files
     some = _some(robot, declaration, programs[0], width) if width < scalar.lanes else {}
     view = {"condition": condition, "kernel": "parts.c.jinja", "parts": parts, "call": call, "some": some}
-    return _printed(declaration, f"{figures(made.cost)} for {width} samples", **view)
+    return _printed(declaration, f"{figures(kernel.cost)} for {width} samples", **view)
 
 
 def _printed(declaration: FunctionDeclaration, head: str, **view: Any) -> _Kernels:
@@ -192,7 +192,7 @@ def _batch_text(
     declaration, scalar = source.declaration, source.declaration.scalar
     arrays = (*declaration.inputs, *declaration.outputs)
     lanes, vector, name = scalar.lanes, f"{robot}_lanes{scalar.lanes}", f"{robot}_{declaration.name}"
-    entries = [k for own in places for k in own]
+    entries = [k for slots in places for k in slots]
     count, room = 1 + max(entries), max(p.size for p in declaration.outputs)
     direct = entries == [*range(count)]  # results are stored output by output
     results = Parameter(RESULTS, (count,), "")
@@ -201,9 +201,9 @@ def _batch_text(
     of_block = {p: f"({vector} *)({place})" for p, place in here.items()} | {results: RESULTS}
     of_block |= {p: f"(const {vector} *)({here[p]})" for p in declaration.inputs}
     loaded = {p: p.where_given(f"{p.name}_lanes") for p in declaration.inputs} | {results: RESULTS}
-    loaded |= {p: f"{RESULTS} + {own[0]}" for p, own in zip(declaration.outputs, places, strict=True)}
-    padded = ([*own, *[0] * (lanes - len(own))] for own in places)  # at least as long as the lanes
-    tables = ["" if direct and source.one_by_one else braced(own) for own in padded]
+    loaded |= {p: f"{RESULTS} + {slots[0]}" for p, slots in zip(declaration.outputs, places, strict=True)}
+    padded = ([*slots, *[0] * (lanes - len(slots))] for slots in places)  # at least as long as the lanes
+    tables = ["" if direct and source.one_by_one else braced(slots) for slots in padded]
     buffers = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in declaration.inputs]
     angles = [p for p in declaration.inputs if p.configuration]
     return render(
@@ -212,7 +212,7 @@ def _batch_text(
         robot=robot,
         headers=headers,
         kernels=kernels,
-        figures="; ".join(own.head for own in kernels),
+        figures="; ".join(kernel.head for kernel in kernels),
         one_by_one=source.one_by_one,
         declaration=declaration,
         name=name,

@@ -74,8 +74,8 @@ def generate(
     tasks = [[name] for name in reversed(every) if name not in framed]
     tasks += [framed] if framed else []  # these share their steps
     work = partial(_sources, package, backends=backends, options=options)
-    made = spread(work, tasks, options.processes, done)
-    sources = [source for part in made for source in part]
+    results = spread(work, tasks, options.processes, done)
+    sources = [source for part in results for source in part]
     sources.sort(key=lambda source: every.index(source.declaration.name))
     return assembled(package, sources, backends)
 
@@ -98,8 +98,11 @@ def _source(
         choice = choices.get(function.name, UNTOLD)
         groups[choice] = (*groups.get(choice, ()), variant)
     subject = Subject(package.model, function)
-    made = {own: _chosen(package, subject, backends, options.style, choice) for choice, own in groups.items()}
-    return in_variants(made)
+    sources = {
+        variants: _chosen(package, subject, backends, options.style, choice)
+        for choice, variants in groups.items()
+    }
+    return in_variants(sources)
 
 
 def _chosen(

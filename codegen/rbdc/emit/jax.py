@@ -42,9 +42,9 @@ def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:
     their sizes for one sample, and its call with the buffers `x`.
     """
     arrays = [*d.inputs, *d.outputs]
-    given = [f"x[{k}]" for k in range(len(arrays))]
+    buffers = [f"x[{k}]" for k in range(len(arrays))]
     frame = ["place[0]", "place[1]"] if d.framed else []
-    arguments = ["n", *given[: len(d.inputs)], *frame, *given[len(d.inputs) :]]
+    arguments = ["n", *buffers[: len(d.inputs)], *frame, *buffers[len(d.inputs) :]]
     return {
         "symbol": f"{robot}_jax_{d.name}",
         "summary": comment(d.summary),

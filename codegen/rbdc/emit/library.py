@@ -142,8 +142,8 @@ def _view(model: Problem, robot: str, declarations: Sequence[FunctionDeclaration
 
 def _named(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the identifier for each name, with the name as a comment if it differs."""
-    made = zip(names, identifiers(names), strict=True)
-    return [(identifier, "" if identifier == name else comment(name)) for name, identifier in made]
+    pairs = zip(names, identifiers(names), strict=True)
+    return [(identifier, "" if identifier == name else comment(name)) for name, identifier in pairs]
 
 
 def _arrays(d: FunctionDeclaration) -> list[str]:
@@ -213,29 +213,29 @@ def cpp_function(d: FunctionDeclaration) -> dict[str, Any]:
     Overloads fill matrices; a function with a single result also returns it by value.
     """
     inputs = [d.required, d.inputs] if d.optional else [d.required]
-    given = [_overload(d, d.required, p) for p in d.outputs if len(d.outputs) == 1]
+    returning = [_overload(d, d.required, p) for p in d.outputs if len(d.outputs) == 1]
     return {
         "name": d.name,
         "summary": comment(d.summary),
         "pointers": ", ".join(d.parameters(d.scalar.name, restrict="")),
         "names": ", ".join(d.arguments(lambda p: p.name)),
-        "overloads": [*(_overload(d, taken) for taken in inputs), *given],
+        "overloads": [*(_overload(d, inputs_of_call) for inputs_of_call in inputs), *returning],
     }
 
 
 def _overload(
-    d: FunctionDeclaration, taken: Sequence[Parameter], result: Parameter | None = None
+    d: FunctionDeclaration, inputs: Sequence[Parameter], result: Parameter | None = None
 ) -> tuple[str, str, str, str]:
     """Return the return type of an overload, its parameters, the name of the result that it returns, if any,
     and the arguments of the C function.
     """
 
     def place(p: Parameter) -> str:
-        if p.optional and p not in taken:
+        if p.optional and p not in inputs:
             return "nullptr"
         return f"{p.name}.data()" if p.shape else f"&{p.name}"
 
-    parameters = [f"{_kind(p, 'In', d)} {p.name}" for p in taken]
+    parameters = [f"{_kind(p, 'In', d)} {p.name}" for p in inputs]
     parameters += [f"int {name}" for name in d.place]
     if result is not None and d.framed:
         parameters[-1] += " = LOCAL"

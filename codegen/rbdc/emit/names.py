@@ -74,16 +74,16 @@ def module_name(name: str) -> str:
     """Return a valid module name for any text: other characters become _, and a keyword or a leading digit
     gets a prefix.
     """
-    made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
-    return made if is_module_name(made) else f"robot_{made}"[:_MAXIMUM_LENGTH].strip("_")
+    valid = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
+    return valid if is_module_name(valid) else f"robot_{valid}"[:_MAXIMUM_LENGTH].strip("_")
 
 
-def robot_name(description: str | PathLike[str] | Model, model: Model, given: str | None) -> str:
+def robot_name(description: str | PathLike[str] | Model, model: Model, asked: str | None) -> str:
     """Return the name of a robot's module: the argument, or one from its description.
 
     Raises OptionError if the name is no identifier or belongs to another module.
     """
-    name = module_name(_title(description, model)) if given is None else check_module_name(given)
+    name = module_name(_title(description, model)) if asked is None else check_module_name(asked)
     refuse_taken(name)
     return name
 
@@ -94,8 +94,8 @@ def _title(description: str | PathLike[str] | Model, model: Model) -> str:
     """
     if not isinstance(description, Model):
         return model.name if is_text(description) else stem_of(description)
-    made, file = description.assembly, description.file
-    as_read = made is not None and made.description.name == description.name
+    assembly, file = description.assembly, description.file
+    as_read = assembly is not None and assembly.description.name == description.name
     return stem_of(file) if file not in (None, TEXT) and as_read else description.name
 
 
@@ -104,14 +104,14 @@ def identifiers(names: Sequence[str]) -> list[str]:
     characters become _, and a number follows if the result is taken.
     """
     plain = [re.sub(r"[^A-Za-z0-9_]+", "_", name) for name in names]
-    taken, found = {name for name, made in zip(names, plain, strict=True) if name == made}, list[str]()
-    for name, made in zip(names, plain, strict=True):
-        numbered = (f"{made}_{count}" for count in itertools.count(2))
-        candidates = itertools.chain([made], numbered)
-        chosen = made if name == made else next(x for x in candidates if x not in taken)
-        taken.add(chosen)
-        found.append(chosen)
-    return found
+    used, results = {name for name, valid in zip(names, plain, strict=True) if name == valid}, list[str]()
+    for name, valid in zip(names, plain, strict=True):
+        numbered = (f"{valid}_{count}" for count in itertools.count(2))
+        candidates = itertools.chain([valid], numbered)
+        chosen = valid if name == valid else next(x for x in candidates if x not in used)
+        used.add(chosen)
+        results.append(chosen)
+    return results
 
 
 def comment(text: str) -> str:

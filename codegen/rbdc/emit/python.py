@@ -60,7 +60,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
     """Return the constants of the module that are not arrays."""
     model, names = package.model, [d.name for d in declarations]
     rows, contacts = row_slices(model), model.contacts
-    made: dict[str, Any] = {
+    constants: dict[str, Any] = {
         "name": package.robot,
         "model_hash": content_hash(model),
         "nq": model.nq,
@@ -74,25 +74,25 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
         "fext_frame": "world" if model.world_forces else "local",
     }
     if model.actuators:
-        made["actuator_names"] = tuple(actuator.name for actuator in model.actuators)
+        constants["actuator_names"] = tuple(actuator.name for actuator in model.actuators)
     if contacts:
-        made["contact_names"] = tuple(contact.name for contact in contacts)
-        made["contact_kinds"] = tuple(contact.kind.value for contact in contacts)
-        made["contact_rows"] = tuple(rows[contact.name] for contact in contacts)
+        constants["contact_names"] = tuple(contact.name for contact in contacts)
+        constants["contact_kinds"] = tuple(contact.kind.value for contact in contacts)
+        constants["contact_rows"] = tuple(rows[contact.name] for contact in contacts)
     if model.parameters:
-        made["parameter_names"] = tuple(row.name for row in model.parameters)
-        made["_PARAMETER_COLUMNS"] = tuple(columns_of_rows(model))
+        constants["parameter_names"] = tuple(row.name for row in model.parameters)
+        constants["_PARAMETER_COLUMNS"] = tuple(columns_of_rows(model))
     if _by_parameters(declarations):
-        found = linear_parameters(model)
-        made["regressor_names"] = tuple(p.name for p in found)
-        made["regressor_units"] = tuple(p.unit for p in found)
-    made["_JOINTS"], made["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
-    made["_UNITS"] = units_of(model)
-    made["_CHART"], made["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
-    made["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
-    made["_FUSED"] = tuple(name for name in names if name not in package.known)
-    made["_ABSENT"] = tuple(name for name in package.known if name not in names)
-    return made
+        linear = linear_parameters(model)
+        constants["regressor_names"] = tuple(p.name for p in linear)
+        constants["regressor_units"] = tuple(p.unit for p in linear)
+    constants["_JOINTS"], constants["_EVERY_JOINT"] = tuple(model.draws()), tuple(every_joint(model))
+    constants["_UNITS"] = units_of(model)
+    constants["_CHART"], constants["_DIFFERENTIALS"] = _chart(model), _differentials(model, names)
+    constants["_DEFAULTS"] = {p.name: list(p.default) for d in declarations for p in d.inputs if p.default}
+    constants["_FUSED"] = tuple(name for name in names if name not in package.known)
+    constants["_ABSENT"] = tuple(name for name in package.known if name not in names)
+    return constants
 
 
 def _by_parameters(declarations: Iterable[FunctionDeclaration]) -> bool:
@@ -102,18 +102,18 @@ def _by_parameters(declarations: Iterable[FunctionDeclaration]) -> bool:
 
 def _arrays(model: Problem, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
     """Return the constant arrays of the module."""
-    made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
-    made |= {"damping": model.damping, "stiffness": model.stiffness}
-    made["friction"] = [sum(float(law.force) for law in laws) for laws in model.friction]
-    made["masses"] = [body.inertia.mass for body in model.bodies]
-    made["gravity"] = model.gravity.scalars()
+    arrays: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
+    arrays |= {"damping": model.damping, "stiffness": model.stiffness}
+    arrays["friction"] = [sum(float(law.force) for law in laws) for laws in model.friction]
+    arrays["masses"] = [body.inertia.mass for body in model.bodies]
+    arrays["gravity"] = model.gravity.scalars()
     if model.actuators:
-        made["actuation"] = model.actuation  # tau = actuation @ (forces of the motors)
+        arrays["actuation"] = model.actuation  # tau = actuation @ (forces of the motors)
     if model.parameters:
-        made["nominal_parameters"] = nominal(model)
+        arrays["nominal_parameters"] = nominal(model)
     if _by_parameters(declarations):
-        made["regressor_parameters"] = [p.nominal for p in linear_parameters(model)]
-    return made
+        arrays["regressor_parameters"] = [p.nominal for p in linear_parameters(model)]
+    return arrays
 
 
 _TYPES = {str: "str", int: "int", tuple: "tuple[str, ...]"}
@@ -160,9 +160,9 @@ def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any,
     """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    made = {name: tuple(d) for name, d in known.items() if d is not None}
+    named = {name: tuple(d) for name, d in known.items() if d is not None}
     # the last entry is of run-time inertial parameters
-    return made if columns_of_rows(model) else {name: row[:-1] for name, row in made.items()}
+    return named if columns_of_rows(model) else {name: row[:-1] for name, row in named.items()}
 
 
 def content_hash(model: Problem) -> str:
@@ -240,7 +240,7 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
     arguments += _EVERYWHERE + [("zeroed", "bool", "False")] * d.zeroed
     number = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{number}]" if p.shape else f"{number} | NDArray[{number}]" for p in d.outputs]
-    given = [p.name for p in d.inputs]
+    inputs = [p.name for p in d.inputs]
     return vars(d) | {
         "summary": docstring(d.summary),
         "inputs": tuple((p.name, p.shape, p.optional, p.configuration, p.range, p.units) for p in d.inputs),
@@ -250,7 +250,7 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
             name + (f": {kind}" if kind else "") + (f" = {default}" if default else "")
             for name, kind, default in arguments
         ),
-        "given": f"({', '.join(given)}{',' if len(given) == 1 else ''})",
+        "given": f"({', '.join(inputs)}{',' if len(inputs) == 1 else ''})",
         "place": "frame, reference, other" if d.pair else "frame, reference",
         "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
         "doc": _documentation(d, sizes or {}),

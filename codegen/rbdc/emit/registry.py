@@ -67,14 +67,14 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
 
     Raises OptionError for an unknown or repeated name, and UnsupportedError without the target `c`.
     """
-    given = asked("targets", ",".join(targets))
+    option = asked("targets", ",".join(targets))
     for target in targets:
         if target not in BACKENDS:
-            raise OptionError(f"{given}: no target {target!a}; {suggestion(target, BACKENDS)}")
+            raise OptionError(f"{option}: no target {target!a}; {suggestion(target, BACKENDS)}")
         if list(targets).count(target) > 1:
-            raise OptionError(f"{given}: {target} is given twice")
+            raise OptionError(f"{option}: {target} is given twice")
     if FOUNDATION not in targets:
-        raise UnsupportedError(f"{given}: a package is compiled and verified by its C; add {FOUNDATION}")
+        raise UnsupportedError(f"{option}: a package is compiled and verified by its C; add {FOUNDATION}")
     return tuple(backend for name, backend in BACKENDS.items() if name in targets)
 
 
@@ -96,14 +96,14 @@ def assembled(package: Package, sources: Sequence[FunctionSource], backends: Seq
     compiled: set[str] = set()
     libraries: dict[str, str] = {}
     for backend in backends:
-        given = backend.package_files(package, sources)
-        if common := sorted(files.keys() & given.keys()):
+        of_target = backend.package_files(package, sources)
+        if common := sorted(files.keys() & of_target.keys()):
             raise ValueError(
                 f"target {backend.name} gives {', '.join(common)}, which another target gives already"
             )
-        files |= given
-        compiled |= {name for name in given if name.endswith(backend.compiled)}
+        files |= of_target
+        compiled |= {name for name in of_target if name.endswith(backend.compiled)}
         if backend.shared:
-            own = f"{package.robot}_{backend.name}"
-            libraries[f"lib{own}.so"] = f"{own}.c"
+            stem = f"{package.robot}_{backend.name}"
+            libraries[f"lib{stem}.so"] = f"{stem}.c"
     return Generated(files, tuple(sources), frozenset(compiled), libraries)

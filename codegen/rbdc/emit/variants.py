@@ -23,18 +23,18 @@ def in_variants(sources: Mapping[tuple[str, ...], FunctionSource]) -> FunctionSo
 
     Raises UnsupportedError if the groups need different C files.
     """
-    last = next(own for group, own in sources.items() if _LAST in group)
+    last = next(source for group, source in sources.items() if _LAST in group)
     if len(sources) == 1:
         return last
-    names = {tuple(name for name in _files(own) if name.endswith(".c")) for own in sources.values()}
+    names = {tuple(name for name in _files(source) if name.endswith(".c")) for source in sources.values()}
     if len(names) > 1:
         problem = f"{last.declaration.name}: variants differ in having a kernel for batches"
         raise UnsupportedError(f"`tuning`: {problem}; give each variant a file with its form")
     conditions = [" || ".join(_KEPT[variant] for variant in group) for group in sources]
     return replace(
         last,
-        files=_joined([own.files for own in sources.values()], conditions),
-        batch_files=_joined([own.batch_files for own in sources.values()], conditions),
+        files=_joined([source.files for source in sources.values()], conditions),
+        batch_files=_joined([source.batch_files for source in sources.values()], conditions),
     )
 
 
@@ -44,8 +44,8 @@ def _files(source: FunctionSource) -> list[str]:
 
 def _joined(files: list[dict[str, str]], conditions: list[str]) -> dict[str, str]:
     """Return the files by name: text that all share, or the texts under their conditions."""
-    names = dict.fromkeys(name for own in files for name in own)
-    return {name: _text([own.get(name) for own in files], conditions) for name in names}
+    names = dict.fromkeys(name for of_group in files for name in of_group)
+    return {name: _text([of_group.get(name) for of_group in files], conditions) for name in names}
 
 
 def _text(texts: list[str | None], conditions: list[str]) -> str:

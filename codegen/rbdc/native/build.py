@@ -93,10 +93,10 @@ def shared_library(
     keys = {unit.name: unit.key(_identity(unit.compiler or compiler)) for unit in units}
     objects = _objects(units, keys, compiler, jobs)
     paths = [path for path, _ in objects.values()]
-    own = cache.key("library", name, *(part for item in keys.items() for part in item))
-    folder = cache.obtain(own, lambda folder: link(compiler, paths, folder / name))
+    library_key = cache.key("library", name, *(part for item in keys.items() for part in item))
+    folder = cache.obtain(library_key, lambda folder: link(compiler, paths, folder / name))
     figures = {unit: compiled for unit, (_, compiled) in objects.items()}
-    return SharedLibrary(folder / name, figures, (own, *keys.values()))
+    return SharedLibrary(folder / name, figures, (library_key, *keys.values()))
 
 
 def _identity(compiler: Compiler) -> str:
@@ -138,8 +138,8 @@ def compiled_object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Com
     def make(folder: Path) -> None:
         for name, text in {**unit.headers, unit.name: unit.text}.items():
             (folder / name).write_text(text, encoding="utf-8")
-        made = compile_object(compiler, folder / unit.name, unit.flags, unit.seconds)
-        (folder / _FIGURES).write_text(json.dumps(astuple(made)))
+        figures = compile_object(compiler, folder / unit.name, unit.flags, unit.seconds)
+        (folder / _FIGURES).write_text(json.dumps(astuple(figures)))
 
     folder = cache.obtain(key, make)
     figures = json.loads((folder / _FIGURES).read_text())
@@ -193,8 +193,8 @@ def extension_source(
         prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
     ]
     calls = _calls(declarations)
-    own = [text.format(scalar=scalar) for text in _OWN]
-    ffi.cdef("\n".join(f"{p};" for p in [*functions, *own, *(call["prototype"] for call in calls)]))
+    memory = [text.format(scalar=scalar) for text in _OWN]
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *memory, *(call["prototype"] for call in calls)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
     folds = {count: [(k // 2, k) for k in reversed(range(1, count))] for _, count, _ in _SUMS}
     sums = [(size, range(count), count, folds[count], attribute) for size, count, attribute in _SUMS]
@@ -248,8 +248,8 @@ def compile_package(
     Raises ToolchainError with the command and the compiler's output.
     """
     variants, compiler = variants_of(march, robot, tools), tools.compiler
-    own = {name: text for name, text in files.items() if name != f"{robot}_dispatch.c"}
-    sources, units = [unit.name for unit in units_of(own, ())], _in_variants(own, robot, variants, tools)
+    code = {name: text for name, text in files.items() if name != f"{robot}_dispatch.c"}
+    sources, units = [unit.name for unit in units_of(code, ())], _in_variants(code, robot, variants, tools)
     glue, package = extension_source(robot, declarations, variants), package_hash(files)
     identity = render("package_hash.c.jinja", hash=package)
     level = [flag for flag in tools.flags if flag.startswith("-O")] or ["-O2"]
@@ -313,8 +313,8 @@ def compile_archive(
     units = _library_units(name, files, robot, tools, march)
     keys = {unit.name: unit.key(_identity(unit.compiler or tools.compiler)) for unit in units}
     paths = [path for path, _ in _objects(units, keys, tools.compiler, jobs).values()]
-    own = cache.key("archive", name, *(part for item in keys.items() for part in item))
-    return cache.obtain(own, lambda folder: archive(paths, folder / name)) / name
+    archive_key = cache.key("archive", name, *(part for item in keys.items() for part in item))
+    return cache.obtain(archive_key, lambda folder: archive(paths, folder / name)) / name
 
 
 def _library_units(

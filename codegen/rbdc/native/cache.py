@@ -134,7 +134,7 @@ def _is_whole(folder: Path) -> bool:
     """Return whether an artefact exists with all its files unchanged."""
     try:
         listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
-        return all(file_hash(folder / name) == made for name, made in listing.items())
+        return all(file_hash(folder / name) == digest for name, digest in listing.items())
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -200,5 +200,5 @@ def own_code() -> str:
     """
     folders = os.walk(str(files("rbdc")), followlinks=True)
     paths = sorted(Path(folder, name) for folder, _, names in folders for name in names)
-    own = (path for path in paths if path.suffix in (".py", ".jinja"))
-    return key(*(part for path in own for part in (path.name, path.read_bytes())))
+    sources = (path for path in paths if path.suffix in (".py", ".jinja"))
+    return key(*(part for path in sources for part in (path.name, path.read_bytes())))

@@ -16,21 +16,21 @@ def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> 
 
     Raises OptionError, with file and line, for a compiler that is not installed.
     """
-    found, names = {usual.name: usual.compiler}, {*functions}
+    by_name, names = {usual.name: usual.compiler}, {*functions}
     used: list[str] = []
-    for decision in (d for own in tuning.decisions.values() for name, d in own.items() if name in names):
+    for decision in (d for each in tuning.decisions.values() for name, d in each.items() if name in names):
         name = decision.way.compiler
         try:
-            found[name] = found.get(name) or find_compiler(name)
+            by_name[name] = by_name.get(name) or find_compiler(name)
         except ToolchainError as error:
             remedy = "install it, name another in the file, or tune again"
             raise OptionError(f"{decision.place}: no compiler {name} here; {remedy}") from error
         used.append(name)
-    return {name: found[name] for name in used}
+    return {name: by_name[name] for name in used}
 
 
 def compilers_of_files(
-    tuning: Tuning, sources: Sequence[FunctionSource], found: Mapping[str, Compiler]
+    tuning: Tuning, sources: Sequence[FunctionSource], by_name: Mapping[str, Compiler]
 ) -> dict[str, Compiler]:
     """Return the compiler of each C file of the functions in a tuning. A file that several functions share
     gets the compiler that most of them chose; ties go to the first.
@@ -41,4 +41,4 @@ def compilers_of_files(
             if (compiler := tuning.compiler(source.declaration.name, batch=batch)) is not None:
                 for file in files:
                     wanted.setdefault(file, Counter())[compiler] += 1
-    return {file: found[names.most_common(1)[0][0]] for file, names in wanted.items()}
+    return {file: by_name[names.most_common(1)[0][0]] for file, names in wanted.items()}

@@ -111,7 +111,7 @@ def _is_current(package: Path, destination: Path) -> bool:
         if (destination / MANIFEST).read_bytes() != (package / MANIFEST).read_bytes():
             return False
         return all(
-            _is_ours(destination / name, {made}) for name, made in manifest_of(package)["files"].items()
+            _is_ours(destination / name, {digest}) for name, digest in manifest_of(package)["files"].items()
         )
     except OSError:
         return False
@@ -127,16 +127,16 @@ def _replace(new: Path, destination: Path) -> list[str]:
     manifest = destination / MANIFEST
     # it is the record until the next build
     if os.path.lexists(manifest) and not _is_own_manifest(destination):
-        kept = _free_name(manifest)
-        shutil.copy2(manifest, kept, follow_symlinks=False)
-        aside.insert(0, (MANIFEST, kept.name))
+        copy = _free_name(manifest)
+        shutil.copy2(manifest, copy, follow_symlinks=False)
+        aside.insert(0, (MANIFEST, copy.name))
     interim = {"generator": "rbdc", "files": {name: sorted(ours[name]) for name in sorted(ours)}, SEAL: ""}
     (new / _INTERIM).write_text(sealed(json.dumps(interim)), encoding="utf-8")
     (new / _INTERIM).replace(manifest)
-    stay = _others(destination, {*files, MANIFEST, *(kept for _, kept in aside)})
+    stay = _others(destination, {*files, MANIFEST, *(copy for _, copy in aside)})
     for name in sorted([*files, MANIFEST], key=lambda name: (name == _INITIAL, name == MANIFEST, name)):
         (new / name).replace(destination / name)
-    warnings = [f"{destination / name} was not as rbdc wrote it: kept as {kept}" for name, kept in aside]
+    warnings = [f"{destination / name} was not as rbdc wrote it: kept as {copy}" for name, copy in aside]
     if stay:
         warnings.append(f"{destination}: not written by rbdc, left as it is: {listed(stay)}")
     return warnings
@@ -198,13 +198,13 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
         _make_room(folder, record_of(folder) or {}, ())
         if _is_own_manifest(folder):
             (folder / MANIFEST).unlink()
-        kept = _others(folder, ())
-        if not kept:
+        others = _others(folder, ())
+        if not others:
             folder.rmdir()
-    if kept != before:
+    if others != before:
         done.removed.append(folder)
-    if kept:
-        done.kept[folder] = kept
+    if others:
+        done.kept[folder] = others
 
 
 def _is_own_manifest(folder: Path) -> bool:
@@ -233,8 +233,8 @@ def record_of(folder: Path) -> Record | None:
     if manifest.get("generator") != "rbdc" or not isinstance(files, dict):
         return None
     return {
-        name: set(map(str, made if isinstance(made, list) else [made]))
-        for name, made in files.items()
+        name: set(map(str, digests if isinstance(digests, list) else [digests]))
+        for name, digests in files.items()
         if _is_plain(name)
     }
 

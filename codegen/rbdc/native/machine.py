@@ -32,5 +32,5 @@ def _told(what: str) -> str:
     """Return the first line of /proc/cpuinfo with this key; "" if there is none."""
     file = Path("/proc/cpuinfo")
     text = file.read_text() if file.is_file() else ""
-    found = re.search(rf"^(?:{what})\s*:\s*(.+)$", text, re.MULTILINE)
-    return found.group(1).strip() if found else ""
+    match = re.search(rf"^(?:{what})\s*:\s*(.+)$", text, re.MULTILINE)
+    return match.group(1).strip() if match else ""

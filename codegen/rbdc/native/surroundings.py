@@ -94,9 +94,9 @@ class Earlier:
 
 def refuse_tracked(path: Path, folder: Path, names: Collection[str]) -> None:
     """Raise OptionError if git tracks files of these names in a folder; the message is about `path`."""
-    if found := tracked(folder, names) if names else []:
+    if in_git := tracked(folder, names) if names else []:
         remedy = "`force=True` replaces it, another `out` keeps it"
-        raise OptionError(f"{path}: git tracks {listed(found)}; {remedy}")
+        raise OptionError(f"{path}: git tracks {listed(in_git)}; {remedy}")
 
 
 def namesake_warnings(robot: str) -> list[str]:

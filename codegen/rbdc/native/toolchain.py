@@ -148,9 +148,9 @@ def find_compiler(command: str | None = None) -> Compiler:
     candidates = (asked,) if asked else CANDIDATES
     for candidate in candidates:
         words = [candidate] if shutil.which(candidate) else _words(candidate)
-        found = shutil.which(words[0]) if words else None
-        if found is not None:
-            path, *arguments = _here([found, *words[1:]])
+        program = shutil.which(words[0]) if words else None
+        if program is not None:
+            path, *arguments = _here([program, *words[1:]])
             version = _version(path)
             _refuse_other_machine(path, arguments, words[0])
             arguments += _quieting_arguments(path, tuple(arguments))
@@ -265,29 +265,29 @@ def compile_object(
     command = [*compiler.command, *flags, "-fstack-usage", "-c", source.name, "-o", target.name]
     start = time.perf_counter()
     run(command, source.parent, seconds)
-    taken = time.perf_counter() - start
+    elapsed = time.perf_counter() - start
     _check_made(target, command)
-    return Compiled(code_bytes(target), _stack_bytes(target.with_suffix(".su")), taken)
+    return Compiled(code_bytes(target), _stack_bytes(target.with_suffix(".su")), elapsed)
 
 
 def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
     """Link objects into a shared library whose functions call each other directly, not through the loader."""
     direct = ["-Wl,-Bsymbolic"] if sys.platform == "linux" else []
-    made, given = target.absolute(), [str(path.absolute()) for path in objects]
-    command = [*compiler.command, "-shared", *direct, *given, "-o", str(made), "-lm"]
-    run(command, made.parent)
-    _check_made(made, command)
+    library, inputs = target.absolute(), [str(path.absolute()) for path in objects]
+    command = [*compiler.command, "-shared", *direct, *inputs, "-o", str(library), "-lm"]
+    run(command, library.parent)
+    _check_made(library, command)
 
 
 def archive(objects: Sequence[Path], target: Path) -> None:
     """Put objects into a static library; the same objects give the same bytes."""
-    found = next((path for name in _ARCHIVERS if (path := shutil.which(name))), None)
-    if found is None:
+    archiver = next((path for name in _ARCHIVERS if (path := shutil.which(name))), None)
+    if archiver is None:
         raise ToolchainError(f"no archiver: looked for {', '.join(_ARCHIVERS)}; install binutils")
     without_dates = "D" if sys.platform == "linux" else ""
-    made = target.absolute()
-    command = [found, f"rcs{without_dates}", str(made), *(str(path.absolute()) for path in objects)]
-    run(command, made.parent)
+    library = target.absolute()
+    command = [archiver, f"rcs{without_dates}", str(library), *(str(path.absolute()) for path in objects)]
+    run(command, library.parent)
 
 
 def _check_made(target: Path, command: Sequence[str]) -> None:

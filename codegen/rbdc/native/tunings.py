@@ -58,32 +58,32 @@ class Tunings:
 
     def remarks(self, functions: Sequence[str], processor: str) -> list[str]:
         """Return remarks on a build of these functions for a processor; without a processor, for all."""
-        named = {name and f"{name} ": own.remarks(functions, processor) for name, own in self.each.items()}
-        return [f"`tuning`: {variant}{text}" for variant, own in named.items() for text in own]
+        named = {name and f"{name} ": one.remarks(functions, processor) for name, one in self.each.items()}
+        return [f"`tuning`: {variant}{text}" for variant, texts in named.items() for text in texts]
 
     def compilers(self, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
         """Return the compilers that the tunings name for these functions, by name."""
         names = [*functions]
-        return {k: v for own in self.each.values() for k, v in compilers_of(own, names, usual).items()}
+        return {k: v for tuning in self.each.values() for k, v in compilers_of(tuning, names, usual).items()}
 
     def compilers_of_files(
-        self, sources: Sequence[FunctionSource], found: Mapping[str, Compiler]
+        self, sources: Sequence[FunctionSource], by_name: Mapping[str, Compiler]
     ) -> dict[tuple[str, str], Compiler]:
         """Return the compilers by variant and C file; those of the common tuning by the variant ""."""
         return {
             (variant, file): compiler
             for variant, tuning in self.each.items()
-            for file, compiler in compilers_of_files(tuning, sources, found).items()
+            for file, compiler in compilers_of_files(tuning, sources, by_name).items()
         }
 
     def entry(self, function: str) -> dict[str, Any]:
         """Return the manifest's entry about a function: its compilers, and the compilers and forms of the
         variants.
         """
-        found: dict[str, Any] = {} if self.common is None else self.common.compilers_of(function)
-        entries = {name: _entry(own, function) for name, own in self.by_variant.items()}
+        common: dict[str, Any] = {} if self.common is None else self.common.compilers_of(function)
+        entries = {name: _entry(tuning, function) for name, tuning in self.by_variant.items()}
         variants = {name: entry for name, entry in entries.items() if entry}
-        return found | ({"variants": variants} if variants else {})
+        return common | ({"variants": variants} if variants else {})
 
 
 def _file(variant: str) -> str:
@@ -95,31 +95,31 @@ def _entry(tuning: Tuning, function: str) -> dict[str, Any]:
     return ({} if single is None else {"form": single.way.what}) | tuning.compilers_of(function)
 
 
-def _read(given: Any) -> Tunings | None:
+def _read(value: Any) -> Tunings | None:
     """Return the tunings in one file, in several files (`VARIANT=FILE`), or by variant; None without an
     argument.
 
     Raises ValueError for other arguments, DescriptionError for content that is not a tuning.
     """
-    if isinstance(given, Tunings):
-        return given
-    found: dict[str, Tuning] = {}
-    for variant, file in _parted(given):
-        if variant in found:
+    if isinstance(value, Tunings):
+        return value
+    tunings: dict[str, Tuning] = {}
+    for variant, file in _parted(value):
+        if variant in tunings:
             raise ValueError(f"two files for {variant or 'all variants'}; give {_OWN} for each variant")
-        found[variant] = read_tuning(file)
-    return Tunings(found.pop("", None), found) if found else None
+        tunings[variant] = read_tuning(file)
+    return Tunings(tunings.pop("", None), tunings) if tunings else None
 
 
-def _parted(given: Any) -> list[tuple[str, Any]]:
+def _parted(value: Any) -> list[tuple[str, Any]]:
     """Return the variants, "" for all, with their files."""
-    if isinstance(given, Mapping):
-        return [(_variant(name), file) for name, file in given.items()]
-    if isinstance(given, (str, PathLike, Tuning)):
-        given = [given]
-    if not isinstance(given, Sequence):
+    if isinstance(value, Mapping):
+        return [(_variant(name), file) for name, file in value.items()]
+    if isinstance(value, (str, PathLike, Tuning)):
+        value = [value]
+    if not isinstance(value, Sequence):
         raise ValueError(f"give the path of a file such as {FILE}, or {_OWN}")
-    return [_pair(one) for one in given]
+    return [_pair(one) for one in value]
 
 
 def _pair(one: Any) -> tuple[str, Any]:
@@ -139,7 +139,7 @@ def _recorded(tunings: Tunings | None) -> Any:
     """Return the hashes of the contents: one for a common tuning, otherwise by variant."""
     if tunings is None:
         return None
-    hashes = {variant: sha256(own.text.encode()).hexdigest() for variant, own in tunings.each.items()}
+    hashes = {variant: sha256(tuning.text.encode()).hexdigest() for variant, tuning in tunings.each.items()}
     return hashes if tunings.by_variant else hashes[""]
 
 

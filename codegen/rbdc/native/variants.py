@@ -112,12 +112,14 @@ def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVarian
         return (LibraryVariant(march, robot, flags, required(compilers, flags)),)
     if not least_flags(tools.compiler):
         return (LibraryVariant(BASELINE, robot, flags, required(compilers, flags)),)
-    made = []
+    variants = []
     for name in VARIANTS:
         chosen = (*variant_flags(name), *flags)
         renamed = (*renaming_flags(robot, name), *chosen)
-        made.append(LibraryVariant(name, variant_prefix(robot, name), renamed, required(compilers, chosen)))
-    return tuple(made)
+        variants.append(
+            LibraryVariant(name, variant_prefix(robot, name), renamed, required(compilers, chosen))
+        )
+    return tuple(variants)
 
 
 def processor_source(variants: Sequence[LibraryVariant]) -> str:

@@ -59,8 +59,8 @@ def make_wheel(package: Path, out: Path, licences: Mapping[str, bytes], *, force
 def _of_python(files: Mapping[str, str]) -> list[str]:
     """Return the names of a package's files that Python needs."""
     endings = (".py", ".pyi", "py.typed", ".so")
-    found = (name for name in sorted(files) if name.endswith(endings) and name != EXTENSION)
-    return [*found, EXTENSION, MANIFEST]
+    names = (name for name in sorted(files) if name.endswith(endings) and name != EXTENSION)
+    return [*names, EXTENSION, MANIFEST]
 
 
 def _of_c(package: Path, robot: str) -> dict[str, bytes]:
@@ -92,12 +92,12 @@ def _metadata(robot: str, version: str, licences: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _record(contents: Mapping[str, bytes], own: str) -> str:
+def _record(contents: Mapping[str, bytes], record_name: str) -> str:
     def line(name: str, content: bytes) -> str:
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         return f"{name},sha256={digest},{len(content)}\n"
 
-    return "".join(line(name, content) for name, content in contents.items()) + f"{own},,\n"
+    return "".join(line(name, content) for name, content in contents.items()) + f"{record_name},,\n"
 
 
 def _pack(contents: Mapping[str, bytes], wheel: Path) -> None:

@@ -72,8 +72,8 @@ def built(
     refuse_foreign(destination)
     if not options.force:
         Earlier.of(destination).refuse_tracked()
-    made = measure(model, options, show)
+    tuning = measure(model, options, show)
     compiler = options.tune_compilers[0] if options.tune_compilers else options.compiler
-    chosen = replace(options, tune=None, tune_compilers=None, compiler=compiler, tuning=made)
+    chosen = replace(options, tune=None, tune_compilers=None, compiler=compiler, tuning=tuning)
     result = build_package(description, chosen, show)
-    return replace(result, tuned=gains(made), news=(*result.news, *busy(made)))
+    return replace(result, tuned=gains(tuning), news=(*result.news, *busy(tuning)))

@@ -28,13 +28,13 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
     for timing in timings:
         times.setdefault(timing.processor, {})[timing.way] = timing.nanoseconds
     ways = dict.fromkeys(timing.way for timing in timings)
-    shared = [way for way in ways if all(way in own for own in times.values())]
+    shared = [way for way in ways if all(way in each for each in times.values())]
     if not shared:
         raise ValueError("no way was measured on all processors")
-    worst = {way: max(own[way] / min(own.values()) for own in times.values()) for way in shared}
+    worst = {way: max(each[way] / min(each.values()) for each in times.values()) for way in shared}
     best = min(shared, key=worst.__getitem__)
-    kept = default in worst and worst[default] <= TIE * worst[best]
-    return Decision(default if kept else best, default, timings)
+    stays = default in worst and worst[default] <= TIE * worst[best]
+    return Decision(default if stays else best, default, timings)
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
@@ -45,8 +45,8 @@ def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decisi
         return rows, blocks
     timings = (
         replace(timing, processor=f"{timing.processor}, {kind}")
-        for kind, own in ((BATCH, rows), (BLOCKS, blocks))
-        for timing in own.measured
+        for kind, decision in ((BATCH, rows), (BLOCKS, blocks))
+        for timing in decision.measured
         if timing.way.what != 1
     )
     way = decided(blocks.default, timings).way
@@ -69,9 +69,9 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
     try:
         for kind in KINDS:
             for name in dict.fromkeys(name for one in tunings.values() for name in one.decisions[kind]):
-                own = [one.decisions[kind][name] for one in tunings.values() if name in one.decisions[kind]]
+                known = [one.decisions[kind][name] for one in tunings.values() if name in one.decisions[kind]]
                 where = f"{name}, {kind}"
-                decisions[kind][name] = decided(own[0].default, (t for one in own for t in one.measured))
+                decisions[kind][name] = decided(known[0].default, (t for one in known for t in one.measured))
         where = f"{BATCH} and {BLOCKS}"
         return Tuning(used, with_kernels(decisions))
     except ValueError as error:
@@ -81,10 +81,10 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
 
 def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
     """Return the decisions with one kernel for both batches of each function."""
-    made = {kind: dict(own) for kind, own in decisions.items()}
-    for name in made[BATCH].keys() & made[BLOCKS].keys():
-        made[BATCH][name], made[BLOCKS][name] = _with_one_kernel(made[BATCH][name], made[BLOCKS][name])
-    return made
+    new = {kind: dict(each) for kind, each in decisions.items()}
+    for name in new[BATCH].keys() & new[BLOCKS].keys():
+        new[BATCH][name], new[BLOCKS][name] = _with_one_kernel(new[BATCH][name], new[BLOCKS][name])
+    return new
 
 
 def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:

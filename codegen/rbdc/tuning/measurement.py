@@ -51,30 +51,30 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     wanted, asked = select(model, options.functions, options.preset), _asked(options)
     check_size(model, wanted, options.style, fused=False)
     names, _ = buildable(model, wanted, options.functions)
-    found = toolchains(asked)
-    tools = {found.first.name: found.first}
-    for one in found.others:
+    requested = toolchains(asked)
+    tools = {requested.first.name: requested.first}
+    for one in requested.others:
         tools.setdefault(one.name, one)
     inputs = draw(model, asked.samples)
     drawn = [name for name in names if _is_drawn(model, name, inputs)]
-    register = register_bytes([one.compiler for one in tools.values()], found.first.flags)
-    own = register if "batch" in options.targets else 0
-    work = partial(ways_of, model, SCALARS[options.dtype], register=own)
+    register = register_bytes([one.compiler for one in tools.values()], requested.first.flags)
+    batch_register = register if "batch" in options.targets else 0
+    work = partial(ways_of, model, SCALARS[options.dtype], register=batch_register)
     processes = options.jobs or cpu_count() or 1
     # longest first: a catalogue ends with derivatives
-    made = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: all forms generated"))[::-1]
-    return _Timing(model, inputs, asked, tools, progress).tuning(made)
+    ways = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: all forms generated"))[::-1]
+    return _Timing(model, inputs, asked, tools, progress).tuning(ways)
 
 
 def _asked(options: BuildOptions) -> CompareOptions:
     """Return the options of the comparison that times a tuning."""
-    given = {name: getattr(options, name) for name in options_of(BuildOptions)}
+    values = {name: getattr(options, name) for name in options_of(BuildOptions)}
     clang = next((name for name in CANDIDATES if name.startswith("clang") and shutil.which(name)), "gcc")
     if named := options.tune_compilers:
-        given["compiler"] = named[0]
+        values["compiler"] = named[0]
     for name in named or ():
         find_compiler(name)  # raises, and says what is missing
-    return CompareOptions(**given, also=named or (clang, "gcc"))
+    return CompareOptions(**values, also=named or (clang, "gcc"))
 
 
 def _is_drawn(model: Problem, name: str, inputs: Mapping[str, Array]) -> bool:
@@ -108,7 +108,7 @@ class _Candidates:
     @property
     def size(self) -> float:
         """Total number of characters of the C."""
-        return float(sum(len(text) for made in self.sources.values() for text in made.files.values()))
+        return float(sum(len(text) for code in self.sources.values() for text in code.files.values()))
 
 
 @dataclass(frozen=True)
@@ -147,22 +147,24 @@ class _Timing:
         return next(iter(self.tools))
 
     def _single(self, ways: Ways) -> _Candidates:
-        made = {TunedWay(form, name): own for form, own in ways.forms.items() for name in self.tools}
+        sources = {TunedWay(form, name): code for form, code in ways.forms.items() for name in self.tools}
         a_pass = max(PASS_NANOSECONDS, self.options.samples * ways.nanoseconds)
-        return _Candidates(ways.name, made, TunedWay(ways.default, self.usual), a_pass)
+        return _Candidates(ways.name, sources, TunedWay(ways.default, self.usual), a_pass)
 
     def _batch(self, ways: Ways, single: TunedWay) -> _Candidates:
         """Return the candidates for a batch: samples one after the other with the default and with the form
         of a single call, and samples side by side.
         """
-        made = {TunedWay(1, self.usual): ways.loops[ways.default]}
-        made |= {TunedWay(1, single.compiler): ways.loops[str(single.what)]}
-        made |= {TunedWay(lanes, name): own for lanes, own in ways.kernels.items() for name in self.tools}
-        return _Candidates(ways.name, made, TunedWay(ways.lanes, self.usual), _of_batches(ways))
+        sources = {TunedWay(1, self.usual): ways.loops[ways.default]}
+        sources |= {TunedWay(1, single.compiler): ways.loops[str(single.what)]}
+        sources |= {
+            TunedWay(lanes, name): code for lanes, code in ways.kernels.items() for name in self.tools
+        }
+        return _Candidates(ways.name, sources, TunedWay(ways.lanes, self.usual), _of_batches(ways))
 
     def _blocks(self, ways: Ways) -> _Candidates:
-        made = {TunedWay(lanes, name): own for lanes, own in ways.blocks.items() for name in self.tools}
-        return _Candidates(ways.name, made, TunedWay(ways.width, self.usual), _of_batches(ways))
+        sources = {TunedWay(lanes, name): code for lanes, code in ways.blocks.items() for name in self.tools}
+        return _Candidates(ways.name, sources, TunedWay(ways.width, self.usual), _of_batches(ways))
 
     def _decided(
         self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
@@ -172,14 +174,14 @@ class _Timing:
         """
         if not candidates:
             return {}
-        total = sum(own.weight for own in candidates)
-        timed = [self._taking_part(own, seconds * own.weight / total, sizes) for own in candidates]
+        total = sum(one.weight for one in candidates)
+        timed = [self._taking_part(one, seconds * one.weight / total, sizes) for one in candidates]
         self._compile(candidates, timed)
         self.progress(f"timing {'batches' if sizes else 'single calls'} for {seconds:.0f} s")
         run(timed, self.inputs, self.options, self.tools[self.usual], limits=False)
         return {
-            own.name: decided(own.default, _timings(own, what.times))
-            for own, (_, what) in zip(candidates, timed, strict=True)
+            one.name: decided(one.default, _timings(one, what.times))
+            for one, (_, what) in zip(candidates, timed, strict=True)
         }
 
     def _compile(
@@ -187,29 +189,29 @@ class _Timing:
     ) -> None:
         """Compile all forms, and report each finished function."""
         self.progress(f"compiling with {', '.join(self.tools)}")
-        share = Share(self.progress, {(_COMPILED, own.name): own.size for own in candidates})
-        of = {id(what): own for own, (_, what) in zip(candidates, timed, strict=True)}
+        share = Share(self.progress, {(_COMPILED, one.name): one.size for one in candidates})
+        of = {id(what): one for one, (_, what) in zip(candidates, timed, strict=True)}
 
         def done(what: Measured) -> None:
-            own = of[id(what)]
-            if len(what.contenders) == len(own.sources):
-                share.done(_COMPILED, own.name)
+            of_function = of[id(what)]
+            if len(what.contenders) == len(of_function.sources):
+                share.done(_COMPILED, of_function.name)
 
         compile_all(self._jobs(candidates, timed), self.options, done)
 
     def _taking_part(
-        self, own: _Candidates, seconds: float, sizes: Sequence[int]
+        self, of_function: _Candidates, seconds: float, sizes: Sequence[int]
     ) -> tuple[FunctionRecord, Measured]:
-        record = FunctionRecord(functions_of(self.model)[own.name], seconds=seconds)
+        record = FunctionRecord(functions_of(self.model)[of_function.name], seconds=seconds)
         return record, Batches([*sizes], seconds=seconds) if sizes else record
 
     def _jobs(
         self, candidates: Sequence[_Candidates], timed: Sequence[tuple[FunctionRecord, Measured]]
     ) -> Iterator[Job]:
-        for own, (_, what) in zip(candidates, timed, strict=True):
-            for way, made in own.sources.items():
+        for of_function, (_, what) in zip(candidates, timed, strict=True):
+            for way, code in of_function.sources.items():
                 name, tools = str(way), self.tools[way.compiler]
-                yield what, name, "generated", partial(compiled, name, "generated", made, tools)
+                yield what, name, "generated", partial(compiled, name, "generated", code, tools)
 
 
 def _of_batches(ways: Ways) -> float:
@@ -217,13 +219,13 @@ def _of_batches(ways: Ways) -> float:
     return sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
 
 
-def _timings(own: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
+def _timings(of_function: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
     """Return the times of the forms; for batches the mean over all sizes."""
-    found = []
-    for way in own.sources:
+    timings = []
+    for way in of_function.sources:
         each = times[str(way)]
         runs = each if isinstance(each, list) else [each]
         nanoseconds = sum(run["minimum"] for run in runs) / len(runs)
         spread = max(run["median"] / run["minimum"] for run in runs)
-        found.append(Timing(processor(), way, round(nanoseconds, 2), round(spread, 3)))
-    return found
+        timings.append(Timing(processor(), way, round(nanoseconds, 2), round(spread, 3)))
+    return timings

@@ -61,7 +61,7 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
         usual = batch_plan(subject, best)
         if not register or not usual.samples:
             return single
-        loops = {form: of_files(model, forms[form].files, own, BATCH) for form, own in sources.items()}
+        loops = {form: of_files(model, forms[form].files, one, BATCH) for form, one in sources.items()}
         least = min(register, SINGLE_CALL_BYTES)
         counts = [count for count in widths(subject.function, usual.samples, least) if count > 1]
         kernels, blocks = (

@@ -82,8 +82,8 @@ class Callee:
         kinds |= {"past": "a batch whose results go past the caches"}
         kinds |= {"lanes": "lanes"} if declaration.lanes else {}
         kinds |= {"zeroed": "single samples into zeros"} if declaration.zeroed else {}
-        own, known = self._module.variant, variants(self._module._native).items()
-        others = [(name, prefix) for name, (prefix, lacking) in known if name != own and not lacking]
+        loaded, known = self._module.variant, variants(self._module._native).items()
+        others = [(name, prefix) for name, (prefix, lacking) in known if name != loaded and not lacking]
         ways = [
             CallKind(f"{words}{', variant ' * bool(name)}{name}", kind, prefix)
             for name, prefix in [("", ""), *others]
@@ -100,11 +100,11 @@ class Callee:
     def _entry(self, call: FunctionCall) -> Entry:
         """Return the implementation of a function of the module, in the variant of a call."""
         module, name = self._module, call.declaration.name
-        own: Entry = vars(module)[f"_{name}"]
+        entry: Entry = vars(module)[f"_{name}"]
         if not call.way.prefix:
-            return own
-        inputs, frames = [x[:6] for x in own.inputs], module.frame_names if own.framed else ()
-        return Entry(module._native, call.way.prefix, module.dtype, name, inputs, own.outputs, frames)
+            return entry
+        inputs, frames = [x[:6] for x in entry.inputs], module.frame_names if entry.framed else ()
+        return Entry(module._native, call.way.prefix, module.dtype, name, inputs, entry.outputs, frames)
 
     def _called(self, call: FunctionCall, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
         """Return the outputs of one call of the module's function."""
@@ -113,8 +113,8 @@ class Callee:
         pairs = list(zip(call.declaration.inputs, arrays, strict=True))
         required = [x for p, x in pairs if not p.optional]
         optional = {p.name: x for p, x in pairs if p.optional}
-        found = function(self._entry(call), *required, *place, **optional, **how)
-        return [found] if len(call.declaration.outputs) == 1 else list(found)
+        outputs = function(self._entry(call), *required, *place, **optional, **how)
+        return [outputs] if len(call.declaration.outputs) == 1 else list(outputs)
 
     def _single(self, call: FunctionCall) -> list[Array]:
         return _stacked([self._called(call, sample) for sample in _samples(call.arrays)])
@@ -126,18 +126,18 @@ class Callee:
         """Return the outputs of calls into zeros, then into the last sample's results."""
         d = call.declaration
         out = tuple(np.zeros(p.shape, d.scalar.dtype) for p in d.outputs)
-        made = []
+        copies = []
         for sample in _samples(call.arrays):
             self._called(call, sample, out=out if len(out) > 1 else out[0], zeroed=True)
-            made.append([x.copy() for x in out])
-        return _stacked(made)
+            copies.append([x.copy() for x in out])
+        return _stacked(copies)
 
     def _lanes(self, call: FunctionCall) -> list[Array]:
         """Return the outputs of whole blocks; remaining states are left out."""
         block = call.declaration.scalar.lanes
         blocks = [None if x is None else _in_blocks(x, block) for x in call.arrays]
-        found = self._called(call, blocks, layout="lanes")
-        return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in found]
+        blocks_of_outputs = self._called(call, blocks, layout="lanes")
+        return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in blocks_of_outputs]
 
     def _jax(self, call: FunctionCall) -> list[Array]:
         from rbdc.verification import jax_calls  # a tenth of the start-up time, which few packages need
@@ -168,11 +168,11 @@ class Callee:
         least = max(self.cached // (max(sum(sizes), 1) * dtype.itemsize) + 1, few - left_over + lanes)
         many = few - left_over + -(-least // lanes) * lanes + left_over
         large = [None if x is None else _spread(x, few - left_over, many) for x in call.arrays]
-        found = [np.full((many, size), np.nan, dtype) for size in sizes]
-        self._entry(call).unchecked().call_c(large, found, (many,), call.extra)  # zeros are not quaternions
-        for output, x in zip(declaration.outputs, found, strict=True):
+        outputs = [np.full((many, size), np.nan, dtype) for size in sizes]
+        self._entry(call).unchecked().call_c(large, outputs, (many,), call.extra)  # zeros are not quaternions
+        for output, x in zip(declaration.outputs, outputs, strict=True):
             _check_alike(call, output, x, few - left_over, few)
-        return [x[many - few :] for x in found]
+        return [x[many - few :] for x in outputs]
 
 
 def _samples(arrays: Sequence[Array | None]) -> list[list[Array | None]]:
@@ -198,19 +198,19 @@ def _spread(x: Array, first: int, many: int) -> Array:
     return large
 
 
-def _check_alike(call: FunctionCall, output: Parameter, found: Array, first: int, few: int) -> None:
+def _check_alike(call: FunctionCall, output: Parameter, batch: Array, first: int, few: int) -> None:
     """Raise VerificationError if the results of the first samples differ from those of the same samples at
     the end, or if the results for the zeros in between differ from each other.
     """
-    own, count = found[len(found) - few :], len(found) - few - first
-    right = np.concatenate([own[:first], np.broadcast_to(found[first], (count, *found.shape[1:])), own])
-    bits = np.dtype(f"i{found.dtype.itemsize}")
-    wrong = found.view(bits) != right.view(bits)
+    last, count = batch[len(batch) - few :], len(batch) - few - first
+    right = np.concatenate([last[:first], np.broadcast_to(batch[first], (count, *batch.shape[1:])), last])
+    bits = np.dtype(f"i{batch.dtype.itemsize}")
+    wrong = batch.view(bits) != right.view(bits)
     if wrong.any():
         sample, entry = (int(k) for k in np.unravel_index(np.argmax(wrong), wrong.shape))
         raise VerificationError(
             f"{call.declaration.name}, called with {call.way.words}: {entry_of(output, entry)} of sample "
-            f"{sample} of {len(found)} is {found[sample, entry]:.17g}, not {right[sample, entry]:.17g} as "
+            f"{sample} of {len(batch)} is {batch[sample, entry]:.17g}, not {right[sample, entry]:.17g} as "
             "elsewhere in the batch"
         )
 

@@ -27,16 +27,16 @@ def answer(
     """
     import casadi  # other libraries do not need it
 
-    given = [x for p, x in zip(declaration.inputs, arrays, strict=True) if x is not None and not p.optional]
+    inputs = [x for p, x in zip(declaration.inputs, arrays, strict=True) if x is not None and not p.optional]
     names = [*(p.name for p in declaration.required), *declaration.place]
-    outputs, made = declaration.outputs, []
+    outputs, by_state = declaration.outputs, []
     try:
         f = casadi.external(symbol, str(library))
         if (f.name_in(), f.name_out()) != (names, [y.name for y in outputs]):
             raise VerificationError(f"{symbol} describes itself as {f}")
-        for state in range(len(given[0])):
-            found = f.call([casadi.DM(x[state].ravel()) for x in given] + [casadi.DM(k) for k in extra])
-            made.append([np.array(y).reshape(p.shape) for p, y in zip(outputs, found, strict=True)])
+        for state in range(len(inputs[0])):
+            values = f.call([casadi.DM(x[state].ravel()) for x in inputs] + [casadi.DM(k) for k in extra])
+            by_state.append([np.array(y).reshape(p.shape) for p, y in zip(outputs, values, strict=True)])
     except (RuntimeError, ValueError) as refusal:
         raise VerificationError(f"{symbol} cannot be called by CasADi: {refusal}") from refusal
-    return [np.array(states) for states in zip(*made, strict=True)]
+    return [np.array(states) for states in zip(*by_state, strict=True)]

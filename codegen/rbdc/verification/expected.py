@@ -76,13 +76,13 @@ class Expected:
         told: NDArray[np.bool_] = known & (zeros | np.any(sizes > self.tolerances, axis=1))
         return told
 
-    def error(self, found: NDArray[np.floating[Any]]) -> Array:
+    def error(self, results: NDArray[np.floating[Any]]) -> Array:
         """Return the error of each entry of the first states, divided by its tolerance; an entry is wrong if
         this exceeds 1.
         """
-        values, tolerances = self.values[: len(found)], self.tolerances[: len(found)]
+        values, tolerances = self.values[: len(results)], self.tolerances[: len(results)]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            off = np.abs(found.reshape(values.shape) - values)
+            off = np.abs(results.reshape(values.shape) - values)
             ratio = np.where(off == 0.0, 0.0, off / tolerances)
         return np.where(np.isnan(tolerances), 0.0, np.where(np.isnan(ratio), np.inf, ratio))
 
@@ -127,15 +127,15 @@ class References:
         last_places = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
         change, models = self.perturbed(states)
-        given = once(_perturbed, change, self.model, declaration, inputs)
+        perturbed = once(_perturbed, change, self.model, declaration, inputs)
         result: list[Expected] = []
         for part in parts:
-            found = _evaluated(models[outputs[len(result)].in_space], part, given)
-            own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
-            measure = _largest(_rows(found[0], states)[:, 0])
+            evaluated = _evaluated(models[outputs[len(result)].in_space], part, perturbed)
+            pairs, framed = zip(evaluated, outputs[len(result) :], strict=False), part.frame is not None
+            measure = _largest(_rows(evaluated[0], states)[:, 0])
             expected = partial(_expected, tolerance=self.tolerance, scale=scale, last_places=last_places)
-            made = [expected(_rows(x, states), p, measure=measure, framed=framed) for x, p in own]
-            result += self._solved(declaration, part, inputs, made)
+            exact = [expected(_rows(x, states), p, measure=measure, framed=framed) for x, p in pairs]
+            result += self._solved(declaration, part, inputs, exact)
         return result
 
     def _solved(
@@ -143,32 +143,34 @@ class References:
         declaration: FunctionDeclaration,
         part: EntryPart,
         inputs: Mapping[str, Array],
-        made: list[Expected],
+        exact: list[Expected],
     ) -> list[Expected]:
         """Return expected outputs. Solutions with M have a tolerance for the effect of M's last places on the
         elimination.
         """
         function = functions_of(self.model)[part.name]
         if Requirement.REGULAR_INERTIA not in function.requires:
-            return made
+            return exact
         (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
         model, last_place = self.model, float(np.finfo(declaration.scalar.dtype).eps)
         if Requirement.INDEPENDENT_ROWS in function.requires:
-            part_off = _off_in_contacts(model, inputs, last_place)[:, None]
-            largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in made)
-            made = [x.widened(part_off * own) for x, own in zip(made, largest, strict=True)]
+            exact = _widened(exact, _off_in_contacts(model, inputs, last_place))
         if Requirement.INDEPENDENT_TASK in function.requires:
-            part_off = _off_in_task(made[0].values, last_place)[:, None]
-            largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in made)
-            made = [x.widened(part_off * own) for x, own in zip(made, largest, strict=True)]
+            exact = _widened(exact, _off_in_task(exact[0].values, last_place))
         if model.parameters:
             model = with_parameters(constant_part(model), list(inputs[PARAMETERS].T))
         inertia = _by_states(bound(crba)(model, list(inputs[q].T)), len(inputs[q]))
         sizes, part_off = _sizes(inertia), _off_by_elimination(inertia, last_place)
         return [
             x if p.in_space else x.widened(_by_rows(x.values, sizes[:, _rows_of(model, p)], part_off))
-            for x, p in zip(made, function.declaration.outputs, strict=True)
+            for x, p in zip(exact, function.declaration.outputs, strict=True)
         ]
+
+
+def _widened(exact: Sequence[Expected], part_off: Array) -> list[Expected]:
+    """Return outputs with tolerances for relative errors (states) of their largest entries."""
+    largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in exact)
+    return [x.widened(part_off[:, None] * size) for x, size in zip(exact, largest, strict=True)]
 
 
 def _perturbed(
@@ -183,10 +185,10 @@ def _perturbed(
 
 def _evaluated(model: Problem, part: EntryPart, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
     function = functions_of(model)[part.name]
-    own = {p.name: inputs[p.name] for p in function.declaration.inputs if p.name in inputs}
-    constant = constant_part(model) if PARAMETERS in own else model
-    arguments, keywords = called_with(own)
-    return arrays(reference_of(function)(with_given(constant, own), *arguments, *part.place, **keywords))
+    named = {p.name: inputs[p.name] for p in function.declaration.inputs if p.name in inputs}
+    constant = constant_part(model) if PARAMETERS in named else model
+    arguments, keywords = called_with(named)
+    return arrays(reference_of(function)(with_given(constant, named), *arguments, *part.place, **keywords))
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
@@ -230,8 +232,8 @@ def _expected(
     if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
         beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), exact)
-    own = _largest(values[~zero])
-    allowed[zero] = np.maximum(allowed[zero], tolerance * np.where(own > 0.0, own, scale))
+    nonzero = _largest(values[~zero])
+    allowed[zero] = np.maximum(allowed[zero], tolerance * np.where(nonzero > 0.0, nonzero, scale))
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     tolerances = np.where(defined[:, None], allowed.T, np.nan)
     return Expected(values.T, tolerances, math.sqrt(tolerance) * scale)
@@ -309,8 +311,8 @@ def _rows_of(model: Problem, output: Parameter) -> list[int]:
     """
     if output.size != model.nq:
         return list(range(model.nv))
-    own = (body for body in model.bodies if body.coupling is None)
-    return [b.index_v + min(k, b.joint.nv - 1) for b in own for k in range(b.joint.nq)]
+    independent = (body for body in model.bodies if body.coupling is None)
+    return [b.index_v + min(k, b.joint.nv - 1) for b in independent for k in range(b.joint.nq)]
 
 
 def _off_in_task(inertias: Array, last_place: float) -> Array:

@@ -49,18 +49,18 @@ def answer(
     """
     _FFI.cdef(f"void *{symbol}(struct frame *);", override=True)
     handler = getattr(_FFI.dlopen(str(library)), symbol)
-    given = [np.ascontiguousarray(x) for x in arrays if x is not None]
-    results = [np.full((len(given[0]), *p.shape), np.nan, given[0].dtype) for p in declaration.outputs]
+    inputs = [np.ascontiguousarray(x) for x in arrays if x is not None]
+    results = [np.full((len(inputs[0]), *p.shape), np.nan, inputs[0].dtype) for p in declaration.outputs]
     refusals: list[str] = []
 
     def create(error: Any) -> Any:
         refusals.append(_FFI.string(error.message).decode(errors="replace"))
         return error
 
-    made, callback = _Structures(), _FFI.callback("void *(struct error *)", create)
-    frame = made.one("struct frame", api=made.one("struct api", create=callback), stage=_EXECUTE)
-    frame.arguments, frame.results = made.buffers(given), made.buffers(results)
-    frame.attributes = made.attributes(extra)
+    structures, callback = _Structures(), _FFI.callback("void *(struct error *)", create)
+    frame = structures.one("struct frame", api=structures.one("struct api", create=callback), stage=_EXECUTE)
+    frame.arguments, frame.results = structures.buffers(inputs), structures.buffers(results)
+    frame.attributes = structures.attributes(extra)
     if handler(frame) != _FFI.NULL or refusals:
         raise VerificationError(f"{symbol} refuses a call of XLA: {''.join(refusals)}")
     return results
@@ -88,13 +88,13 @@ class _Structures:
 
     def buffers(self, arrays: Sequence[Array]) -> Any:
         """Return each array as a buffer."""
-        found = []
+        buffers = []
         for x in arrays:
             kind, data = _TYPES[x.dtype.name], _FFI.cast("void *", x.ctypes.data)
             dims = self._new("int64_t[]", x.shape)
             buffer = self.one("struct buffer", type=kind, data=data, rank=x.ndim, dims=dims)
-            found.append((kind, buffer))
-        return self._list("struct buffers", found)
+            buffers.append((kind, buffer))
+        return self._list("struct buffers", buffers)
 
     def attributes(self, numbers: Sequence[int]) -> Any:
         """Return numbers as attributes of 32 bits."""

@@ -65,13 +65,13 @@ def verify_package(
         LoadError: the process cannot be started, or cannot load the package.
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     try:
         with CompiledPackage(Callee(folder, CACHED), stderr=DEVNULL) as compiled, shared_steps():
             for checked in asked(functions):
-                found[checked.declaration.name] = compiled.verified(references, checked)
+                findings[checked.declaration.name] = compiled.verified(references, checked)
                 done(checked.declaration.name)
-            return found
+            return findings
     finally:
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # the folder is about to move
 
@@ -98,12 +98,12 @@ class CompiledPackage(Helper[Any, Any]):
             for question, outputs in drawn(references, first):
                 for way in (way for way in ways if _suits(way, question, first=number == 0)):
                     call = FunctionCall(declaration, way, question.arrays(), question.extra)
-                    found = self.answer(call, f"{declaration.name}, called with {way.words},")
+                    answers = self.answer(call, f"{declaration.name}, called with {way.words},")
                     words = (
                         f"{_asked_of(references.model, question)} does not agree with the description: "
                         f"called with {way.words}{_options(question)}"
                     )
-                    worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, found))
+                    worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, answers))
                 left_out |= dict.fromkeys(name_of(int(k)) for k in np.flatnonzero(~telling(outputs)))
         return Finding(worst, tuple(left_out))
 
@@ -160,11 +160,11 @@ def _compared(
     name_of_state: Callable[[int], str],
     outputs: Sequence[Parameter],
     expected: Sequence[Expected],
-    found: Sequence[Array],
+    results: Sequence[Array],
 ) -> float:
     """Return the largest ratio of an error to its tolerance. Raises VerificationError if it exceeds 1."""
     worst = 0.0
-    for output, right, result in zip(outputs, expected, found, strict=True):
+    for output, right, result in zip(outputs, expected, results, strict=True):
         error = right.error(result)
         worst = max(worst, float(error.max(initial=0.0)))
         if worst > 1.0:

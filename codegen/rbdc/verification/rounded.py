@@ -144,9 +144,9 @@ class Rounded:
         end.
         """
         rows, inner, columns = len(a), len(b), len(b[0])
-        given = [self._in_lanes(matrix) for matrix in (a, b)]
-        shape = np.broadcast_shapes(*(x.shape[:2] for x in given))
-        left, right = (np.broadcast_to(x, (*shape, *x.shape[2:])) for x in given)
+        matrices = [self._in_lanes(matrix) for matrix in (a, b)]
+        shape = np.broadcast_shapes(*(x.shape[:2] for x in matrices))
+        left, right = (np.broadcast_to(x, (*shape, *x.shape[2:])) for x in matrices)
         product, width = np.empty((*shape, rows, columns)), max(1, _ALONE // (rows * inner))
         for k in range(0, columns, width):
             product[..., k : k + width] = left @ right[..., k : k + width]
@@ -207,7 +207,7 @@ class Perturbation:
                 return self._numbers([thing])[0]
         if not is_dataclass(thing) or isinstance(thing, (JointType, Limits, type)):
             return thing
-        parts = {own.name: self._changed(getattr(thing, own.name), length) for own in fields(thing)}
+        parts = {field.name: self._changed(getattr(thing, field.name), length) for field in fields(thing)}
         return replace(thing, **parts)
 
     def input(
@@ -266,8 +266,8 @@ def _together(model: Problem, declaration: FunctionDeclaration, parameter: Param
         case Kind.NOT_NEGATIVE | Kind.POSITIVE | Kind.DURATION | Kind.PLACEMENTS | Kind.PART:
             return []
         case _:
-            given = f"{parameter.name} ({parameter.kind.value})"
-            raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
+            words = f"{parameter.name} ({parameter.kind.value})"
+            raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {words}")
 
 
 def longest_offset(model: Problem) -> float:

@@ -127,8 +127,8 @@ def _values(
         case Kind.PLACEMENTS:
             return random_placements(rng, *size)
         case Kind.OTHER | Kind.JOINT_ROWS | Kind.INVERSE | Kind.SPACE_ROWS:
-            given = f"{parameter.name} ({parameter.kind.value})"
-            raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
+            words = f"{parameter.name} ({parameter.kind.value})"
+            raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {words}")
     values: Array = rng.normal(size=size) * rng.choice([0.3, 1.0, 3.0], (len(kinds), 1))
     values[0] = 0.0
     return np.abs(values) if parameter.kind is Kind.NOT_NEGATIVE else values
@@ -138,14 +138,14 @@ def _parameters(model: Problem, state: int, rng: np.random.Generator) -> list[fl
     """Return inertial parameters of bodies: first those of the description, then much lighter or heavier ones
     with a further point mass.
     """
-    found: list[float] = []
+    parameters: list[float] = []
     for row in nominal(model):
         x, y, z = (float(r) for r in rng.uniform(-0.3, 0.3, 3))
         mass = float(rng.uniform(0.0, 1.0)) if state > 1 else 0.0
         point = Inertia.about_com(mass, Vector3(x, y, z), Symmetric3.zero()).scalars()
         scale = float(rng.uniform(0.3, 3.0)) if state > 1 else 1.0
-        found += [scale * float(own) + float(more) for own, more in zip(row, point, strict=True)]
-    return found
+        parameters += [scale * float(number) + float(more) for number, more in zip(row, point, strict=True)]
+    return parameters
 
 
 def _configuration(model: Problem, kind: _Kind, rng: np.random.Generator) -> list[float]:
@@ -238,9 +238,9 @@ class CheckedStates:
     def arrays(self) -> list[NDArray[np.floating[Any]] | None]:
         """Return the inputs in order, (states, *shape) each; None for an omitted one."""
         declaration = self.checked.declaration
-        given = self.inputs
+        known = self.inputs
         return [
-            given[p.name].astype(declaration.scalar.dtype).reshape(-1, *p.shape) if p.name in given else None
+            known[p.name].astype(declaration.scalar.dtype).reshape(-1, *p.shape) if p.name in known else None
             for p in declaration.inputs
         ]
 
@@ -293,10 +293,10 @@ def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[Ch
 
 def _has_independent_rows(model: Problem, frame: int) -> bool:
     """Return whether the Jacobian of a frame has six independent rows in some of a few configurations."""
-    own = random_configurations(model, np.random.default_rng(SEED), FEW[2])
-    found = (np.array(bound(frame_jacobian)(model, q.tolist(), frame), float) for q in own)
-    sizes = (np.linalg.svd(J, compute_uv=False) for J in found)
-    return any(len(own) == ROWS_OF_TASK and own[-1] > RANK * own[0] for own in sizes)
+    drawn = random_configurations(model, np.random.default_rng(SEED), FEW[2])
+    jacobians = (np.array(bound(frame_jacobian)(model, q.tolist(), frame), float) for q in drawn)
+    singular = (np.linalg.svd(J, compute_uv=False) for J in jacobians)
+    return any(len(values) == ROWS_OF_TASK and values[-1] > RANK * values[0] for values in singular)
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:

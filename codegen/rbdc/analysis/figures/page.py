@@ -126,9 +126,9 @@ def tree_rows(model: Problem) -> list[dict[str, Any]]:
     for index, body in enumerate(model.bodies):
         last = index == model.children(body.parent)[-1]
         guides[index] = [*guides[body.parent], "" if last else "through"]
-        own = [*guides[body.parent], "corner" if last else "branch"]
+        guide = [*guides[body.parent], "corner" if last else "branch"]
         rows.append({
-            "guides": own,
+            "guides": guide,
             "link": shown(body.name),
             "joint": _joint_words(model, body),
             "with": ", ".join(fixed.get(index, [])),
@@ -150,18 +150,18 @@ def _operations(
     """Return the form, method, lanes and operations of functions, and treemaps of their straight-line
     code.
     """
-    kept, left_out = buildable(model, names, asked)
+    usable, left_out = buildable(model, names, asked)
     try:
-        check_size(model, kept, "unrolled", fused=False)
+        check_size(model, usable, "unrolled", fused=False)
     except UnsupportedError as error:
         return Part("Operations", [words(str(error))])
-    made = spread(partial(_figures, model), kept[::-1], processes)[::-1]  # the longest begin first
+    figures = spread(partial(_figures, model), usable[::-1], processes)[::-1]  # the longest begin first
     rows = [
         [f["name"], Cell(f["form"], f["method"]), *(str(f[key]) for key in ("lanes", "operations", "flops"))]
-        for f in made
+        for f in figures
     ]
     table = Table("", ["function", "form, method", "lanes", "operations", "flop"], rows)
-    maps = {f["name"]: Part(f["name"], blocks=[treemap(f["sections"])]) for f in made if f["sections"]}
+    maps = {f["name"]: Part(f["name"], blocks=[treemap(f["sections"])]) for f in figures if f["sections"]}
     first = [name for name in maps if functions_of(model)[name].comparison.headline]
     others = Part("Other functions", folded=[maps[name] for name in maps if name not in first])
     parts = [*(maps[name] for name in first), *([others] if others.folded else [])]

@@ -39,12 +39,12 @@ def patterns(model: Problem) -> list[Pattern]:
 
     Matrices with the same pattern share one.
     """
-    found: dict[bytes, Pattern] = {}
+    by_entries: dict[bytes, Pattern] = {}
     for name, entries in _matrices(model):
-        before = found.get(entries.tobytes())
+        before = by_entries.get(entries.tobytes())
         names = (name,) if before is None else (*before.names, name)
-        found[entries.tobytes()] = Pattern(names, entries)
-    return [Pattern(("Jacobians: links over directions of v",), moved_links(model)), *found.values()]
+        by_entries[entries.tobytes()] = Pattern(names, entries)
+    return [Pattern(("Jacobians: links over directions of v",), moved_links(model)), *by_entries.values()]
 
 
 def moved_links(model: Problem) -> Entries:
@@ -77,14 +77,14 @@ def _matrices(model: Problem) -> Iterator[tuple[str, Entries]]:
 def _at_random(model: Problem, function: Function) -> list[list[list[float]]]:
     """Return the outputs of a function at random states without its optional inputs, by its first method."""
     rng, evaluate = np.random.default_rng(0), next(iter(function.methods.values()))
-    found = []
+    outputs = []
     for q in random_configurations(model, rng, STATES):
         inputs = {
             p.name: (q if p.configuration else rng.normal(size=p.size)).tolist()
             for p in function.declaration.required
         }
-        found.append(evaluate(model, inputs, silent))
-    return found
+        outputs.append(evaluate(model, inputs, silent))
+    return outputs
 
 
 def _pattern(results: list[list[float]]) -> Entries:
@@ -93,9 +93,9 @@ def _pattern(results: list[list[float]]) -> Entries:
     return entries
 
 
-def pattern_figures(found: list[Pattern]) -> str:
+def pattern_figures(matrices: list[Pattern]) -> str:
     """Return patterns as HTML, one SVG each."""
-    return part("patterns.html.jinja", patterns=[_view(one) for one in found])
+    return part("patterns.html.jinja", patterns=[_view(one) for one in matrices])
 
 
 def _view(one: Pattern) -> dict[str, object]:

@@ -79,8 +79,8 @@ def _law(model: Problem, index: int, coupling: Coupling) -> dict[str, Any]:
     cluster = next((c for c in model.clusters if index in c.followers), None)
     if cluster is None:
         return {"leader": leader, "curve": coupling.coefficients}
-    (own,) = _coordinates(model.bodies[cluster.leader])
-    knots, q = np.linspace(own["lower"], own["upper"], KNOTS), model.neutral()
+    (of_leader,) = _coordinates(model.bodies[cluster.leader])
+    knots, q = np.linspace(of_leader["lower"], of_leader["upper"], KNOTS), model.neutral()
     places, slopes = [], []
     for y in knots.tolist():
         q[model.bodies[index].index_q] = y
@@ -113,15 +113,15 @@ def _segments(model: Problem) -> list[dict[str, Any]]:
 
     A body that carries no joint has a line to the farthest of its frames, or to its centre of mass.
     """
-    found = []
+    segments = []
     for index in range(WORLD, model.njoints):
         ends = [model.bodies[child].placement.translation.scalars() for child in model.children(index)]
         if not ends:
             frames = [f.placement.translation.scalars() for f in model.frames if f.body == index]
             farthest = max(frames, key=_length, default=[0.0] * 3)
             ends = [farthest if _length(farthest) > _SHORTEST else _centre(model.bodies[index].inertia)]
-        found += [{"body": index, "to": end} for end in ends if _length(end) > _SHORTEST]
-    return found
+        segments += [{"body": index, "to": end} for end in ends if _length(end) > _SHORTEST]
+    return segments
 
 
 def _length(vector: Sequence[float]) -> float:
@@ -169,10 +169,10 @@ def configuration(model: Problem, coordinates: Sequence[float]) -> list[float]:
     q = model.neutral()
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            own = list(body.joint.neutral())
+            entries = list(body.joint.neutral())
             for k, x in enumerate(coordinates[model.v_slice(index)]):
-                own = body.joint.integrate(own, [x if k == j else 0.0 for j in range(body.joint.nv)])
-            q[model.q_slice(index)] = map(float, own)
+                entries = body.joint.integrate(entries, [x if k == j else 0.0 for j in range(body.joint.nv)])
+            q[model.q_slice(index)] = map(float, entries)
     return q
 
 
@@ -180,6 +180,6 @@ def body_placements(model: Problem, q: Sequence[float]) -> list[Placement]:
     """Return the placement of each body in the world at q (nq)."""
     at_q, world = at_configuration(model, q), dict[int, Placement]()
     world[WORLD] = Placement.identity()
-    for index, (body, own) in enumerate(zip(at_q.bodies, joint_positions(at_q, q), strict=True)):
-        world[index] = world[body.parent].compose(body.placement_at(own))
+    for index, (body, position) in enumerate(zip(at_q.bodies, joint_positions(at_q, q), strict=True)):
+        world[index] = world[body.parent].compose(body.placement_at(position))
     return [world[index] for index in range(model.njoints)]

@@ -113,7 +113,7 @@ def _of_model(model: Problem) -> Drawing:
     data = scene(model)
     heaviest = max((body["mass"] for body in data["bodies"]), default=0.0)
     ends = [[s["to"] for s in data["segments"] if s["body"] == k] for k in range(model.njoints)]
-    length = max((float(np.linalg.norm(end)) for own in ends for end in own), default=1.0)
+    length = max((float(np.linalg.norm(end)) for of_body in ends for end in of_body), default=1.0)
 
     def solid(index: int, body: dict[str, Any]) -> Solid:
         segments, centre = (
@@ -162,16 +162,16 @@ def _coordinates(module: Any) -> list[dict[str, Any]]:
     """Return the coordinates of a generated module, one for each direction of v."""
     lower, upper = module.lower_position_limit, module.upper_position_limit
     ways = {first: way for way, first in vars(module)["_JOINTS"]}
-    lengths = {own.kind: own.lengths for own in JOINT_TYPES}
-    found = []
+    lengths = {joint_type.kind: joint_type.lengths for joint_type in JOINT_TYPES}
+    coordinates = []
     for name, kind, _, nv, q, v, *follows in vars(module)["_EVERY_JOINT"]:
         sliding = sum(ways.get(q + k) == "prismatic" for k in range(nv))
         slides = sliding if kind in ("scalar", "continuous") else lengths.get(kind, 0)
         limits = (lower[q], upper[q]) if nv == 1 else ()
         for k in range(0 if follows else nv):
             direction = "" if nv == 1 else f"v[{v + k}]"
-            found.append({"joint": shown(name), "direction": direction, **reach(k >= slides, *limits)})
-    return found
+            coordinates.append({"joint": shown(name), "direction": direction, **reach(k >= slides, *limits)})
+    return coordinates
 
 
 def draw(server: Any, drawing: Drawing) -> tuple[list[Any], list[Any]]:

@@ -35,7 +35,7 @@ def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
     descending order.
     """
     scale, left = box.width * box.height / sum(sizes), list(sizes)
-    found: list[Box] = []
+    rectangles: list[Box] = []
     while left:
         side, count = min(box.width, box.height), 1
         while count < len(left) and _worst(left[: count + 1], side, scale) <= _worst(
@@ -44,8 +44,8 @@ def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
             count += 1
         row, left = left[:count], left[count:]
         boxes, box = _row(row, box, scale)
-        found += boxes
-    return found
+        rectangles += boxes
+    return rectangles
 
 
 def _worst(row: Sequence[float], side: float, scale: float) -> float:
@@ -58,17 +58,17 @@ def _worst(row: Sequence[float], side: float, scale: float) -> float:
 def _row(row: Sequence[float], box: Box, scale: float) -> tuple[list[Box], Box]:
     """Return the rectangles of a row along the shorter side of a box, and the rest of the box."""
     side = min(box.width, box.height)
-    depth, place, found = scale * sum(row) / side, 0.0, []
+    depth, place, boxes = scale * sum(row) / side, 0.0, []
     for size in row:
         length = side * size / sum(row)
         if box.width >= box.height:
-            found.append(Box(box.x, box.y + place, depth, length))
+            boxes.append(Box(box.x, box.y + place, depth, length))
         else:
-            found.append(Box(box.x + place, box.y, length, depth))
+            boxes.append(Box(box.x + place, box.y, length, depth))
         place += length
     if box.width >= box.height:
-        return found, Box(box.x + depth, box.y, box.width - depth, box.height)
-    return found, Box(box.x, box.y + depth, box.width, box.height - depth)
+        return boxes, Box(box.x + depth, box.y, box.width - depth, box.height)
+    return boxes, Box(box.x, box.y + depth, box.width, box.height - depth)
 
 
 def treemap(counts: Counts) -> str:
@@ -77,8 +77,8 @@ def treemap(counts: Counts) -> str:
     tones = {section: k % TONES for k, section in enumerate(by_section)}
     groups = []
     for body, box in zip(by_body, squarified([*by_body.values()], Box(0.0, 0.0, WIDTH, HEIGHT)), strict=True):
-        own = {section: n for (other, section), n in _falling(counts) if other == body}
-        cells = zip(own.items(), squarified([*own.values()], Box(0.0, 0.0, *box[2:])), strict=True)
+        of_body = {section: n for (other, section), n in _falling(counts) if other == body}
+        cells = zip(of_body.items(), squarified([*of_body.values()], Box(0.0, 0.0, *box[2:])), strict=True)
         groups.append({
             **_shares(box, WIDTH, HEIGHT),
             "label": shown(body) if box.width > _LABELLED[0] and box.height > _LABELLED[1] else "",

@@ -49,10 +49,10 @@ def _start(
         return [], []
     (program,) = climb.nest.straight
     inputs = tuple(Parameter(array.name, (array.size,), "") for array in program.inputs)
-    own = FunctionDeclaration(f"{declaration.name}_start", "", inputs, (), scalar=declaration.scalar)
-    start = FunctionSource(own, source.cost, source.files)
-    parts, call = add_kernels(robot, f"{robot}_{own.name}", [program], start)
-    return parts, call_lines(own, call)
+    beginning = FunctionDeclaration(f"{declaration.name}_start", "", inputs, (), scalar=declaration.scalar)
+    start = FunctionSource(beginning, source.cost, source.files)
+    parts, call = add_kernels(robot, f"{robot}_{beginning.name}", [program], start)
+    return parts, call_lines(beginning, call)
 
 
 class _Number(ScalarType):
@@ -107,7 +107,7 @@ def _shared(robot: str, climb: Climb, source: FunctionSource) -> dict[str, str]:
         dof_column=braced(column for column, *_ in table),
         dof_factor=braced(scalar.literal(factor) for _, factor, *_ in table),
         dof_bend=braced(bend for *_, bend in table),
-        frame_enough=braced(scalar.literal(float(given)) for given in enough(model)),
+        frame_enough=braced(scalar.literal(float(least)) for least in enough(model)),
         frame_body=braced(frame.body for frame in model.frames),
         frame_placement=[braced(map(scalar.literal, frame.placement.scalars())) for frame in model.frames],
     )

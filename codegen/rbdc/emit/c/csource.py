@@ -119,19 +119,19 @@ def add_kernels(
     source: FunctionSource,
     storage: str = "static ",
     condition: str = "",
-    given: Mapping[str, str] | None = None,
+    replaced: Mapping[str, str] | None = None,
 ) -> tuple[list[CFunction], KernelCall]:
     """Return the kernels of a function and their call. Names begin with `stem`, which is the whole name if
     there are no optional inputs. Code that is too large for one file goes to the files of `source`.
-    condition: preprocessor condition of kernels for several samples. given: arguments that are not variables
-    of the same name.
+    condition: preprocessor condition of kernels for several samples. replaced: arguments that are not
+    variables of the same name.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]
     names = [f"{stem}{ending}" for ending in endings] if options else [stem]
     kernels = list(zip(names, programs, strict=True))
     parts = [_kernel(robot, name, program, source, storage, condition) for name, program in kernels]
-    return parts, _kernel_call(robot, source.declaration, kernels, given or {})
+    return parts, _kernel_call(robot, source.declaration, kernels, replaced or {})
 
 
 def aligned_stack(robot: str) -> str:
@@ -145,13 +145,13 @@ def _kernel_call(
     robot: str,
     declaration: FunctionDeclaration,
     kernels: Sequence[tuple[str, Program]],
-    given: Mapping[str, str],
+    replaced: Mapping[str, str],
 ) -> KernelCall:
     """Return the call of the only kernel, or, if there are two, of the second kernel if the optional input is
     given and of the first one otherwise. A single kernel gets zeros for NULL.
     """
     optional = declaration.optional
-    calls = [f"{kernel}({arguments(program, given)})" for kernel, program in kernels]
+    calls = [f"{kernel}({arguments(program, replaced)})" for kernel, program in kernels]
     without = calls[0] if len(calls) == 2 else ""
     if without and len(optional) == 1:
         return KernelCall(calls[1], without)
@@ -163,7 +163,7 @@ def _kernel_call(
         for p, size in ((p, numbers[p.name]) for p in optional)
     ]
     where = {p.name: p.where_given(p.name, f"{cast}no_{p.name}") for p in optional}
-    return KernelCall(f"{kernel}({arguments(program, {**given, **where})})", without, tables)
+    return KernelCall(f"{kernel}({arguments(program, {**replaced, **where})})", without, tables)
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
@@ -234,11 +234,11 @@ def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
     return ", ".join(inputs + [f"{element(a.width)} *restrict {a.name}" for a in program.outputs])
 
 
-def arguments(program: Program, given: Mapping[str, str] | None = None) -> str:
+def arguments(program: Program, replaced: Mapping[str, str] | None = None) -> str:
     """Return the arguments of a call of the C function of a program. Variables have the names of the
-    parameters, except those in `given`.
+    parameters, except those in `replaced`.
     """
-    return ", ".join((given or {}).get(a.name, a.name) for a in (*program.inputs, *program.outputs))
+    return ", ".join((replaced or {}).get(a.name, a.name) for a in (*program.inputs, *program.outputs))
 
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:

@@ -86,15 +86,15 @@ class StatementWriter:
         blocks = self._clearing() if number == 0 else []
         values, sections = self.program.values, self.program.sections
         members = (index for index, home in enumerate(self.chunks.chunk_of) if home == number)
-        for section, own in groupby(members, lambda k: sections[values[k].section]):
+        for section, of_section in groupby(members, lambda k: sections[values[k].section]):
             lines = list[str]()
-            for index in own:
+            for index in of_section:
                 lines += self._made(index, number)
                 if not self._inline[index] and index in self.chunks.slot_of:
                     lines.append(f"{self._slot(index)} = {self._names[index]};")
                 lines += [self._stored(store, number) for store in to_store.get(index, ())]
             self._close(blocks, section, lines)
-        rest = [self._stored(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
+        rest = [self._stored(s, number) for k, each in to_store.items() if self._is_leaf(k) for s in each]
         if rest:
             blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
@@ -157,12 +157,12 @@ class StatementWriter:
         which = "" if is_joint_angle(self.program, first) else "any_"
         function = call or ("sincos" if value.width == 1 else f"{which}sine_and_cosine")
         known = {self.program.values[k].operation: self._names[k] for k in group}
-        made = JOINT_CALLS[call] if call else (SIN, COS)
-        results = [known.get(operation, f"{operation}_of_{name}") for operation in made]
+        operations = JOINT_CALLS[call] if call else (SIN, COS)
+        results = [known.get(operation, f"{operation}_of_{name}") for operation in operations]
         address = "" if call and value.width == 1 else "&"
-        given = [f"{address}{self._operand(k, 0, number)}" for k in value.arguments]
-        given += ["NULL"] * (function == "sincos")
-        passed = ", ".join([*given, *(f"&{result}" for result in results)])
+        arguments = [f"{address}{self._operand(k, 0, number)}" for k in value.arguments]
+        arguments += ["NULL"] * (function == "sincos")
+        passed = ", ".join([*arguments, *(f"&{result}" for result in results)])
         return [
             f"{self._type_of(value.width)} {', '.join(results)};",
             f"{self.robot}_{function}{value.width}({passed});",
@@ -229,18 +229,18 @@ class StatementWriter:
         return f"{OFFSETS}_of_angle" if OFFSETS in names else OFFSETS
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}
-        taken |= {"angle", self._offset, "sine", "cosine"}
-        taken |= {_workspace(width) for width in self.chunks.slots}
+        used = {array.name for array in (*self.program.inputs, *self.program.outputs)}
+        used |= {"angle", self._offset, "sine", "cosine"}
+        used |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):
             if self._inline[index]:
                 continue
-            own = value.operation.name if value.operation.call else f"t{index}"
-            name = self._trigonometric_name(value) or self.program.symbols.get(index) or own
-            if name in taken:
+            fallback = value.operation.name if value.operation.call else f"t{index}"
+            name = self._trigonometric_name(value) or self.program.symbols.get(index) or fallback
+            if name in used:
                 name = f"t{index}"
-            taken.add(name)
+            used.add(name)
             names[index] = name
         return names
 
@@ -310,8 +310,8 @@ class StatementWriter:
             arguments = " + ".join(self._operand(k, Precedence.SUM, number) for k in value.arguments)
         else:
             arguments = ", ".join(self._operand(k, 0, number) for k in value.arguments)
-        own = operation is ATAN2 and self.scalar.integer
-        function = f"{self.robot}_atan2" if own else self.scalar.function(operation.spelling)
+        generated = operation is ATAN2 and self.scalar.integer
+        function = f"{self.robot}_atan2" if generated else self.scalar.function(operation.spelling)
         return f"{function}({arguments})"
 
     def _choice(self, value: Value, number: int) -> str:

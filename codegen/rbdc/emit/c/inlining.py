@@ -19,7 +19,7 @@ def inlined(
     the expression stays short. `gathered`: sines and cosines of joint angles, which one call computes.
     `users`: result of `Program.users`.
     """
-    found = list[bool]()
+    answers = list[bool]()
     weights = [0] * len(program.values)
     for index, value in enumerate(program.values):
         known = _is_known(program, chunks, gathered, index, users[index])
@@ -27,8 +27,8 @@ def inlined(
             weight = 1 + sum(weights[k] for k in value.arguments)
             known = weight <= MAXIMUM_INLINED and _has_one_user_nearby(program, chunks, index, users[index])
             weights[index] = weight if known else 0
-        found.append(known)
-    return found
+        answers.append(known)
+    return answers
 
 
 def is_function_of_vectors(value: Value) -> bool:
@@ -54,7 +54,7 @@ def _is_known(
     if is_function_of_vectors(value):
         return False
     using = [program.values[user].operation for user in users if user >= 0]
-    needed = any(own.is_elementary or own in (EXTRACT, ROTATE, REDUCE, EXCHANGE) for own in using)
+    needed = any(one.is_elementary or one in (EXTRACT, ROTATE, REDUCE, EXCHANGE) for one in using)
     return False if value.width > 1 and (operation.form is Form.LANES or needed) else None
 
 

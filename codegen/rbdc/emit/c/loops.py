@@ -89,7 +89,7 @@ def loops_source(
     if nest.straight:
         arrays = ArrayTypes(scalar, widths=nest.widths)
         casts = {array: arrays.pointer(Place(array), 1)[1] for array in nest.widths}
-        parts, kernels = add_kernels(robot, f"{name}_start", nest.straight, source, given=casts)
+        parts, kernels = add_kernels(robot, f"{name}_start", nest.straight, source, replaced=casts)
         call = call_lines(declaration, kernels)
     source.files[f"{name}.c"] = function_file(
         robot,
@@ -97,7 +97,7 @@ def loops_source(
         parts=parts,
         body="loops.c.jinja",
         vectors=vectors_of(nests, scalar),
-        choices=_choices([nest_parts(robot, declaration, own, call) for own in nests]),
+        choices=_choices([nest_parts(robot, declaration, variant, call) for variant in nests]),
         figures=figures(source.cost) + (f"\n * {about}" if about else ""),
         long_registers=long_registers,
     )
@@ -113,28 +113,28 @@ def call_lines(declaration: FunctionDeclaration, call: KernelCall) -> list[str]:
 def _choices(variants: Sequence[Sequence[FilePart]]) -> list[Alternatives]:
     """Return the parts that all variants share, in order, with the alternatives in between."""
     shared = set(variants[0]).intersection(*variants[1:])
-    runs = [[(key, tuple(run)) for key, run in groupby(own, shared.__contains__)] for own in variants]
+    runs = [[(key, tuple(run)) for key, run in groupby(each, shared.__contains__)] for each in variants]
     conditions = (*_CONDITIONS[: len(runs) - 1], "#else")
-    found, places = list[Alternatives](), [0] * len(runs)
-    while any(place < len(own) for place, own in zip(places, runs, strict=True)):
+    alternatives, places = list[Alternatives](), [0] * len(runs)
+    while any(place < len(each) for place, each in zip(places, runs, strict=True)):
         here = [
-            own[place] if place < len(own) else (True, ()) for place, own in zip(places, runs, strict=True)
+            each[place] if place < len(each) else (True, ()) for place, each in zip(places, runs, strict=True)
         ]
         alone = [not key for key, _ in here]
         if any(alone):
-            parts = [run if own else () for (_, run), own in zip(here, alone, strict=True)]
-            found.append(Alternatives(tuple(zip(conditions, parts, strict=True)), conditional=True))
+            parts = [run if each else () for (_, run), each in zip(here, alone, strict=True)]
+            alternatives.append(Alternatives(tuple(zip(conditions, parts, strict=True)), conditional=True))
         else:
-            found.append(Alternatives((("", here[0][1]),), conditional=False))
-        places = [place + (own or not any(alone)) for place, own in zip(places, alone, strict=True)]
-    return found
+            alternatives.append(Alternatives((("", here[0][1]),), conditional=False))
+        places = [place + (each or not any(alone)) for place, each in zip(places, alone, strict=True)]
+    return alternatives
 
 
 def vectors_of(nests: Sequence[LoopNest], scalar: ScalarType) -> list[VectorView]:
     """Return the vector types of nests, shortest first."""
     steps = [step for nest in nests for step in _steps(nest)]
-    found = {array.width for step in steps for array in (*step.program.inputs, *step.program.outputs)}
-    return [vector_view(scalar, lanes) for lanes in sorted(found) if lanes > 1]
+    widths = {array.width for step in steps for array in (*step.program.inputs, *step.program.outputs)}
+    return [vector_view(scalar, lanes) for lanes in sorted(widths) if lanes > 1]
 
 
 def _steps(nest: LoopNest) -> Iterator[Step]:
@@ -146,10 +146,10 @@ def _steps(nest: LoopNest) -> Iterator[Step]:
 def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[FilePart]:
     """Yield the functions that store single lanes."""
     outputs = [(array, step.places[array.name]) for step in _steps(nest) for array in step.program.outputs]
-    apart = {
+    kinds = {
         (array.width, array.adds) for array, at in outputs if at.count is not None or at.lane_stride != 1
     }
-    for lanes, adds in sorted(apart):
+    for lanes, adds in sorted(kinds):
         name, sign = ("add", "+=") if adds else ("put", "=")
         head = f"{_INLINED} void {name}{lanes}({scalar.name} *to, int apart, const vec{lanes} *x, int count)"
         lines = [
@@ -179,16 +179,16 @@ def nest_parts(
     )
     parts = [*(table_part(table, scalar) for table in nest.tables), *_puts(nest, scalar)]
     for routine in nest.routines:
-        own = replace(arrays, widths=routine.widths)
-        lines = LoopWriter(robot, own).body(routine.statements)
-        opening = [f"/* {comment(routine.comment)} */", _prototype(routine, own)]
-        parts.append(_function_part(opening, declared(routine.arrays, own), lines))
+        typed = replace(arrays, widths=routine.widths)
+        lines = LoopWriter(robot, typed).body(routine.statements)
+        opening = [f"/* {comment(routine.comment)} */", _prototype(routine, typed)]
+        parts.append(_function_part(opening, declared(routine.arrays, typed), lines))
     writer = LoopWriter(robot, arrays, straight=straight)
     lines = writer.body(nest.statements)
-    given = (*(() if straight else declaration.inputs), *declaration.outputs)
+    parameters = (*(() if straight else declaration.inputs), *declaration.outputs)
     # of a robot of one body, whose loops over ancestors have no passage, some arrays are never read
     idle = sorted(nest.arrays.keys() - read_in(nest.statements))
-    unread = [*(p.name for p in given if p.name not in writer.read), *idle]
+    unread = [*(p.name for p in parameters if p.name not in writer.read), *idle]
     unread = [f"{_INDENT}(void){name};" for name in unread]
     opening = [declaration.prototype(robot, ending)]
     storage = "static " if nest.static else ""
@@ -203,10 +203,10 @@ def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequenc
 def _prototype(routine: Routine, arrays: ArrayTypes) -> str:
     """Return the head of a routine in C."""
     const = {name: "" if name in routine.written else "const " for name in routine.arguments}
-    given = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
-    given += [f"int {name}" for name in routine.variables]
+    parameters = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
+    parameters += [f"int {name}" for name in routine.variables]
     storage = _INLINED if routine.inlined else "static"
-    return f"{storage} void {routine.name}({', '.join(given)})"
+    return f"{storage} void {routine.name}({', '.join(parameters)})"
 
 
 def declared(sizes: Mapping[str, int], arrays: ArrayTypes) -> list[str]:
@@ -256,8 +256,8 @@ class LoopWriter:
                 return self._switch(statement)
             case WhereGiven():
                 self.read.update(statement.arguments)
-                given = " || ".join(f"{name} != NULL" for name in statement.arguments)
-                return [f"if ({given}) {{", *self.body(statement.body), "}"]
+                condition = " || ".join(f"{name} != NULL" for name in statement.arguments)
+                return [f"if ({condition}) {{", *self.body(statement.body), "}"]
             case Clear():
                 return self._clear(statement)
             case Call():
@@ -308,16 +308,16 @@ class LoopWriter:
         return f"memcpy({target}, {source}, {copy.count} * sizeof({self.arrays.scalar.name}));"
 
     def _call(self, call: Call) -> str:
-        routine, given = call.routine, list[str]()
+        routine, arguments = call.routine, list[str]()
         for name in routine.arguments:
             place = call.places[name]
             self.read.add(place.array)
             kind, where = self.arrays.pointer(place, routine.widths.get(name, 1))
             if kind != replace(self.arrays, widths=routine.widths).element(name):
                 raise MalformedProgram(f"{routine.name}: {name} is given {kind}")
-            given.append(where)
-        given += [index_text(call.indices[name]) for name in routine.variables]
-        return f"{routine.name}({', '.join(given)});"
+            arguments.append(where)
+        arguments += [index_text(call.indices[name]) for name in routine.variables]
+        return f"{routine.name}({', '.join(arguments)});"
 
     def _switch(self, switch: Switch) -> list[str]:
         lines = [f"switch ({index_text(switch.on)}) {{"]

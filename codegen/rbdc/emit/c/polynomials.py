@@ -71,7 +71,7 @@ def elementary_header(robot: str, scalar: ScalarType) -> dict[str, str]:
         robot=robot,
         vectors=[*(vector_view(scalar, lanes) for lanes in LANES if lanes < loose[0].lanes), *loose],
         loose=loose,
-        parts=[made(robot, scalar) for made in (sines_and_cosines, _arctangents, _rotations)],
+        parts=[printer(robot, scalar) for printer in (sines_and_cosines, _arctangents, _rotations)],
         **scalar.words,
     )
     return {f"{robot}_elementary.h": text}
@@ -87,11 +87,11 @@ def lane_functions(robot: str, scalar: ScalarType, width: int) -> list[str]:
     """Return the C functions for points and rotations in `width` lanes, except those of
     `elementary_header`.
     """
-    own = {"robot": robot, "vector": vector_view(scalar, width), **scalar.words}
-    rotations = part("rotations_lanes.h.jinja", lanes=width, **own, **_rotation_words(scalar))
+    words = {"robot": robot, "vector": vector_view(scalar, width), **scalar.words}
+    rotations = part("rotations_lanes.h.jinja", lanes=width, **words, **_rotation_words(scalar))
     if width in _arctangent_widths(scalar):
         return [rotations]
-    return [part("arctangent_lanes.h.jinja", **own, **_arctangent_words(scalar)), rotations]
+    return [part("arctangent_lanes.h.jinja", **words, **_arctangent_words(scalar)), rotations]
 
 
 def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
@@ -114,14 +114,14 @@ def _arctangents(robot: str, scalar: ScalarType) -> str:
 
 
 def _arctangent_words(scalar: ScalarType) -> dict[str, Any]:
-    made, oblique = _OF[scalar], math.tan(math.pi / 8)
-    (polynomial,) = _polynomials(_ARCTANGENT, oblique**2, made.terms[0])
+    fit, oblique = _OF[scalar], math.tan(math.pi / 8)
+    (polynomial,) = _polynomials(_ARCTANGENT, oblique**2, fit.terms[0])
     return {
         "polynomial": in_pairs([signed(scalar, x) for x in polynomial]),
         "oblique": scalar.literal(oblique),
-        "eighth": [scalar.literal(x) for x in made.eighth],
-        "largest": scalar.literal(made.largest),
-        "smallest": scalar.literal(made.smallest),
+        "eighth": [scalar.literal(x) for x in fit.eighth],
+        "largest": scalar.literal(fit.largest),
+        "smallest": scalar.literal(fit.smallest),
     }
 
 
@@ -163,14 +163,14 @@ def _rotations(robot: str, scalar: ScalarType) -> str:
 
 
 def _rotation_words(scalar: ScalarType) -> dict[str, Any]:
-    made = _OF[scalar]
-    exponential = _polynomials(_EXPONENTIAL, FARTHEST, made.terms[1])
-    logarithm = _polynomials(_LOGARITHM, 1.0, made.terms[2])
+    fit = _OF[scalar]
+    exponential = _polynomials(_EXPONENTIAL, FARTHEST, fit.terms[1])
+    logarithm = _polynomials(_LOGARITHM, 1.0, fit.terms[2])
     return {
         "exponential": _together(scalar, exponential, 4, "u"),
         "logarithm": _together(scalar, logarithm, 2, "x"),
         "farthest": scalar.literal(FARTHEST),
-        "off": scalar.literal(made.off),
+        "off": scalar.literal(fit.off),
     }
 
 

@@ -39,7 +39,7 @@ def stores(
     value. `cleared`: arrays that hold zeros already. `longest`: largest number of zeros in one store; 0
     stores each entry alone.
     """
-    made: dict[int, list[Store]] = {}
+    by_value: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
         entries: dict[int, int] = {}
         for entry, index in enumerate(result):
@@ -48,8 +48,8 @@ def stores(
                 entries[array.output_indices[entry] if array.output_indices else entry] = index
         alone = [Store(array.name, place, (index,), adds=True) for place, index in entries.items()]
         for store in alone if array.adds else _grouped(program, array.name, entries, longest):
-            made.setdefault(max(store.values), []).append(store)
-    return made
+            by_value.setdefault(max(store.values), []).append(store)
+    return by_value
 
 
 def is_worth_clearing(program: Program, array: ArgumentArray, result: Sequence[int]) -> bool:
@@ -72,21 +72,21 @@ def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: 
     values = program.values
     lanes = {place: index for place, index in entries.items() if values[index].operation is EXTRACT}
     zeros = {place: index for place, index in entries.items() if values[index].constant == 0.0}
-    found = [store for width in LANES for store in _runs(array, lanes, width)]
-    found += [store for width in range(longest, 1, -1) for store in _runs(array, zeros, width)]
-    together = {store.place + k for store in found for k in range(len(store.values))}
-    return found + [
+    vectors = [store for width in LANES for store in _runs(array, lanes, width)]
+    vectors += [store for width in range(longest, 1, -1) for store in _runs(array, zeros, width)]
+    together = {store.place + k for store in vectors for k in range(len(store.values))}
+    return vectors + [
         Store(array, place, (index,)) for place, index in entries.items() if place not in together
     ]
 
 
 def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
     """Return stores of `width` neighbours; they are removed from the entries."""
-    found = []
+    runs = []
     for place in sorted(entries):
         if all(place + k in entries for k in range(width)):
-            found.append(Store(array, place, tuple(entries.pop(place + k) for k in range(width))))
-    return found
+            runs.append(Store(array, place, tuple(entries.pop(place + k) for k in range(width))))
+    return runs
 
 
 def whole_vector(program: Program, values: Sequence[int]) -> int | None:
@@ -95,5 +95,5 @@ def whole_vector(program: Program, values: Sequence[int]) -> int | None:
     vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
     if vector is None or program.values[vector].width != len(lanes):
         return None
-    taken = [(value.operation, value.arguments, value.lane) for value in lanes]
-    return vector if taken == [(EXTRACT, (vector,), m) for m in range(len(lanes))] else None
+    sources = [(value.operation, value.arguments, value.lane) for value in lanes]
+    return vector if sources == [(EXTRACT, (vector,), m) for m in range(len(lanes))] else None

@@ -138,16 +138,16 @@ def _entries(scalar: ScalarType) -> list[tuple[int, str]]:
     ]
 
 
-def _context(scalar: ScalarType, made: Approximation, turn: float) -> dict[str, Any]:
+def _context(scalar: ScalarType, fit: Approximation, turn: float) -> dict[str, Any]:
     return {
         "limit": scalar.literal(_OF[scalar].limit),
         "limit_bits": scalar.bits_of(_OF[scalar].limit),
         "magnitude": hex((1 << 8 * scalar.size - 1) - 1),
         "magic": scalar.literal(1.5 * 2.0**scalar.bits),
         "sign": 8 * scalar.size - 1,
-        "part_bits": made.bits,
+        "part_bits": fit.bits,
         "inverse": scalar.literal(1.0 / turn),
-        "parts": [signed(scalar, x) for x in made.parts],
+        "parts": [signed(scalar, x) for x in fit.parts],
     }
 
 
@@ -176,7 +176,7 @@ def nested(coefficients: Sequence[str], variable: str) -> str:
 
 def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     """Return the C functions of angles, for one angle or several side by side."""
-    made, narrow = _OF[scalar], _OF[scalar].narrow
+    fit, narrow = _OF[scalar], _OF[scalar].narrow
     context = _context(scalar, narrow, math.pi / 2)
     sine, cosine = (
         [signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine)
@@ -185,11 +185,11 @@ def sines_and_cosines(robot: str, scalar: ScalarType) -> str:
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
     parts, names = context["parts"], ["a", "coarse", "finer"][: len(narrow.parts) - 1]
     steps = [*zip([*names[1:], "r"], names, parts, strict=False)]
-    own = {"steps": steps, "before": names[-1], "rest": parts[-2:], "sixth": scalar.literal(1 / 6)}
+    data = {"steps": steps, "before": names[-1], "rest": parts[-2:], "sixth": scalar.literal(1 / 6)}
     sizes = (*scalar.angle_lanes[1:], scalar.lanes)  # batches take the longest vectors
     angles = [(vector_view(scalar, n), *reduced(scalar, n, "large")) for n in sizes]
-    own |= {"robot": robot, "precision": made.precision, "angles": angles, "pair": vector_view(scalar, 2)}
-    return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
+    data |= {"robot": robot, "precision": fit.precision, "angles": angles, "pair": vector_view(scalar, 2)}
+    return render("trigonometry.h.jinja", **data, **scalar.words, **context, **polynomials)
 
 
 def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:
@@ -199,14 +199,14 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
     if not scalar.integer or program.sections[:1] != (JOINT_ANGLES,):
         return {}
     places: dict[tuple[int, ...], int] = {}
-    found: dict[int, tuple[str, int]] = {}
+    gathered: dict[int, tuple[str, int]] = {}
     size = 0
     for index, value in enumerate(program.values):
         if value.section == 0 and value.operation.is_trigonometric:
             if value.arguments not in places:
                 places[value.arguments], size = size, size + value.width
-            found[index] = ("sine" if value.operation is SIN else "cosine", places[value.arguments])
-    return found
+            gathered[index] = ("sine" if value.operation is SIN else "cosine", places[value.arguments])
+    return gathered
 
 
 def computed_together(

@@ -53,8 +53,8 @@ def elimination_parents(model: Model, paths: Ancestors, paths_of_rows: Sequence[
     """Return the elimination tree of M over v. Eliminating a row fills all entries that it couples; without
     couplings the tree is the robot's.
 
-    paths_of_rows: rows before those of M, each with entries along the path of the degree of freedom that is listed for
-        it.
+    paths_of_rows: rows before those of M, each with entries along the path of the degree of freedom that is
+        listed for it.
     """
     before = len(paths_of_rows)
     columns = [before + column for column, _, _ in dof_table(model)]
