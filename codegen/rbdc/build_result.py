@@ -76,12 +76,12 @@ def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
     """Return the bytes of code of a function over all variants, and its largest stack (bytes) in any variant;
     also those of the function's batch, if the batch has files of its own.
     """
-    found = {}
+    figures = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
-        own = [compiled for (name, _), compiled in native.figures.items() if name in files]
-        found[f"{prefix}code_bytes"] = sum(compiled.code_bytes for compiled in own)
-        found[f"{prefix}stack_bytes"] = max((compiled.stack_bytes for compiled in own), default=0)
-    return found
+        built = [compiled for (name, _), compiled in native.figures.items() if name in files]
+        figures[f"{prefix}code_bytes"] = sum(compiled.code_bytes for compiled in built)
+        figures[f"{prefix}stack_bytes"] = max((compiled.stack_bytes for compiled in built), default=0)
+    return figures
 
 
 _INPUTS = {Effect.FORCES: FRICTION_WIDTH, Effect.DYNAMICS: PARAMETERS}

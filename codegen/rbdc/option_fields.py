@@ -67,33 +67,33 @@ class Option(Generic[Value]):
         value: Value = self.default if instance is None else vars(instance)[self.name]
         return value
 
-    def __set__(self, instance: object, given: Value | Any) -> None:
-        vars(instance)[self.name] = self.read(given)
+    def __set__(self, instance: object, value: Value | Any) -> None:
+        vars(instance)[self.name] = self.read(value)
 
-    def read(self, given: Value | Any, name: str = "") -> Value:
+    def read(self, value: Value | Any, name: str = "") -> Value:
         """Return the value of an argument that was passed under one of the option's names.
 
         Raises OptionError, with the option in backquotes, for any other argument.
         """
         try:
-            missing = given is None and self.default is None
-            return self.default if missing else self.reading.read(given)
+            missing = value is None and self.default is None
+            return self.default if missing else self.reading.read(value)
         except ValueError as error:
-            raise OptionError(f"{asked(name or self.names[0], self._wrong(given))}: {error}") from None
+            raise OptionError(f"{asked(name or self.names[0], self._wrong(value))}: {error}") from None
 
-    def _wrong(self, given: object) -> object:
+    def _wrong(self, value: object) -> object:
         """Return the first entry of a repeated option that is refused by itself, or else the whole
         argument.
         """
-        if not self.reading.repeated or isinstance(given, (str, PathLike)) or not isinstance(given, Iterable):
-            return given
-        parts = [{k: v} for k, v in given.items()] if isinstance(given, Mapping) else [[x] for x in given]
+        if not self.reading.repeated or isinstance(value, (str, PathLike)) or not isinstance(value, Iterable):
+            return value
+        parts = [{k: v} for k, v in value.items()] if isinstance(value, Mapping) else [[x] for x in value]
         for part in parts:
             try:
                 self.reading.read(part)
             except ValueError:
                 return part[0] if isinstance(part, list) else part
-        return given
+        return value
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,26 +105,26 @@ def options_of(owner: type) -> dict[str, Option[Any]]:
     """Return the options of a class of options, in order, by the names of their fields. Other fields are
     skipped.
     """
-    found = {field.name: getattr_static(owner, field.name, None) for field in fields(owner)}
-    return {name: option for name, option in found.items() if isinstance(option, Option)}
+    by_name = {field.name: getattr_static(owner, field.name, None) for field in fields(owner)}
+    return {name: option for name, option in by_name.items() if isinstance(option, Option)}
 
 
-def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(owner: type, passed: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments of a class of options by field name, whichever spelling was used.
 
     Raises OptionError for an unknown name, and for an option that is passed twice.
     """
     options = options_of(owner)
     fields_by_name = {name: field for field, option in options.items() for name in option.names}
-    found: dict[str, Any] = {}
-    for name, value in given.items():
+    values: dict[str, Any] = {}
+    for name, value in passed.items():
         if name not in fields_by_name:
             raise OptionError(f"no option {name!r}; {suggestion(name, fields_by_name)}")
         option = options[fields_by_name[name]]
-        if option.name in found:
+        if option.name in values:
             raise OptionError(f"`{option.names[0]}` is given twice, once as {name}")
-        found[option.name] = option.read(value, name)
-    return found
+        values[option.name] = option.read(value, name)
+    return values
 
 
 def asked(name: str, value: object) -> str:
@@ -140,9 +140,9 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
-def _shown(given: object) -> str:
-    given = str(given) if isinstance(given, PathLike) else given
-    text = ascii(brief(given) if isinstance(given, str) else given)
+def _shown(value: object) -> str:
+    value = str(value) if isinstance(value, PathLike) else value
+    text = ascii(brief(value) if isinstance(value, str) else value)
     return brief(text.replace("`", r"\x60"), 2 * LONGEST)
 
 
@@ -153,19 +153,19 @@ def choice(literal: Any) -> Reading[Any]:
     """Return the reading of one of the texts of a `Literal`."""
     values = get_args(literal)
 
-    def read(given: Any) -> str:
-        if not isinstance(given, str) or given not in values:
-            raise ValueError(suggestion(given, values))
-        return given
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or value not in values:
+            raise ValueError(suggestion(value, values))
+        return value
 
     return Reading(read, f"[{'|'.join(values)}]")
 
 
 def _of_type(kind: type[Value], remedy: str, metavar: str) -> Reading[Value]:
-    def read(given: Any) -> Value:
-        if not isinstance(given, kind):
+    def read(value: Any) -> Value:
+        if not isinstance(value, kind):
             raise ValueError(remedy)
-        return given
+        return value
 
     return Reading(read, metavar)
 
@@ -175,27 +175,27 @@ SWITCH = _of_type(bool, "give True or False", "")
 TEXT = _of_type(str, "give a text", "TEXT")
 
 
-def _folder(given: Any) -> Path:
-    if not isinstance(given, (str, PathLike)) or isinstance(fspath(given), bytes):
+def _folder(value: Any) -> Path:
+    if not isinstance(value, (str, PathLike)) or isinstance(fspath(value), bytes):
         raise ValueError("give the path of a folder")
-    return Path(given)
+    return Path(value)
 
 
 FOLDER = Reading(_folder, "DIRECTORY")
 
 
-def number(given: Any) -> float:
+def number(value: Any) -> float:
     """Return a number, or the number in a text. Raise ValueError for anything else."""
     try:
-        if isinstance(given, (bool, bytes)):
+        if isinstance(value, (bool, bytes)):
             raise TypeError
-        return float(given)
+        return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{_shown(given)} is not a number") from None
+        raise ValueError(f"{_shown(value)} is not a number") from None
 
 
-def _count(given: Any) -> int:
-    value = number(given)
+def _count(argument: Any) -> int:
+    value = number(argument)
     if not math.isfinite(value) or value != int(value):
         raise ValueError("give a whole number")
     if value < 1.0:
@@ -210,8 +210,8 @@ COUNT = Reading(_count, "INTEGER")
 def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> Reading[float]:
     """Return the reading of a number within limits. `remedy` is the message for other numbers."""
 
-    def read(given: Any) -> float:
-        value = number(given)
+    def read(argument: Any) -> float:
+        value = number(argument)
         if not least <= value <= most:
             raise ValueError(remedy)
         return value
@@ -219,15 +219,15 @@ def within(least: float, most: float, remedy: str, metavar: str = "NUMBER") -> R
     return Reading(read, metavar)
 
 
-def entries(given: Any) -> list[Any]:
+def entries(value: Any) -> list[Any]:
     """Return the entries of a sequence; a text is one entry. Raise ValueError for anything without
     entries.
     """
-    if isinstance(given, (str, PathLike)):
-        return [given]
-    if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
+    if isinstance(value, (str, PathLike)):
+        return [value]
+    if not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
         raise ValueError("give a text or a sequence of texts")
-    return list(given)
+    return list(value)
 
 
 def words_of(text: str, separator: str | None = ",") -> list[str]:
@@ -240,12 +240,12 @@ def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]
     for blanks.
     """
 
-    def read(given: Any) -> tuple[str, ...]:
-        return tuple(words_of(given, separator) if isinstance(given, str) else map(TEXT.read, entries(given)))
+    def read(value: Any) -> tuple[str, ...]:
+        return tuple(words_of(value, separator) if isinstance(value, str) else map(TEXT.read, entries(value)))
 
     return Reading(read, metavar)
 
 
 def each(one: Reading[Value], metavar: str) -> Reading[tuple[Value, ...]]:
     """Return the reading of an option that may be repeated: in Python a sequence, or one text."""
-    return Reading(lambda given: tuple(map(one.read, entries(given))), metavar, repeated=True)
+    return Reading(lambda value: tuple(map(one.read, entries(value))), metavar, repeated=True)

@@ -66,27 +66,27 @@ the better form for each function.
 """
 
 
-def _precision(given: Any) -> Any:
+def _precision(value: Any) -> Any:
     """Return the name of a scalar type from any of NumPy's spellings: "float32", np.float32, np.dtype("f4"),
     float.
     """
-    if given == "float":
+    if value == "float":
         raise ValueError("float is double precision in Python and single in C: give float64 or float32")
-    if isinstance(given, (str, type, np.dtype)):
+    if isinstance(value, (str, type, np.dtype)):
         with suppress(TypeError):
-            return next((own for own in SCALARS if np.dtype(given) == own), "") or _PRECISION.read(given)
-    return _PRECISION.read(given)
+            return next((name for name in SCALARS if np.dtype(value) == name), "") or _PRECISION.read(value)
+    return _PRECISION.read(value)
 
 
 TUNING_SECONDS = 30.0
 """Default time of measurements for a tuning (s)."""
 
 
-def _seconds(given: Any) -> float | None:
+def _seconds(value: Any) -> float | None:
     """Return a time above 0 (s). True stands for the default, False for no tuning."""
-    if isinstance(given, bool):
-        return TUNING_SECONDS if given else None
-    return _TIME.read(given)
+    if isinstance(value, bool):
+        return TUNING_SECONDS if value else None
+    return _TIME.read(value)
 
 
 _TIME = within(float_info.min, 86400.0, "give seconds, above 0 and up to a day")
@@ -329,13 +329,13 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     """Return the options that a package depends on, as its manifest stores them. Options of the model come
     from the model; None stands for unknown ones.
     """
-    held = held_options(model) | {
+    of_model = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
         "contact_frame": "local-world-aligned" if model.world_aligned else "local",
         **{name: getattr(model, name) for name in ("integrator", "regressor", "time_order")},
     }
     every = {
-        o: held.get(o.name, getattr(options, o.name))
+        o: of_model.get(o.name, getattr(options, o.name))
         for o in options_of(type(options)).values()
         if o.recorded
     }
@@ -347,8 +347,8 @@ def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     Options that additions to a package extend, and `verify`, are left out.
     """
-    own = json.loads(json.dumps(now))
-    other = [name for name, value in own.items() if recorded.get(name, value) != value]
+    current = json.loads(json.dumps(now))
+    other = [name for name, value in current.items() if recorded.get(name, value) != value]
     fields = options_of(BuildOptions)
     return [fields[name].names[0] for name in other if name not in ("targets", "fuse", "verify")]
 

@@ -66,18 +66,18 @@ def build_package(
     obstacle = earlier.obstacle(
         differing(earlier.options, recorded_options(options, model)), content_hash(model)
     )
-    kept: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
     if options.add:
         earlier.refuse_addition(obstacle)
-        options, kept = added(model, options, earlier)
+        options, present = added(model, options, earlier)
     tools = toolchain(options.compiler, options.cflags, options.march)
-    job = _Job(model, robot, options, tools, progress or (lambda _: None), kept)
+    job = _Job(model, robot, options, tools, progress or (lambda _: None), present)
     key = job.key
     if earlier.manifest.get("key") != key and not options.force:
         earlier.refuse_tracked()
     sweep_leftovers(options.out)
-    made: dict[str, Any] = {}
-    package = cache.obtain(key, lambda folder: made.update(_make(job, folder)), anew=options.force)
+    outcome: dict[str, Any] = {}
+    package = cache.obtain(key, lambda folder: outcome.update(_make(job, folder)), anew=options.force)
     about_files = (*namesake_warnings(robot), *install(package, destination))
     manifest = manifest_of(package)
     of_this = (
@@ -85,18 +85,18 @@ def build_package(
         *job.tuning_remarks([*manifest["functions"]]),
         *earlier.lost(manifest, obstacle),
     )
-    known = not made and earlier.manifest.get("key") == key
+    known = not outcome and earlier.manifest.get("key") == key
     said = () if known else (*remarks(model, [*manifest["functions"], *job.fused()]), *of_this)
     return BuildResult(
         name=robot,
         directory=destination,
-        cached=not made,
+        cached=not outcome,
         seconds=time.perf_counter() - start,
         functions=figures(manifest["functions"]),
         variants=tuple(manifest["variants"]),
         warnings=(*model.warnings, *of_this, *about_files),
         news=(*said, *about_files),
-        **made,
+        **outcome,
     )
 
 
@@ -190,7 +190,7 @@ class _Job:
             repr(self.kept_warnings()),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
-            *(part for own in compilers for part in (own.version, own.path)),
+            *(part for compiler in compilers for part in (compiler.version, compiler.path)),
             *self.tools.flags,
             cache.interpreter_tag(),
         )
@@ -211,15 +211,15 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     clock.append(time.perf_counter())
     for name, content in _contents(job, notes, generated, native, libraries).items():
         (folder / name).write_bytes(content)
-    found = _verified(job, generated, native, folder, share)
+    findings = _verified(job, generated, native, folder, share)
     clock.append(time.perf_counter())
     seconds = (after - before for before, after in pairwise(clock))
     steps = ("generation_seconds", "compile_seconds", "verification_seconds")
-    made: dict[str, Any] = dict(zip(steps, seconds, strict=True))
-    if found is not None:
-        made["errors"] = {name: finding.error for name, finding in found.items()}
-        made["unverified_states"] = {name: own.left_out for name, own in found.items() if own.left_out}
-    return made
+    outcome: dict[str, Any] = dict(zip(steps, seconds, strict=True))
+    if findings is not None:
+        outcome["errors"] = {name: finding.error for name, finding in findings.items()}
+        outcome["unverified_states"] = {name: f.left_out for name, f in findings.items() if f.left_out}
+    return outcome
 
 
 def _planned(job: _Job) -> tuple[list[str], list[str]]:
@@ -231,9 +231,9 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
 
     model, options, selected, fused = job.model, job.options, job.selected(), job.fused()
     check_size(model, selected, options.style, fused=bool(fused))
-    kept = buildable(model, selected, options.functions)
+    planned = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
-    return kept
+    return planned
 
 
 def _steps(job: _Job, names: Sequence[str]) -> dict[Step, float]:
@@ -314,7 +314,7 @@ def _contents(
     if (tuning := job.options.tuning) is not None:
         contents |= tuning.files
         others = {"others": {name: compiler.version for name, compiler in job.compilers.items()}}
-        sized = {name: {**own, **tuning.entry(name)} for name, own in sized.items()}
+        sized = {name: {**entry, **tuning.entry(name)} for name, entry in sized.items()}
     build = {
         "key": job.key,
         "model_sha256": content_hash(job.model),
@@ -329,7 +329,7 @@ def _contents(
             {
                 "name": v.name,
                 "extensions": v.extensions,
-                "code_bytes": sum(c.code_bytes for (_, own), c in native.figures.items() if own == v),
+                "code_bytes": sum(c.code_bytes for (_, variant), c in native.figures.items() if variant == v),
             }
             for v in native.variants
         ],

@@ -162,8 +162,8 @@ class Helper(Generic[Task, Result]):
         result, error = self._ask(task)
         if error is not None:
             raise error
-        found: Result = result
-        return found
+        answer: Result = result
+        return answer
 
     def _ask(self, message: object) -> Any:
         """Send a message and return the answer. Raises HelperEnded or NotSent."""

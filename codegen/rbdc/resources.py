@@ -36,8 +36,8 @@ def path_of(robot: str) -> Path:
     """
     shipped = _shipped()
     if robot not in shipped:
-        given = ascii(brief(str(robot)))[1:-1]
-        raise OptionError(f"no robot {given} ships with rbdc; {suggestion(robot, sorted(shipped))}")
+        name = ascii(brief(str(robot)))[1:-1]
+        raise OptionError(f"no robot {name} ships with rbdc; {suggestion(robot, sorted(shipped))}")
     return shipped[robot]
 
 
@@ -54,8 +54,8 @@ def resolve(description: str | PathLike[str]) -> Path:
     text = fspath(description)
     path = _shipped().get(text, Path(text))
     if not text or "\0" in text or not _is_there(path):
-        given = ascii(title_of(text))[1:-1]
-        raise OptionError(f"{given}: neither a file nor a robot that ships with rbdc; {_hint(text)}")
+        title = ascii(title_of(text))[1:-1]
+        raise OptionError(f"{title}: neither a file nor a robot that ships with rbdc; {_hint(text)}")
     return path
 
 

@@ -255,11 +255,11 @@ def body_velocities(m: Machine) -> Array[Motion]:
     return velocity
 
 
-def subtree_sums(m: Machine, own: Array[Quantity]) -> Array[Quantity]:
+def subtree_sums(m: Machine, quantities: Array[Quantity]) -> Array[Quantity]:
     """Sum quantities of the bodies over their subtrees, in their frames."""
     for b in m.up():
-        b.add_to_parent(own, own[b])
-    return own
+        b.add_to_parent(quantities, quantities[b])
+    return quantities
 
 
 def _turned(

@@ -61,8 +61,8 @@ def on_free_root(model: Problem) -> Problem:
     for body in model.bodies:
         follow, index_q, index_v = body.coupling, body.index_q + ROOT.nq, body.index_v + ROOT.nv
         shifted = None if follow is None else replace(follow, leader=follow.leader + 1)
-        own = replace(body, parent=body.parent + 1, index_q=index_q, index_v=index_v, coupling=shifted)
-        bodies.append(own)
+        moved = replace(body, parent=body.parent + 1, index_q=index_q, index_v=index_v, coupling=shifted)
+        bodies.append(moved)
     nq, nv = model.nq + ROOT.nq, model.nv + ROOT.nv
     return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), nq=nq, nv=nv)
 
@@ -118,8 +118,8 @@ def derivatives_about_centre(
     """
     columns = []
     for column, shift in zip(transposed(matrix), shifts, strict=True):
-        own = about_centre(centre, Force.of(column))
-        columns.append(Force(own.linear, own.angular - shift.cross(total)).scalars())
+        wrench = about_centre(centre, Force.of(column))
+        columns.append(Force(wrench.linear, wrench.angular - shift.cross(total)).scalars())
     return transposed(columns)
 
 

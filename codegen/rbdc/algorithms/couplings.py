@@ -29,16 +29,16 @@ GIVEN = 4
 
 
 def at_configuration(
-    model: Problem, q: Scalars, given: Scalars | None = None, trace: Trace = silent
+    model: Problem, q: Scalars, values: Scalars | None = None, trace: Trace = silent
 ) -> Problem:
-    """Return the model with couplings replaced by their tangents at q (nq). given: place, slope, curvature
+    """Return the model with couplings replaced by their tangents at q (nq). values: place, slope, curvature
     and jerk of each follower along a curve, if known.
     """
     if not model.curves:
         return model
-    if given is None:
+    if values is None:
         return at_curves(model, list(q), curves_of(model, q, trace))
-    curves = {k: Curve(*given[GIVEN * i : GIVEN * (i + 1)]) for i, k in enumerate(model.curves)}
+    curves = {k: Curve(*values[GIVEN * i : GIVEN * (i + 1)]) for i, k in enumerate(model.curves)}
     return at_curves(model, list(q), curves)
 
 
@@ -46,25 +46,25 @@ def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Cu
     """Return the curves of the followers at q (nq), in the order of the bodies. Checked: dual numbers; the
     energy along motions of a linkage equals that of the tree.
     """
-    found: dict[int, Curve] = {}
+    curves: dict[int, Curve] = {}
     for index, law in model.curves.items():
         body = model.bodies[index]
-        found[index] = _polynomial(law.coefficients, q[body.index_q])
+        curves[index] = _polynomial(law.coefficients, q[body.index_q])
         formula = "q, q', q'' along the leader's coordinate: a polynomial"
-        trace(body.name, formula, f"curve{index}", found[index][:3])
+        trace(body.name, formula, f"curve{index}", curves[index][:3])
     for cluster in model.clusters:
         y = q[model.bodies[cluster.leader].index_q]
-        start = [found[k].place for k in cluster.followers]
-        found |= _closed(model, cluster, y, start, trace)
-    return dict(sorted(found.items()))
+        start = [curves[k].place for k in cluster.followers]
+        curves |= _closed(model, cluster, y, start, trace)
+    return dict(sorted(curves.items()))
 
 
 def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
     """Return a polynomial and its derivatives."""
-    derivatives, own = [], list(coefficients)
+    derivatives, powers = [], list(coefficients)
     for _ in range(5):
-        derivatives.append(polynomial(y, *own))
-        own = [k * c for k, c in enumerate(own)][1:]
+        derivatives.append(polynomial(y, *powers))
+        powers = [k * c for k, c in enumerate(powers)][1:]
     return Curve(*derivatives)
 
 
@@ -86,7 +86,7 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
     fourth = [rate_of(rate_of(x, OuterTangent)) for x in twice]
     trace(name, "z', z'' along the closed loop", f"dz{cluster.leader}", [*slopes, *curvatures])
     every = zip(cluster.followers, z, slopes, curvatures, third, fourth, strict=True)
-    return {k: Curve(*own) for k, *own in every}
+    return {k: Curve(*entries) for k, *entries in every}
 
 
 class Linkage:
@@ -137,10 +137,10 @@ def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
         return [inverse * (d * side[0] - b * side[1]), inverse * (a * side[1] - c * side[0])]
     columns, factors = [*transposed(matrix), list(side)], []
     for k in range(len(side)):
-        own, scale = columns[k], 1.0 / dot(columns[k], columns[k])
-        factors.append([scale * dot(own, other) for other in columns[k + 1 :]])
+        column, scale = columns[k], 1.0 / dot(columns[k], columns[k])
+        factors.append([scale * dot(column, other) for other in columns[k + 1 :]])
         for j, factor in enumerate(factors[k], k + 1):
-            columns[j] = [x - factor * y for x, y in zip(columns[j], own, strict=True)]
+            columns[j] = [x - factor * y for x, y in zip(columns[j], column, strict=True)]
     result: Vector = []
     for *row, last in reversed(factors):
         result.insert(0, last - dot(row, result))

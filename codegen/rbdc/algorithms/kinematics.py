@@ -35,11 +35,11 @@ def expand(
     """Return configuration and velocity of the whole tree, followers included, body by body. Checked: dual
     numbers; the loops of clusters are closed there.
     """
-    found = [joint_positions(model, q), joint_velocities(model, v)]
+    quantities = [joint_positions(model, q), joint_velocities(model, v)]
     for index, body in enumerate(model.bodies):
-        own = [x for each in found for x in each[index]]
-        trace(body.name, "coordinates of the joint and their rates", f"joint{index}", own)
-    place, rate = ([x for own in each for x in own] for each in found)
+        entries = [x for each in quantities for x in each[index]]
+        trace(body.name, "coordinates of the joint and their rates", f"joint{index}", entries)
+    place, rate = ([x for entries in each for x in entries] for each in quantities)
     return place, rate
 
 
@@ -75,7 +75,7 @@ def tree_motion(
     """Return the motion of the bodies at q (nq), v and a (nv), which default to zero."""
     m, world = RootFrame(model, q, v, a, trace=trace), SpatialMotion.of_world(Vector3.zero())
     columns = [[k.s for k in b.columns()] for b in m.bodies]
-    for b, own in zip(m.bodies, columns, strict=True):
-        b.label("J = X S, at the origin", "J", flat([s.scalars() for s in own]))
+    for b, of_body in zip(m.bodies, columns, strict=True):
+        b.label("J = X S, at the origin", "J", flat([s.scalars() for s in of_body]))
     moved = [motion for _, _, motion, _ in body_motions(m, world)]
     return TreeMotion(model, m.placements, columns, [x.v for x in moved], [x.a for x in moved], m.frame)

@@ -25,17 +25,17 @@ def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> l
     """Return q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions
     are normalised.
     """
-    made = _joint_by_joint(model, lambda joint, own, rates: joint.integrate(q[own], dv[rates]))
-    _announce(model, made, ("q exp(dv)", "moved"), "q + dv", trace)
-    return flat([*made.values()])
+    moved = _joint_by_joint(model, lambda joint, entries, rates: joint.integrate(q[entries], dv[rates]))
+    _announce(model, moved, ("q exp(dv)", "moved"), "q + dv", trace)
+    return flat([*moved.values()])
 
 
 def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """Return dq/dt (nq) at velocity v, linear in v.
     Checked: the derivative of `integrate` (q, t v) at t = 0.
     """
-    made = _joint_by_joint(model, lambda joint, own, rates: joint.rate(q[own], v[rates]))
-    return flat([*made.values()])
+    rate = _joint_by_joint(model, lambda joint, entries, rates: joint.rate(q[entries], v[rates]))
+    return flat([*rate.values()])
 
 
 def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar]:
@@ -43,17 +43,17 @@ def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar
     tangent space (nv): the transpose of `configuration_rate`.
     """
 
-    def along(joint: JointType, own: slice, _: slice) -> list[Scalar]:
-        return [dot(gradient[own], joint.rate(q[own], unit)) for unit in identity(joint.nv)]
+    def along(joint: JointType, entries: slice, _: slice) -> list[Scalar]:
+        return [dot(gradient[entries], joint.rate(q[entries], unit)) for unit in identity(joint.nv)]
 
     return flat([*_joint_by_joint(model, along).values()])
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> list[Scalar]:
     """Return dv (nv) with q0 (+) dv = q1; zero, not NaN, if q0 = q1."""
-    made = _joint_by_joint(model, lambda joint, own, _: joint.difference(q0[own], q1[own]))
-    _announce(model, made, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
-    return flat([*made.values()])
+    steps = _joint_by_joint(model, lambda joint, entries, _: joint.difference(q0[entries], q1[entries]))
+    _announce(model, steps, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
+    return flat([*steps.values()])
 
 
 def _joint_by_joint(
@@ -70,18 +70,18 @@ def _joint_by_joint(
 
 
 def _announce(
-    model: Model, made: dict[int, list[Scalar]], turning: tuple[str, str], added: str, trace: Trace
+    model: Model, entries: dict[int, list[Scalar]], turning: tuple[str, str], added: str, trace: Trace
 ) -> None:
     """Trace the entries joint by joint, by formula and symbol; those of joints whose coordinates are simply
     added lie side by side and are traced together.
     """
     formula, symbol = turning
     sums: list[Scalar] = []
-    for index, own in made.items():
+    for index, of_joint in entries.items():
         if model.bodies[index].joint.euclidean:
-            sums += own
+            sums += of_joint
         else:
-            trace(model.bodies[index].name, formula, f"{symbol}{index}", own)
+            trace(model.bodies[index].name, formula, f"{symbol}{index}", of_joint)
     if sums:
         trace("joints with one coordinate", added, "sum", sums)
 
@@ -109,8 +109,8 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -
     """
 
     def rates(index: int, body: Body, step: Motion) -> Pair:
-        own = model.q_slice(index)
-        e = body.joint.motion(body.joint.difference(q0[own], q1[own]))
+        entries = model.q_slice(index)
+        e = body.joint.motion(body.joint.difference(q0[entries], q1[entries]))
         moved = rate_of_logarithm(e, step)
         return e.cross(step) - moved, moved
 
@@ -128,22 +128,22 @@ def _blocks(
     for joints whose coordinates are simply added.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    found: tuple[Matrix, Matrix] = (first, second)
+    matrices: tuple[Matrix, Matrix] = (first, second)
     for index, body in enumerate(model.bodies):
         if body.coupling is not None:
             continue
-        own = range(body.index_v, body.index_v + body.joint.nv)
+        indices = range(body.index_v, body.index_v + body.joint.nv)
         if body.joint.euclidean:
-            for matrix, sign in zip(found, added, strict=True):
-                for k in own:
+            for matrix, sign in zip(matrices, added, strict=True):
+                for k in indices:
                     matrix[k][k] = sign
             continue
-        for column, step in zip(own, body.joint.subspace(), strict=True):
-            for matrix, rate in zip(found, rates(index, body, step), strict=True):
+        for column, step in zip(indices, body.joint.subspace(), strict=True):
+            for matrix, rate in zip(matrices, rates(index, body, step), strict=True):
                 entries = body.joint.project(Force(rate.linear, rate.angular))  # S^T S = 1
-                for row, entry in zip(own, entries, strict=True):
+                for row, entry in zip(indices, entries, strict=True):
                     matrix[row][column] = entry
-        for symbol, matrix, formula in zip("AB", found, formulas, strict=True):
-            block = [x for k in own for x in matrix[k][own.start : own.stop]]
+        for symbol, matrix, formula in zip("AB", matrices, formulas, strict=True):
+            block = [x for k in indices for x in matrix[k][indices.start : indices.stop]]
             trace(body.name, formula, f"{symbol}{index}", block)
-    return found
+    return matrices

@@ -60,8 +60,8 @@ def _in_world(
     """Return the first moment of all moving links in the world (kg m) times a factor, from subtrees that
     include it.
     """
-    own = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
-    return sum(own, model.resting.scaled(factor)).first_moment
+    rooted = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
+    return sum(rooted, model.resting.scaled(factor)).first_moment
 
 
 def parent_poses(m: Numbers) -> list[Placement]:
@@ -70,9 +70,9 @@ def parent_poses(m: Numbers) -> list[Placement]:
     """
     pose = m.array("W", Placement, Placement.identity())
     for b in (b for b in m.down() if not b.leaf):
-        above, own = pose[b.parent], b.placement()
-        turned = above.rotation.compose_rows(own.rotation)
-        pose[b] = Placement(turned, above.act_point(own.translation))
+        above, local = pose[b.parent], b.placement()
+        turned = above.rotation.compose_rows(local.rotation)
+        pose[b] = Placement(turned, above.act_point(local.translation))
         b.label("0_X_i = 0_X_parent X: placement in the world", "W", pose[b].scalars())
     return [pose[b.parent] for b in m.bodies]
 
@@ -115,21 +115,21 @@ def joint_columns(
     model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
     """Return the matrix (rows, nv) of the columns of each joint, which are traced body by body."""
-    found: Matrix = []
-    for index, (body, own) in enumerate(zip(model.bodies, columns, strict=True)):
-        trace(body.name, formula, f"{symbol}{index}", flat(own))
-        found += own
-    return reduce_columns(model, transposed(found))
+    rows: Matrix = []
+    for index, (body, of_joint) in enumerate(zip(model.bodies, columns, strict=True)):
+        trace(body.name, formula, f"{symbol}{index}", flat(of_joint))
+        rows += of_joint
+    return reduce_columns(model, transposed(rows))
 
 
 def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return J (3, nv) with J v the velocity of `com` (m/s). Checked against its derivative along v."""
     m = Numbers(model, q, trace=trace)
     subtrees, columns = subtree_moments(m, 1.0 / total_mass(model)), []
-    for b, pose, own in zip(m.bodies, parent_poses(m), subtrees, strict=True):
+    for b, pose, subtree in zip(m.bodies, parent_poses(m), subtrees, strict=True):
         turn = b.placement().rotation
         axes = (k.s for k in b.columns())
-        momenta = (s.linear.scaled(own.mass) + s.angular.cross(own.first_moment) for s in axes)
+        momenta = (s.linear.scaled(subtree.mass) + s.angular.cross(subtree.first_moment) for s in axes)
         columns.append([pose.rotation.apply(turn.apply(p)).scalars() for p in momenta])
     return joint_columns(model, columns, "J = R (m v + w x h) of S", "J", trace)
 
@@ -206,9 +206,9 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
     for b in m.down():
         u, w = velocity[b].linear, velocity[b].angular
         turning = [0.5 * w.x * w.x, w.x * w.y, 0.5 * w.y * w.y, w.x * w.z, w.y * w.z, 0.5 * w.z * w.z]
-        own = [0.5 * u.dot(u), *u.cross(w).scalars(), *turning]
-        b.label("T by m, m c, J: u.u / 2, u x w, w w^T", "y", own)
-        result += own
+        entries = [0.5 * u.dot(u), *u.cross(w).scalars(), *turning]
+        b.label("T by m, m c, J: u.u / 2, u x w, w w^T", "y", entries)
+        result += entries
     return result
 
 

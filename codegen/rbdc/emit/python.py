@@ -160,9 +160,9 @@ def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any,
     """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    named = {name: tuple(d) for name, d in known.items() if d is not None}
+    made = {name: tuple(d) for name, d in known.items() if d is not None}
     # the last entry is of run-time inertial parameters
-    return named if columns_of_rows(model) else {name: row[:-1] for name, row in named.items()}
+    return made if columns_of_rows(model) else {name: row[:-1] for name, row in made.items()}
 
 
 def content_hash(model: Problem) -> str:

@@ -54,31 +54,31 @@ def functions_of(model: Problem) -> Mapping[str, Function]:
 @lru_cache(maxsize=4)
 def _functions_of(model: Problem, families: Sequence[Family]) -> Mapping[str, Function]:
     functions = (_as_far_as_in_loops(model, function) for family in families for function in family(model))
-    found = _chained(model, {function.name: function for function in functions})
-    firsts = {f.differential.first: f for f in found.values() if f.differential}
-    more = {name: _derivatives_of(model, f, name) for name, f in firsts.items() if name not in found}
-    return MappingProxyType(found | more)
+    chained = _chained(model, {function.name: function for function in functions})
+    firsts = {f.differential.first: f for f in chained.values() if f.differential}
+    more = {name: _derivatives_of(model, f, name) for name, f in firsts.items() if name not in chained}
+    return MappingProxyType(chained | more)
 
 
 def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Function]:
     """Return the functions with their chain rules resolved to the records of other functions. If joints
     follow others along curves, the records are those for curves.
     """
-    made: dict[str, Function] = {}
+    resolved: dict[str, Function] = {}
 
     def one(name: str) -> Function:
-        if name not in made:
+        if name not in resolved:
             function = functions[name]
             if function.chain is not None:
-                own = function.chain.source
-                source = one(function.chain.of) if own is None else along(own)
+                source_function = function.chain.source
+                source = one(function.chain.of) if source_function is None else along(source_function)
                 chain = replace(function.chain, source=source)
                 requires = function.requires | chain.function.requires
                 function = replace(function, chain=chain, requires=requires)
                 if not (function.methods or function.declaration.framed):
                     function = replace(function, methods=chain.methods())
-            made[name] = along(function)
-        return made[name]
+            resolved[name] = along(function)
+        return resolved[name]
 
     def along(function: Function) -> Function:
         return _along_curves(function) if model.curves else function
@@ -208,7 +208,7 @@ def select(model: Problem, functions: Sequence[str] | None, preset: str) -> list
         if preset not in own_presets:
             raise OptionError(f"no preset {preset!a}; {suggestion(preset, own_presets)}")
         functions = own_presets[preset]
-    functions = [own for name in functions for own in (own_presets[name] if name == SECOND else [name])]
+    functions = [each for name in functions for each in (own_presets[name] if name == SECOND else [name])]
     for name in functions:
         if name not in there:
             raise OptionError(f"no function {name!a}; {suggestion(name, there)}")

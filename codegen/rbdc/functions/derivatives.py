@@ -195,12 +195,12 @@ def _weighted(declared: Declared) -> list[Function]:
     sums = [
         Function(
             declared[f"{of}_vjp"],
-            own,
+            method,
             preset="optimisation",
             chain=ChainRule(of, BY[of], weights=("w",)),
             references={"idsva-weighted": f".derivatives.products:{of}_vjp"},
         )
-        for of, own in methods.items()
+        for of, method in methods.items()
     ]
     external = Function(
         declared["external_torque_vjp"],
@@ -228,8 +228,8 @@ def _directional(declared: Declared) -> list[Function]:
         "aba": _by_dynamics(products.aba_tangent),
     }
     return [
-        Function(declared[f"{of}_jvp"], own, preset="optimisation", chain=_along_directions(of, of))
-        for of, own in methods.items()
+        Function(declared[f"{of}_jvp"], method, preset="optimisation", chain=_along_directions(of, of))
+        for of, method in methods.items()
     ]
 
 
@@ -299,9 +299,9 @@ def _hessian_products(declared: Declared) -> list[Function]:
     }
     return [
         Function(
-            declared[f"{of}_hessian_product"], own, chain=_along_directions(of, f"{of}_vjp"), preset=SECOND
+            declared[f"{of}_hessian_product"], method, chain=_along_directions(of, f"{of}_vjp"), preset=SECOND
         )
-        for of, own in methods.items()
+        for of, method in methods.items()
     ]
 
 

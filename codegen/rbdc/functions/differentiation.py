@@ -43,8 +43,8 @@ class Differentiated:
         """Compute the derivatives: an `Evaluate`."""
         from rbdc.ir.symbolic import written_out
 
-        curves, own = _Curves.of(model, inputs, trace), (*self.weights, *self.directions)
-        others = {name: x for name, x in curves.inputs.items() if name not in own}
+        curves, names = _Curves.of(model, inputs, trace), (*self.weights, *self.directions)
+        others = {name: x for name, x in curves.inputs.items() if name not in names}
         with written_out():
             outputs = self.algorithm(model, others, silent)
             if self.weights:
@@ -59,16 +59,16 @@ class Differentiated:
     ) -> list[list[Scalar]]:
         from rbdc.ir.from_casadi import jacobian
 
-        found = []
+        matrices = []
         rates = {p.name: _rates(model, inputs[p.name]) for p in self.by if p.configuration}
-        along = {name: [[*own, *curves.followed(own)] for own in each] for name, each in rates.items()}
+        along = {name: [[*rate, *curves.followed(rate)] for rate in each] for name, each in rates.items()}
         for values in outputs:
             for p in self.by:
                 by = [*inputs[p.name], *(curves.symbols if p.configuration else [])]
                 rows = curves.put(jacobian(values, by, along.get(p.name)))
                 _announce(model, rows, p, trace)
-                found.append([x for row in rows for x in row])
-        return found if self.kept is None else [found[k] for k in self.kept]
+                matrices.append([x for row in rows for x in row])
+        return matrices if self.kept is None else [matrices[k] for k in self.kept]
 
     def _along(self, model: Problem, inputs: Inputs, curves: _Curves, outputs: Rows) -> list[list[Scalar]]:
         from rbdc.ir.from_casadi import derivative_along
@@ -76,11 +76,11 @@ class Differentiated:
         by: list[Scalar] = []
         rate: list[Scalar] = []
         for p, direction in zip(self.by, self.directions, strict=True):
-            by, own = [*by, *inputs[p.name]], list(inputs[direction])
+            by, x = [*by, *inputs[p.name]], list(inputs[direction])
             if p.configuration:
-                own = configuration_rate(model, inputs[p.name], own)
-                by, own = [*by, *curves.symbols], [*own, *curves.followed(own)]
-            rate += own
+                x = configuration_rate(model, inputs[p.name], x)
+                by, x = [*by, *curves.symbols], [*x, *curves.followed(x)]
+            rate += x
         return curves.put([derivative_along(values, by, rate) for values in outputs])
 
 
@@ -104,19 +104,19 @@ class _Curves:
             return _Curves(inputs, [], [], [])
         from rbdc.ir.from_casadi import symbols
 
-        found = curves_of(model, next(iter(inputs.values())), trace)
-        values = list(inputs.get(CURVES, [x for curve in found.values() for x in curve[:GIVEN]]))
-        given = symbols(CURVES, len(values))
+        curves = curves_of(model, next(iter(inputs.values())), trace)
+        values = list(inputs.get(CURVES, [x for curve in curves.values() for x in curve[:GIVEN]]))
+        variables = symbols(CURVES, len(values))
         rates = [
             (model.bodies[k].index_q, rate)
-            for i, (k, curve) in enumerate(found.items())
-            for rate in (*given[GIVEN * i + 1 : GIVEN * (i + 1)], curve[GIVEN])
+            for i, (k, curve) in enumerate(curves.items())
+            for rate in (*variables[GIVEN * i + 1 : GIVEN * (i + 1)], curve[GIVEN])
         ]
-        return _Curves({**inputs, CURVES: given}, given, values, rates)
+        return _Curves({**inputs, CURVES: variables}, variables, values, rates)
 
     def followed(self, rate: Sequence[Scalar]) -> list[Scalar]:
         """Return the rates of the symbols for rates of q."""
-        return [own * rate[entry] for entry, own in self.rates]
+        return [rate_of_symbol * rate[entry] for entry, rate_of_symbol in self.rates]
 
     def put(self, rows: Rows) -> list[list[Scalar]]:
         """Replace the symbols in rows by their values."""
@@ -135,6 +135,6 @@ def _announce(model: Problem, rows: Rows, by: Parameter, trace: Trace) -> None:
     if not rows or len(rows[0]) != model.nv:
         return
     for index, body in enumerate(model.bodies):
-        own = [x for row in rows for x in row[model.v_slice(index)]]
-        if own and body.coupling is None:
-            trace(body.name, f"derivatives by {by.name} of the joint", f"d{by.name}{index}", own)
+        entries = [x for row in rows for x in row[model.v_slice(index)]]
+        if entries and body.coupling is None:
+            trace(body.name, f"derivatives by {by.name} of the joint", f"d{by.name}{index}", entries)

@@ -289,7 +289,7 @@ def _others(declared: Declared) -> list[Function]:
 
 def time_derivatives(model: Problem) -> list[Function]:
     """Return the records of time derivatives, up to the order of the model."""
-    motion, torques = (dict(islice(own.items(), model.time_order)) for own in (_MOTION, _TORQUES))
+    motion, torques = (dict(islice(words.items(), model.time_order)) for words in (_MOTION, _TORQUES))
     inputs = [*_inputs(model, motion, Kind.ACCELERATION), *_inputs(model, torques, Kind.FORCE)]
     names = {"motion": ", ".join(motion), "torques": ", ".join(torques), "order": model.time_order}
     outputs = {"of_motion": _outputs(motion), "of_torques": _outputs(torques)}

@@ -86,7 +86,7 @@ def with_given(model: Problem, inputs: Inputs) -> Problem:
         model = replace(model, friction_width=inputs[FRICTION_WIDTH][0])
     if OFFSET in inputs:
         offset = held_at(inputs[OFFSET])
-        moved = (replace(own, placement=own.placement.compose(offset)) for own in model.frames)
+        moved = (replace(frame, placement=frame.placement.compose(offset)) for frame in model.frames)
         model = replace(model, frames=tuple(moved))
     return model
 
@@ -101,9 +101,9 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
         keywords[EXTERNAL_FORCES] = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
     if ROWS in inputs:
         keywords[ROWS] = inputs[ROWS]
-    given = {name: inputs[name] for name in CONTACT_OPTIONS if name in inputs}
-    if given:
-        keywords["options"] = ContactOptions(**given)
+    options = {name: inputs[name] for name in CONTACT_OPTIONS if name in inputs}
+    if options:
+        keywords["options"] = ContactOptions(**options)
     return [value for name, value in inputs.items() if name not in NOT_IN_ORDER], keywords
 
 

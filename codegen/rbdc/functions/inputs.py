@@ -115,8 +115,8 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
     """
     by_name = {p.name: p for p in [*_inputs(model), *more]}
     sizes = sizes_of(model)
-    made = [_declared(paragraph, by_name, sizes) for paragraph in re.split(r"\n(?=\S)", text.strip())]
-    return {declaration.name: declaration for declaration in made}
+    declared = [_declared(paragraph, by_name, sizes) for paragraph in re.split(r"\n(?=\S)", text.strip())]
+    return {declaration.name: declaration for declaration in declared}
 
 
 def sizes_of(model: Problem) -> dict[str, int]:
@@ -140,22 +140,22 @@ def _declared(
     paragraph: str, inputs: Mapping[str, Parameter], sizes: Mapping[str, int]
 ) -> FunctionDeclaration:
     signature, *lines = paragraph.split("\n")
-    name, given = signature.strip().removesuffix(")").split("(")
-    takes = [own for own in given.split(", ") if own not in _PLACE]
+    name, listed = signature.strip().removesuffix(")").split("(")
+    takes = [word for word in listed.split(", ") if word not in _PLACE]
     parameters = [
-        replace(inputs[own[:-1]], optional=False, default=()) if own.endswith("!") else inputs[own]
-        for own in takes
+        replace(inputs[word[:-1]], optional=False, default=()) if word.endswith("!") else inputs[word]
+        for word in takes
     ]
     of_outputs = [_OUTPUTS.fullmatch(line) for line in lines]
-    summary = " ".join(line.strip() for line, found in zip(lines, of_outputs, strict=True) if not found)
-    outputs = [p for found in of_outputs if found for p in _outputs(found, sizes)]
+    summary = " ".join(line.strip() for line, match in zip(lines, of_outputs, strict=True) if not match)
+    outputs = [p for match in of_outputs if match for p in _outputs(match, sizes)]
     return FunctionDeclaration(
         name,
         summary,
         tuple(sorted((p for p in parameters if _is_there(p)), key=lambda p: p.optional)),
         tuple(outputs),
-        framed=len(takes) < len(given.split(", ")),
-        pair=_PLACE[1] in given.split(", "),
+        framed=len(takes) < len(listed.split(", ")),
+        pair=_PLACE[1] in listed.split(", "),
     )
 
 
@@ -166,9 +166,9 @@ def _is_there(p: Parameter) -> bool:
     return p.size > 0 or p.kind not in (Kind.PLACEMENTS, Kind.PARAMETERS, Kind.POSITIVE)
 
 
-def _outputs(found: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
+def _outputs(match: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
     """Return the outputs of one line; outputs over entries of q and v have rows of joints."""
-    names, inverse, dimensions, meaning = found.groups()
+    names, inverse, dimensions, meaning = match.groups()
     shape = tuple(
         prod(int(word) if word.isdigit() else sizes[word] for word in dimension.split())
         for dimension in dimensions.split(", ")

@@ -132,7 +132,7 @@ def kinematics(model: Problem) -> list[Function]:
         references={"dual numbers": "couplings:expand"},
         comparison=Comparison(checks_only=True),
     )
-    framed = [_framed(declared, *own) for own in FRAMED]
+    framed = [_framed(declared, *fields) for fields in FRAMED]
     manipulability = Function(
         declared["manipulability_gradient"],
         {},

@@ -98,7 +98,7 @@ MOVING = MASS | {Requirement.MOVING_MASS}
 def momentum(model: Problem) -> list[Function]:
     """Return all records, in the order of the documentation."""
     declared, orin = declarations(model, DECLARATIONS), "orin-goswami-lee"
-    own, regressor = partial(_by_subtrees, declared), partial(_regressor, declared)
+    by, regressor = partial(_by_subtrees, declared), partial(_regressor, declared)
     matrix = ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")
     momenta = Function(  # it is not in the catalogue
         declared["centroidal_momenta"],
@@ -121,15 +121,15 @@ def momentum(model: Problem) -> list[Function]:
         comparison=Comparison(checks_only=True),
     )
     return [
-        own(sums.com, "subtrees", "featherstone", MASS, ("com",), "com_jacobian"),
-        own(sums.com_jacobian, "subtrees", orin, MASS, ("com_jacobian",), "com_second_derivatives"),
-        own(sums.centroidal_momentum_matrix, "composite", orin, MOVING, matrix),
-        own(centroidal.com_acceleration, "newton_euler", orin, MASS),
-        own(centroidal.centroidal_momentum_derivative, "newton_euler", orin, MOVING),
+        by(sums.com, "subtrees", "featherstone", MASS, ("com",), "com_jacobian"),
+        by(sums.com_jacobian, "subtrees", orin, MASS, ("com_jacobian",), "com_second_derivatives"),
+        by(sums.centroidal_momentum_matrix, "composite", orin, MOVING, matrix),
+        by(centroidal.com_acceleration, "newton_euler", orin, MASS),
+        by(centroidal.centroidal_momentum_derivative, "newton_euler", orin, MOVING),
         by_free_root,
-        own(sums.kinetic_energy, "sum", "featherstone", ANY, ("kinetic_energy",)),
+        by(sums.kinetic_energy, "sum", "featherstone", ANY, ("kinetic_energy",)),
         of_kinetic_energy,
-        own(sums.potential_energy, "subtrees", "featherstone", ANY, ("potential_energy",), "gravity_torque"),
+        by(sums.potential_energy, "subtrees", "featherstone", ANY, ("potential_energy",), "gravity_torque"),
         regressor(sums.static_regressor, "placements"),
         regressor(sums.kinetic_energy_regressor, "velocities"),
         regressor(sums.potential_energy_regressor, "placements"),

@@ -38,8 +38,8 @@ def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
     if function.references or chain is None:
         bound = _loaded("couplings:bound")
         return {method: bound(_loaded(place)) for method, place in function.references.items()}
-    own = references_of(chain.function, depth + 1)
-    return {method: _by_chain_rule(function, chain, value, _KINDS[depth]) for method, value in own.items()}
+    known = references_of(chain.function, depth + 1)
+    return {method: _by_chain_rule(function, chain, value, _KINDS[depth]) for method, value in known.items()}
 
 
 def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: type[Tangent]) -> Method:
@@ -47,17 +47,17 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
     numbers.
     """
     names = [p.name for p in function.declaration.inputs if p.name not in NOT_IN_ORDER]
-    own = {p.name for p in chain.function.declaration.inputs}
+    taken = {p.name for p in chain.function.declaration.inputs}
     configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
     by_forces = EXTERNAL_FORCES in chain.by  # parameters are the last input
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
 
-    def evaluated(model: Problem, *given: Any, **named: Any) -> Any:
-        inputs = dict(zip(names, given, strict=False))
+    def evaluated(model: Problem, *values_in_order: Any, **named: Any) -> Any:
+        inputs = dict(zip(names, values_in_order, strict=False))
         weights = [w for name in chain.weights for w in inputs.pop(name)]
         directions = [inputs[name] for name in chain.directions]
-        inputs = {name: x for name, x in inputs.items() if name in own or name not in chain.directions}
-        rest = given[len(names) :]  # a frame and its reference
+        inputs = {name: x for name, x in inputs.items() if name in taken or name not in chain.directions}
+        rest = values_in_order[len(names) :]  # a frame and its reference
         if by_forces:
             inputs[EXTERNAL_FORCES] = [x for force in named.pop(EXTERNAL_FORCES) for x in force.scalars()]
 
@@ -65,8 +65,8 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
             if by_forces:
                 *arguments, entries = arguments  # type: ignore[assignment]
                 options |= called_with({EXTERNAL_FORCES: entries})[1]
-            found = value(*arguments, **options)
-            return [dot(weights, [x for y in arrays(found) for x in y])] if chain.weights else found
+            results = value(*arguments, **options)
+            return [dot(weights, [x for y in arrays(results) for x in y])] if chain.weights else results
 
         arguments = (model, *inputs.values(), *rest)
         shared: dict[str, Any] = {"method": values, "configurations": configurations, "kind": kind, **named}

@@ -80,8 +80,8 @@ class Builder:
         """Return constants side by side; a single constant if all are equal."""
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
-        made = tuple(float(x) + 0.0 for x in numbers)
-        return self._intern(Value(LANES, width=len(made), numbers=made))
+        constants = tuple(float(x) + 0.0 for x in numbers)
+        return self._intern(Value(LANES, width=len(constants), numbers=constants))
 
     def gather(self, scalars: tuple[int, ...]) -> int:
         """Return scalars side by side."""
@@ -180,10 +180,10 @@ def rewrite(program: Program, rules: Sequence[Rule] = (), other: Replacement | N
     new: list[int] = []
     for index, value in enumerate(program.values):
         builder.section = value.section
-        made = None if other is None else other(builder, new, index)
-        if made is None:
-            made = builder.again(value, tuple([new[k] for k in value.arguments]))
-        new.append(made)
+        replacement = None if other is None else other(builder, new, index)
+        if replacement is None:
+            replacement = builder.again(value, tuple([new[k] for k in value.arguments]))
+        new.append(replacement)
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         if new[old] != LEFT_OUT:

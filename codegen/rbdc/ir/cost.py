@@ -78,7 +78,7 @@ def cost_by_section(program: Program) -> dict[Section, Cost]:
     counts: dict[Section, Counter[str]] = {}
     for value in program.arithmetic():
         _count_value(counts.setdefault(program.sections[value.section], Counter()), program, value)
-    return {section: Cost(**found) for section, found in counts.items()}
+    return {section: Cost(**count) for section, count in counts.items()}
 
 
 def _count_value(counts: Counter[str], program: Program, value: Value) -> None:

@@ -86,11 +86,11 @@ def from_casadi(
         for index, name_of_value in zip(entries, components(symbol, len(entries)), strict=True):
             if not builder.values[index].operation.is_leaf:
                 names.setdefault(index, name_of_value)
-    given, made = (
+    takes, gives = (
         tuple(ArgumentArray(key, len(values)) for key, values in group) for group in (inputs, outputs)
     )
     results = tuple(map(tuple, stored[len(labels) :]))
-    return Program(name, given, made, tuple(builder.values), results, tuple(sections), names)
+    return Program(name, takes, gives, tuple(builder.values), results, tuple(sections), names)
 
 
 def _column(values: Sequence[Scalar]) -> Any:
@@ -122,18 +122,18 @@ def _replay(
         elif operation == ca.OP_CONST:
             slot[target[0]] = builder.constant(function.instruction_constant(k))
         elif operation == ca.OP_CALL:
-            given = tuple(slot[i] for i in function.instruction_input(k))
-            for result, made in zip(target, _CALLS[len(given)], strict=True):
-                slot[result] = builder.apply(made, given)
+            arguments = tuple(slot[i] for i in function.instruction_input(k))
+            for result, call in zip(target, _CALLS[len(arguments)], strict=True):
+                slot[result] = builder.apply(call, arguments)
         else:
             slot[target[0]] = _operation(builder, operation, [slot[i] for i in function.instruction_input(k)])
     return builder, stored
 
 
 def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
-    made = _OF_CASADI.get(operation)
-    if made is not None:
-        return builder.apply(made, tuple(arguments[: made.arity or 1]))
+    known = _OF_CASADI.get(operation)
+    if known is not None:
+        return builder.apply(known, tuple(arguments[: known.arity or 1]))
     if operation == ca.OP_SQ:
         return builder.apply(MUL, (arguments[0], arguments[0]))
     if operation == ca.OP_TWICE:
@@ -158,23 +158,23 @@ def jacobian(
     J = ca.jacobian(ca.vertcat(*map(expression, values)), ca.vertcat(*map(expression, by)))
     if rates is not None:
         J = ca.mtimes(J, ca.horzcat(*(ca.sparsify(_column(rate)) for rate in rates)))
-    made: list[list[Scalar]] = [[0.0] * J.shape[1] for _ in values]
+    rows: list[list[Scalar]] = [[0.0] * J.shape[1] for _ in values]
     for row, column, x in zip(*J.sparsity().get_triplet(), J.nonzeros(), strict=True):
-        made[row][column] = float(x) if x.is_constant() else Symbolic(x)
-    return made
+        rows[row][column] = float(x) if x.is_constant() else Symbolic(x)
+    return rows
 
 
 def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
     """Return the derivative of values along a rate of symbols."""
-    found = ca.jtimes(_column(values), _column(by), _column(rate))
-    return [Symbolic(found[k]) for k in range(len(values))]
+    product = ca.jtimes(_column(values), _column(by), _column(rate))
+    return [Symbolic(product[k]) for k in range(len(values))]
 
 
 def substituted(
-    rows: Sequence[Sequence[Scalar]], given: Sequence[Scalar], by: Sequence[Scalar]
+    rows: Sequence[Sequence[Scalar]], symbols: Sequence[Scalar], by: Sequence[Scalar]
 ) -> list[list[Scalar]]:
     """Return rows of scalars with symbols replaced."""
     entries = [x for row in rows for x in row]
-    (found,) = ca.substitute([_column(entries)], [_column(given)], [_column(by)])
-    made = iter([x if is_number(x) else Symbolic(found[k]) for k, x in enumerate(entries)])
-    return [[next(made) for _ in row] for row in rows]
+    (column,) = ca.substitute([_column(entries)], [_column(symbols)], [_column(by)])
+    scalars = iter([x if is_number(x) else Symbolic(column[k]) for k, x in enumerate(entries)])
+    return [[next(scalars) for _ in row] for row in rows]

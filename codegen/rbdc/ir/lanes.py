@@ -12,13 +12,13 @@ def in_lanes(program: Program, widths: Mapping[str, int]) -> Program:
     """Before: arguments are arrays of numbers. After: the arguments in `widths`, and all values that depend
     on them, are vectors; other values are computed once for all lanes.
     """
-    made: list[int] = []
+    lanes: list[int] = []
     for value in program.values:
-        own = widths.get(value.source[0], 1) if value.source else 1
-        made.append(max([own, *(made[k] for k in value.arguments)]))
+        input_width = widths.get(value.source[0], 1) if value.source else 1
+        lanes.append(max([input_width, *(lanes[k] for k in value.arguments)]))
     inputs, outputs = (
         tuple(replace(array, width=widths.get(array.name, 1)) for array in group)
         for group in (program.inputs, program.outputs)
     )
-    values = tuple(value._replace(width=width) for value, width in zip(program.values, made, strict=True))
+    values = tuple(value._replace(width=width) for value, width in zip(program.values, lanes, strict=True))
     return replace(program, inputs=inputs, outputs=outputs, values=values)

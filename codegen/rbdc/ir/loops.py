@@ -308,8 +308,8 @@ def names_in(statements: Sequence[Statement]) -> Iterator[str]:
                 if isinstance(statement, Call):
                     routine = statement.routine
                     yield from (table for index in statement.indices.values() for table in tables_in(index))
-                    own = {*routine.arguments, *routine.arrays}
-                    yield from (name for name in names_in(routine.statements) if name not in own)
+                    local = {*routine.arguments, *routine.arrays}
+                    yield from (name for name in names_in(routine.statements) if name not in local)
             case Loop():
                 yield from (*tables_in(statement.start), *tables_in(statement.stop))
             case Switch():
@@ -324,49 +324,49 @@ def names_in(statements: Sequence[Statement]) -> Iterator[str]:
 
 def read_in(statements: Sequence[Statement]) -> set[str]:
     """Return the arrays that statements read."""
-    found = set[str]()
+    arrays = set[str]()
     for statement in every(statements):
         match statement:
             case Step():
-                found |= {statement.places[array.name].array for array in statement.program.inputs}
+                arrays |= {statement.places[array.name].array for array in statement.program.inputs}
             case Call():
-                found |= {place.array for place in statement.places.values()}
+                arrays |= {place.array for place in statement.places.values()}
             case Sines():
-                found.add(statement.angles)
+                arrays.add(statement.angles)
             case Copy():
-                found.add(statement.source.array)
+                arrays.add(statement.source.array)
             case Straight():
-                found |= {array.name for program in statement.programs for array in program.inputs}
-    return found
+                arrays |= {array.name for program in statement.programs for array in program.inputs}
+    return arrays
 
 
 def written_in(statements: Sequence[Statement]) -> set[str]:
     """Return the arrays that statements write."""
-    found = set[str]()
+    arrays = set[str]()
     for statement in every(statements):
         match statement:
             case Step():
-                found |= {statement.places[array.name].array for array in statement.program.outputs}
+                arrays |= {statement.places[array.name].array for array in statement.program.outputs}
             case Clear():
-                found.add(statement.array)
+                arrays.add(statement.array)
             case Sines():
-                found |= {statement.sines, statement.cosines}
+                arrays |= {statement.sines, statement.cosines}
             case Copy():
-                found.add(statement.target.array)
+                arrays.add(statement.target.array)
             case Straight():
-                found |= {array.name for array in statement.programs[0].outputs}
+                arrays |= {array.name for array in statement.programs[0].outputs}
             case Call():
-                found |= {statement.places[name].array for name in statement.routine.written}
-    return found
+                arrays |= {statement.places[name].array for name in statement.routine.written}
+    return arrays
 
 
 def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
     """Return the called routines by name."""
-    found: dict[str, Routine] = {}
+    routines: dict[str, Routine] = {}
     for statement in every(statements):
-        if isinstance(statement, Call) and statement.routine.name not in found:
-            found |= {**_called(statement.routine.statements), statement.routine.name: statement.routine}
-    return found
+        if isinstance(statement, Call) and statement.routine.name not in routines:
+            routines |= {**_called(statement.routine.statements), statement.routine.name: statement.routine}
+    return routines
 
 
 def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns: Columns) -> Cost:
@@ -387,8 +387,8 @@ def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns
                 case = value_of(statement.on, variables, columns)
                 total += _cost(statement.cases[case][1], variables, columns)
             case Call():
-                given = {key: value_of(index, variables, columns) for key, index in statement.indices.items()}
-                total += _cost(statement.routine.statements, given, columns)
+                bound = {key: value_of(index, variables, columns) for key, index in statement.indices.items()}
+                total += _cost(statement.routine.statements, bound, columns)
             case Sines():
                 total += Cost(calls=2 * statement.count)
             case Straight():

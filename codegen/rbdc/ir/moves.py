@@ -22,20 +22,20 @@ def exchanged_lanes(lanes: int, block: int) -> list[int]:
 def transposition(name: str, lanes: int) -> Program:
     """Return the program that transposes `row`, a square of vectors, into `column`."""
     builder = Builder()
-    made = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
-    return _program(name, {"row": (lanes, lanes)}, {"column": (made, lanes)}, builder)
+    columns = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
+    return _program(name, {"row": (lanes, lanes)}, {"column": (columns, lanes)}, builder)
 
 
 def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
     """Return the columns of a square of vectors: halves of rows and lanes are exchanged, then quarters, and
     so on.
     """
-    made, block = list(rows), len(rows) // 2
+    vectors, block = list(rows), len(rows) // 2
     while block:
-        pairs = [(made[k & ~block], made[k | block]) for k in range(len(made))]
-        made = [builder.exchange(*pair, -block if k & block else block) for k, pair in enumerate(pairs)]
+        pairs = [(vectors[k & ~block], vectors[k | block]) for k in range(len(vectors))]
+        vectors = [builder.exchange(*pair, -block if k & block else block) for k, pair in enumerate(pairs)]
         block //= 2
-    return made
+    return vectors
 
 
 def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
@@ -63,29 +63,29 @@ def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, in
     for number, (lane, first, count) in enumerate(pieces):
         parts = range(first, first + count)
         whole = count == lanes
-        made = [columns[lane]] if whole else [builder.extract(columns[lane], k) for k in parts]
-        outputs[f"piece{number}"] = (made, lanes if whole else 1)
+        entries = [columns[lane]] if whole else [builder.extract(columns[lane], k) for k in parts]
+        outputs[f"piece{number}"] = (entries, lanes if whole else 1)
     return _program(name, {"row": (lanes, lanes)}, outputs, builder)
 
 
 def totals(name: str, lanes: int, size: int) -> Program:
     """Return the program that sums each entry of `vector` over its lanes into `total`."""
     builder = Builder()
-    made = [builder.reduce(builder.vector("vector", k, lanes), lanes) for k in range(size)]
-    return _program(name, {"vector": (size, lanes)}, {"total": (made, 1)}, builder)
+    sums = [builder.reduce(builder.vector("vector", k, lanes), lanes) for k in range(size)]
+    return _program(name, {"vector": (size, lanes)}, {"total": (sums, 1)}, builder)
 
 
 def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Program:
     """Return the program that joins `lane0`, `lane1`, ..., arrays of numbers, into the lanes of `vector`;
     lanes that are not filled are zero and have no array.
     """
-    builder, given = Builder(), range(lanes) if filled is None else filled
+    builder, there = Builder(), range(lanes) if filled is None else filled
 
     def entry(m: int, k: int) -> int:
-        return builder.input(f"lane{m}", k) if m in given else builder.constant(0.0)
+        return builder.input(f"lane{m}", k) if m in there else builder.constant(0.0)
 
-    made = [builder.gather(tuple(entry(m, k) for m in range(lanes))) for k in range(size)]
-    return _program(name, {f"lane{m}": (size, 1) for m in given}, {"vector": (made, lanes)}, builder)
+    vectors = [builder.gather(tuple(entry(m, k) for m in range(lanes))) for k in range(size)]
+    return _program(name, {f"lane{m}": (size, 1) for m in there}, {"vector": (vectors, lanes)}, builder)
 
 
 def parted(name: str, lanes: int, size: int, some: Sequence[int] = ()) -> Program:
@@ -105,8 +105,8 @@ def _program(
     builder: Builder,
 ) -> Program:
     """Return the program of a builder: inputs with size and lanes, outputs with values and lanes."""
-    given = tuple(ArgumentArray(key, *own) for key, own in inputs.items())
-    made = tuple(ArgumentArray(key, len(values), lanes) for key, (values, lanes) in outputs.items())
+    takes = tuple(ArgumentArray(key, *sizes) for key, sizes in inputs.items())
+    gives = tuple(ArgumentArray(key, len(values), lanes) for key, (values, lanes) in outputs.items())
     results = tuple(tuple(values) for values, _ in outputs.values())
-    program = Program(name, given, made, tuple(builder.values), results, (Section("", ""),), {})
+    program = Program(name, takes, gives, tuple(builder.values), results, (Section("", ""),), {})
     return verify(remove_dead_code(program))

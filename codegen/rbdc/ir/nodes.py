@@ -138,8 +138,8 @@ class Program:
     def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
         """Yield the terms of a sum with their signs, in order; for an inner sum, its terms."""
         value = self.values[index]
-        for part, own in zip(value.arguments, value.operation.signs, strict=True):
+        for part, sign_of_term in zip(value.arguments, value.operation.signs, strict=True):
             if is_inner(part):
-                yield from self.terms(part, is_inner, sign * own)
+                yield from self.terms(part, is_inner, sign * sign_of_term)
             else:
-                yield part, sign * own
+                yield part, sign * sign_of_term

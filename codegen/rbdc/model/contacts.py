@@ -45,7 +45,7 @@ def each_row(model: Problem, entries: Sequence[Scalar]) -> list[Scalar]:
 def row_slices(model: Problem) -> dict[str, slice]:
     """Return the rows of each contact, by its name."""
     ends = accumulate(contact.rows for contact in model.contacts)
-    return {own.name: slice(end - own.rows, end) for own, end in zip(model.contacts, ends, strict=True)}
+    return {one.name: slice(end - one.rows, end) for one, end in zip(model.contacts, ends, strict=True)}
 
 
 def held_at(target: Sequence[Scalar]) -> Placement:

@@ -134,14 +134,14 @@ class Joint:
         """Return the type of a moving joint, with an axis of unit length. An axis within 1e-12 of a
         coordinate axis, in every component, becomes that axis exactly.
         """
-        own = DESCRIBED[self.kind]
-        if not own.uses_axis:
-            return own.described(self.axis, self.pitch)
+        kind = DESCRIBED[self.kind]
+        if not kind.uses_axis:
+            return kind.described(self.axis, self.pitch)
         length = math.hypot(*self.axis.scalars())
         unit = [float(x) / length for x in self.axis.scalars()]
         near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
         axis = Vector3.of([float(round(x)) for x in unit] if near else unit)
-        return own.described(axis, self.pitch)
+        return kind.described(axis, self.pitch)
 
 
 @dataclass(frozen=True)

@@ -44,15 +44,15 @@ Checked against Pinocchio's composite of a translation and spherical ZYX.
 """
 
 
-def lumped(given: Description, options: ModelOptions) -> dict[str, Any]:
+def lumped(written: Description, options: ModelOptions) -> dict[str, Any]:
     """Return the fields of the model of a description under options.
 
     Raises OptionError for an option that cannot be applied, DescriptionError for a description that is not a
     robot.
     """
-    given = without_universal(given)
-    validate(given)  # rearranging needs a tree
-    description = rearranged(given, options)
+    written = without_universal(written)
+    validate(written)  # rearranging needs a tree
+    description = rearranged(written, options)
     field, gravity_notes = _gravity(description, options)
     coupled = options.mimic == "coupled"
     notes = validate(description, coupled=coupled, included=options.drive_terms)
@@ -119,7 +119,7 @@ def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Cont
             kind = ContactKind(loop.kind)
             loops.append(Contact(loop.name, kind, first, second, tuple(range(kind.components))))
             continue
-        name, one, other = (shown(own.name) for own in (loop, first, second))
+        name, one, other = (shown(named.name) for named in (loop, first, second))
         notes.append(Note(f'loop "{name}" is ignored: "{one}" and "{other}" do not move relatively'))
     return loops, notes
 
@@ -144,8 +144,8 @@ def root_joints(kind: RootJoint, root: str) -> list[Joint]:
     names = [f"root_{name}" for name, *_ in CHAINS[kind]]
     links = ["", *names[:-1], root]
     return [
-        Joint(name, own, above, child, axis=axis)
-        for name, (_, own, axis), above, child in zip(names, CHAINS[kind], links, links[1:], strict=False)
+        Joint(name, part, above, child, axis=axis)
+        for name, (_, part, axis), above, child in zip(names, CHAINS[kind], links, links[1:], strict=False)
     ]
 
 
@@ -171,8 +171,8 @@ class _Walk:
         while waiting:
             joint, above = waiting.pop()
             self._visit(links[joint.child], joint, above)
-            own = self.frames[-1]
-            waiting += [(below, own) for below in reversed(children.get(joint.child, []))]
+            frame = self.frames[-1]
+            waiting += [(below, frame) for below in reversed(children.get(joint.child, []))]
 
     def _visit(self, link: Link, joint: Joint, above: Frame) -> None:
         """Record the frame of a link, add its inertia to the body that carries it, and append a body if its
@@ -193,11 +193,11 @@ class _Walk:
     def _add_body(self, joint: Joint, parent: int, placement: Placement) -> None:
         """Append the body that a joint moves, without inertia for now."""
         drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
-        own = Body(
+        body = Body(
             joint.child, joint.name, joint.joint_type(), parent, placement, Inertia.zero(), joint.limits,
             index_q=0, index_v=0, described=joint.kind, **drive,
         )  # fmt: skip
-        self.bodies.append(own)
+        self.bodies.append(body)
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:

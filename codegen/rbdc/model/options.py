@@ -68,12 +68,12 @@ FARTHEST = 1e6
 """Largest distance of a frame or a contact from its link (m); larger ones are no lengths of a robot."""
 
 
-def _finite_numbers(given: Any, remedy: str, *counts: int) -> list[float]:
+def _finite_numbers(value: Any, remedy: str, *counts: int) -> list[float]:
     """Return finite numbers from a sequence, or from a text with blanks or commas between them.
 
     Raises ValueError with the remedy for anything else.
     """
-    words = given.replace(",", " ").split() if isinstance(given, str) else given
+    words = value.replace(",", " ").split() if isinstance(value, str) else value
     try:
         values = [number(word) for word in entries(words)]
     except ValueError:
@@ -83,16 +83,16 @@ def _finite_numbers(given: Any, remedy: str, *counts: int) -> list[float]:
     return values
 
 
-def _gravity(given: Any) -> Gravity:
-    x, y, z = _finite_numbers(given, THREE_NUMBERS, 3)
+def _gravity(value: Any) -> Gravity:
+    x, y, z = _finite_numbers(value, THREE_NUMBERS, 3)
     if not measurable(x, y, z):
         raise ValueError(THREE_NUMBERS)
     return x, y, z
 
 
-def _parts(given: Any) -> tuple[RegressorPart, ...]:
+def _parts(value: Any) -> tuple[RegressorPart, ...]:
     """Return the parts of a regressor in their order, from their names in any order."""
-    asked, known = names("").read(given), get_args(RegressorPart)
+    asked, known = names("").read(value), get_args(RegressorPart)
     for part in asked or ("",):
         if part not in known:
             raise ValueError(suggestion(part, known))
@@ -103,11 +103,11 @@ REGRESSOR = Reading(_parts, ",".join(get_args(RegressorPart)))
 """Parts of the torque regressor."""
 
 
-def origin(given: Any, remedy: str, *counts: int) -> Origin:
+def origin(value: Any, remedy: str, *counts: int) -> Origin:
     """Return an origin from three or six numbers; missing ones are zero. Raises ValueError with the remedy,
     also for an origin beyond `FARTHEST`.
     """
-    x, y, z, roll, pitch, yaw = [*_finite_numbers(given, remedy, *counts), *[0.0] * 6][:6]
+    x, y, z, roll, pitch, yaw = [*_finite_numbers(value, remedy, *counts), *[0.0] * 6][:6]
     if max(map(abs, (x, y, z))) > FARTHEST:
         raise ValueError(f"{remedy}, at most {FARTHEST:g} m from the link")
     return x, y, z, roll, pitch, yaw
@@ -118,29 +118,29 @@ def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
     these, a mapping, or pairs. least: smallest number that is accepted.
     """
 
-    def read(given: Any) -> JointNumbers:
-        found: dict[str, float] = {}
-        for entry in given.items() if isinstance(given, Mapping) else entries(given):
-            found |= dict(_named_numbers(entry))
-        for joint, value in found.items():
+    def read(argument: Any) -> JointNumbers:
+        numbers: dict[str, float] = {}
+        for entry in argument.items() if isinstance(argument, Mapping) else entries(argument):
+            numbers |= dict(_named_numbers(entry))
+        for joint, value in numbers.items():
             if not (math.isfinite(value) and value >= least):
                 raise ValueError(f"{shown(joint)}={value}: {remedy}")
-        return tuple(found.items())
+        return tuple(numbers.items())
 
     return Reading(read, "JOINT=VALUE,...|FILE", repeated=True, record=dict)
 
 
-def _named_numbers(given: Any) -> list[tuple[str, float]]:
+def _named_numbers(entry: Any) -> list[tuple[str, float]]:
     """Return joints and numbers of one entry of an option's argument."""
-    if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
-        return [(given[0], number(given[1]))]
-    if not isinstance(given, (str, PathLike)):
+    if isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[0], str):
+        return [(entry[0], number(entry[1]))]
+    if not isinstance(entry, (str, PathLike)):
         raise ValueError(_PAIRS)
-    pairs = [part.rpartition("=") for part in fspath(given).split(",") if part.strip()]
+    pairs = [part.rpartition("=") for part in fspath(entry).split(",") if part.strip()]
     if all(equals for _, equals, _ in pairs):
         return [(joint.strip(), number(word)) for joint, _, word in pairs]
     try:
-        content = json.loads(Path(given).read_text(encoding="utf-8"))
+        content = json.loads(Path(entry).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise ValueError(f"{reason}; {_PAIRS}") from None
@@ -149,17 +149,17 @@ def _named_numbers(given: Any) -> list[tuple[str, float]]:
     return [(joint, number(value)) for joint, value in content.items()]
 
 
-def _frame(given: Any) -> AddedFrame:
+def _frame(value: Any) -> AddedFrame:
     """Return a frame from `name@link:x y z,roll pitch yaw`, or from its name, its link and three or six
     numbers.
     """
-    remedy = _FRAME if isinstance(given, str) else _FRAME_IN_PARTS
-    if isinstance(given, str):
-        name, _, rest = given.partition("@")
+    remedy = _FRAME if isinstance(value, str) else _FRAME_IN_PARTS
+    if isinstance(value, str):
+        name, _, rest = value.partition("@")
         link, _, numbers = rest.rpartition(":")
-        given = (name, link, numbers)
+        value = (name, link, numbers)
     try:
-        name, link, numbers = given
+        name, link, numbers = value
     except (TypeError, ValueError):
         raise ValueError(remedy) from None
     if not (isinstance(name, str) and isinstance(link, str) and name and link):
@@ -167,21 +167,21 @@ def _frame(given: Any) -> AddedFrame:
     return name, link, origin(numbers, remedy, 3, 6)
 
 
-def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
+def _xacro_arguments(argument: Any) -> tuple[tuple[str, str], ...]:
     """Return names and values from texts `name:=value`, a mapping, or pairs."""
-    found: dict[str, str] = {}
-    for entry in given.items() if isinstance(given, Mapping) else entries(given):
+    values: dict[str, str] = {}
+    for entry in argument.items() if isinstance(argument, Mapping) else entries(argument):
         pair = entry.split(":=", 1) if isinstance(entry, str) else entry
         texts = [x for x in pair if isinstance(x, str)] if isinstance(pair, (tuple, list)) else []
         if len(texts) != 2 or len(pair) != 2 or not texts[0].strip():
             raise ValueError("give NAME:=VALUE, or a mapping of texts")
-        found[texts[0].strip()] = texts[1]
-    return tuple(found.items())
+        values[texts[0].strip()] = texts[1]
+    return tuple(values.items())
 
 
-def _time_order(given: Any) -> int:
+def _time_order(value: Any) -> int:
     """Return an order of time derivatives."""
-    order = COUNT.read(given)
+    order = COUNT.read(value)
     if order > HIGHEST_ORDER:
         raise ValueError(f"give a whole number from 1 to {HIGHEST_ORDER}")
     return order
@@ -275,10 +275,10 @@ class ModelOptions:
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False, kw_only=True)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
+    def of(cls, passed: Mapping[str, Any]) -> Self:
         """Return the options from arguments by name. Raises OptionError for an unknown name."""
-        found = arguments(cls, given)
-        return cls(**found, given=frozenset(found))
+        values = arguments(cls, passed)
+        return cls(**values, given=frozenset(values))
 
     def gives(self, name: str) -> bool:
         """Return whether the caller set an option, or its value is not the default."""

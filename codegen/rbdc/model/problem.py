@@ -86,11 +86,11 @@ class Problem(Model):
         if isinstance(model, cls):
             return model
         robot = {f.name: getattr(model, f.name) for f in fields(Model)}
-        made = cls(**robot, contacts=model.loops)
+        problem = cls(**robot, contacts=model.loops)
         if model.assembly is None:
-            return made
+            return problem
         options = model.assembly.options
-        return replace(made, drive_terms=options.drive_terms, friction_width=options.friction_width)
+        return replace(problem, drive_terms=options.drive_terms, friction_width=options.friction_width)
 
     @classmethod
     def of_description(cls, description: Description, options: ModelOptions) -> Self:
@@ -177,10 +177,10 @@ class Problem(Model):
     def curves(self) -> dict[int, Coupling]:
         """The bodies whose joints follow others along curves, with the polynomials (clusters start there)."""
         clustered = {k for cluster in self.clusters for k in cluster.followers}
-        found = {}
+        curves = {}
         for index, body in enumerate(self.bodies):
             coupling = body.coupling
             if coupling is not None and (coupling.higher or index in clustered):
                 law = coupling.law if isinstance(coupling, CouplingAt) else None
-                found[index] = law or coupling
-        return found
+                curves[index] = law or coupling
+        return curves

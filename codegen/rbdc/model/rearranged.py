@@ -41,16 +41,16 @@ def rearranged(description: Description, options: ModelOptions) -> Description:
     return _locked(description, options.lock, coupled=options.mimic == "coupled")
 
 
-def _with_armature(description: Description, given: JointNumbers) -> Description:
+def _with_armature(description: Description, armatures: JointNumbers) -> Description:
     """Return the description with the armature of some joints replaced. Raises OptionError for a joint that
     does not exist or is fixed.
     """
-    kinds, numbers = {joint.name: joint.kind for joint in description.joints}, dict(given)
+    kinds, numbers = {joint.name: joint.kind for joint in description.joints}, dict(armatures)
     for name in numbers:
         if kinds.get(name, "fixed") == "fixed":
             problem = "is fixed" if name in kinds else "does not exist"
             raise OptionError(f'`armature`: joint "{shown(name)}" {problem}; {_moving(description, name)}')
-    joints = [replace(own, armature=numbers.get(own.name, own.armature)) for own in description.joints]
+    joints = [replace(one, armature=numbers.get(one.name, one.armature)) for one in description.joints]
     return replace(description, joints=tuple(joints))
 
 
@@ -58,7 +58,7 @@ def _with_frame(description: Description, name: str, link: str, numbers: Origin)
     """Return the description with a further link without mass, fixed to another at x, y, z (m) and roll,
     pitch, yaw (rad).
     """
-    names, joints = {own.name for own in description.links}, {own.name for own in description.joints}
+    names, joints = {one.name for one in description.links}, {one.name for one in description.joints}
     if link not in names:
         problem = f'`frame`: {shown(name)}: there is no link "{shown(link)}"'
         raise OptionError(f"{problem}; {suggestion(shown(link), map(shown, names))}")
@@ -71,27 +71,27 @@ def _with_frame(description: Description, name: str, link: str, numbers: Origin)
     return replace(description, links=links, joints=(*description.joints, joint))
 
 
-def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> Description:
+def _locked(description: Description, positions: JointNumbers, *, coupled: bool) -> Description:
     """Return the description with joints fixed at values of their coordinates. If mimic joints are `coupled`,
     the followers of a locked joint are locked too.
     """
     joints = {joint.name: joint for joint in description.joints}
-    for name, _ in given:
+    for name, _ in positions:
         kind = joints[name].kind if name in joints else None
         called = f'`lock`: joint "{shown(name)}"'
         if kind is None:
             raise OptionError(f"{called} does not exist; {_moving(description, name)}")
         if kind not in ONE_DOF:
             raise OptionError(f"{called} is {kind}: only joints with one coordinate are locked")
-    values = _followers(joints, dict(given)) if coupled else dict(given)
-    made = []
+    values = _followers(joints, dict(positions)) if coupled else dict(positions)
+    joints_left = []
     for joint in description.joints:
         if joint.name in values:
             at = joint.placement.compose(joint.joint_type().placement([values[joint.name]]))
             joint = Joint(joint.name, "fixed", joint.parent, joint.child, at, line=joint.line)
         elif joint.mimic is not None and joint.mimic.leader in values:
             joint = replace(joint, mimic=None)
-        made.append(joint)
+        joints_left.append(joint)
     notes = []
     for name, value in values.items():
         limits, line = joints[name].limits, joints[name].line
@@ -99,7 +99,7 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
             problem = f'`lock`: joint "{shown(name)}" is fixed at {value:.6g}, beyond its limits'
             message = f"{problem}, {limits.lower:.6g} and {limits.upper:.6g}"
             notes.append(Note(message, line, Effect.ASKED))
-    return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
+    return replace(description, joints=tuple(joints_left), notes=(*description.notes, *notes))
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
@@ -129,7 +129,7 @@ def _rooted_at(description: Description, base: str) -> Description:
     """
     names = {link.name for link in description.links}, {joint.name for joint in description.joints}
     if base not in names[0]:
-        there = suggestion(shown(base), (shown(own.name) for own in description.links))
+        there = suggestion(shown(base), (shown(each.name) for each in description.links))
         raise OptionError(f'`base`: there is no link "{shown(base)}"; {there}')
     carrier = {joint.child: joint for joint in description.joints}
     turned: dict[str, tuple[list[Link], list[Joint]]] = {}
@@ -138,7 +138,7 @@ def _rooted_at(description: Description, base: str) -> Description:
         turned[joint.name] = _turned_round(joint, *names)
         base = joint.parent
     links = [*description.links, *(link for more, _ in turned.values() for link in more)]
-    joints = [own for joint in description.joints for own in turned.get(joint.name, ([], [joint]))[1]]
+    joints = [each for joint in description.joints for each in turned.get(joint.name, ([], [joint]))[1]]
     return replace(description, links=tuple(links), joints=tuple(joints))
 
 
@@ -175,9 +175,9 @@ def _with_snapped_rotations(description: Description, snap: float) -> Descriptio
             f"snap={snap:g}: the model was read with snap={description.snapped:g}, "
             f"which cannot be undone: pass snap to rbdc.Model.from_file"
         )
-    made = [_snapped_joint(joint, snap) for joint in description.joints]
-    notes = _notes(description.joints, made, snap)
-    return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
+    joints = [_snapped_joint(joint, snap) for joint in description.joints]
+    notes = _notes(description.joints, joints, snap)
+    return replace(description, joints=tuple(joints), notes=(*description.notes, *notes))
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
@@ -212,9 +212,10 @@ def _notes(written: tuple[Joint, ...], made: list[Joint], snap: float) -> Iterat
     what = "entries of joint rotations"
     if moved := sum(_moved(before, after) for before, after in pairs):
         yield Note(f"rounded {moved} {what} that were within {snap} of 0, 1 or -1")
-    if kept := sum(_moved(after, snapped(after, LIKELY_MEANT)) for _, after in pairs):
+    if count := sum(_moved(after, snapped(after, LIKELY_MEANT)) for _, after in pairs):
         remedy = f"`snap={LIKELY_MEANT}` rounds them and saves operations"
-        yield Note(f"{kept} {what} are within {LIKELY_MEANT} of 0, 1 or -1 and are kept as written; {remedy}")
+        near = f"within {LIKELY_MEANT} of 0, 1 or -1"
+        yield Note(f"{count} {what} are {near} and are kept as written; {remedy}")
 
 
 def _moved(before: AnyRotation, after: AnyRotation) -> int:
@@ -240,19 +241,19 @@ def without_universal(description: Description) -> Description:
         return description
     links = {link.name for link in description.links}
     names = {joint.name for joint in description.joints}
-    made, crosses = list[Joint](), list[Link]()
+    joints, crosses = list[Joint](), list[Link]()
     for joint in description.joints:
         if joint.kind != UNIVERSAL:
-            made.append(joint)
+            joints.append(joint)
             continue
         _check(description, joint)
         cross = Link(free_name(f"{joint.name}_cross", links), line=joint.line)
         links.add(cross.name)
         crosses.append(cross)
         for half in _halves(joint, cross.name):
-            made.append(replace(half, name=free_name(half.name, names)))
-            names.add(made[-1].name)
-    return replace(description, links=(*description.links, *crosses), joints=tuple(made))
+            joints.append(replace(half, name=free_name(half.name, names)))
+            names.add(joints[-1].name)
+    return replace(description, links=(*description.links, *crosses), joints=tuple(joints))
 
 
 def _halves(joint: Joint, cross: str) -> Iterator[Joint]:

@@ -17,9 +17,9 @@ UNNAMED = "robot"
 _DECLARED_LATE = re.compile(r"\A(\s+)<\?xml(?=\s)")
 
 
-def is_text(given: object) -> TypeGuard[str]:
+def is_text(description: object) -> TypeGuard[str]:
     """Return whether an argument is the text of a description, XML or JSON, and not a path."""
-    return isinstance(given, str) and given.lstrip("\ufeff").lstrip().startswith(("<", "{"))
+    return isinstance(description, str) and description.lstrip("\ufeff").lstrip().startswith(("<", "{"))
 
 
 def encoded(text: str) -> bytes:
@@ -38,8 +38,8 @@ def encoded(text: str) -> bytes:
         raise DescriptionError("not Unicode text", "decode it as UTF-8", TEXT, line) from None
 
 
-def stem_of(given: str | PathLike[str]) -> str:
+def stem_of(description: str | PathLike[str]) -> str:
     """Return the name of a robot whose description has no name: the name of its file, or `UNNAMED` for a
     text.
     """
-    return UNNAMED if is_text(given) else Path(given).stem
+    return UNNAMED if is_text(description) else Path(description).stem

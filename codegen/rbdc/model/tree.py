@@ -84,8 +84,8 @@ class Model:
         """
         from rbdc.model.options import ModelOptions
 
-        given = ModelOptions.of(options)
-        return cls.of_description(Description(name, tuple(links), tuple(joints)), given)
+        values = ModelOptions.of(options)
+        return cls.of_description(Description(name, tuple(links), tuple(joints)), values)
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], **options: Any) -> Self:
@@ -99,8 +99,8 @@ class Model:
         from rbdc.model.formats.reading import read_description
         from rbdc.model.options import ModelOptions
 
-        given = ModelOptions.of(options)
-        return cls.of_description(read_description(path, given), given)
+        values = ModelOptions.of(options)
+        return cls.of_description(read_description(path, values), values)
 
     @classmethod
     def from_text(cls, text: str, **options: Any) -> Self:
@@ -110,8 +110,8 @@ class Model:
         from rbdc.model.formats.reading import read_text
         from rbdc.model.options import ModelOptions
 
-        given = ModelOptions.of(options)
-        return cls.of_description(read_text(text, given), given)
+        values = ModelOptions.of(options)
+        return cls.of_description(read_text(text, values), values)
 
     @classmethod
     def from_urdf(cls, path: str | PathLike[str], **options: Any) -> Self:

@@ -163,7 +163,7 @@ class _Check:
         for joint in self.description.joints:
             if joint.child in carrier:
                 both = (carrier[joint.child], joint)
-                names = " and ".join(f'"{shown(own.name)}"' for own in both)
+                names = " and ".join(f'"{shown(one.name)}"' for one in both)
                 problem = f'link "{shown(joint.child)}" is the child of two joints, {names}'
                 remedy = f"a tree gives each link one parent: {instead(self.description.joints, both)}"
                 self.fail(problem, remedy, joint.line)

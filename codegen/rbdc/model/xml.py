@@ -27,10 +27,10 @@ def content_of(path: str | Path) -> bytes:
     """
     if is_text(path):
         raise DescriptionError("the text of a description is not a path", "use Model.from_text", TEXT)
-    given, path = str(path), Path(path)
+    spelling, path = str(path), Path(path)
 
     def fail(problem: str, remedy: str) -> NoReturn:
-        raise DescriptionError(problem, remedy, shown(given, LONGEST))
+        raise DescriptionError(problem, remedy, shown(spelling, LONGEST))
 
     try:
         if not path.is_file():
@@ -69,7 +69,7 @@ class Document:
             return etree.fromstring(text, parser)
         except etree.XMLSyntaxError as error:
             log: Any = parser.error_log  # the error's own log also has earlier messages
-            grave = [own for own in log if own.domain != etree.ErrorDomains.NAMESPACE]
+            grave = [entry for entry in log if entry.domain != etree.ErrorDomains.NAMESPACE]
             if grave or not len(log):
                 said, line = (grave[0].message, grave[0].line) if grave else (error.msg, error.lineno)
                 problem = f"not well-formed XML: {shown(on_one_line(said or 'unknown error'))}"
@@ -199,13 +199,13 @@ def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
     """Return the elements of each undeclared prefix, which occurs in the name of the element or of an
     attribute.
     """
-    found: dict[str, list[etree._Element]] = {}
+    elements: dict[str, list[etree._Element]] = {}
     for element in root.iter("{*}*"):
         for name in (str(element.tag), *map(str, element.attrib)):
             prefix, colon, _ = name.partition(":")
             if colon and not name.startswith("{"):
-                found.setdefault(prefix, []).append(element)
-    return found
+                elements.setdefault(prefix, []).append(element)
+    return elements
 
 
 def prefixed(element: etree._Element) -> tuple[str, str]:
@@ -237,9 +237,9 @@ def shown(text: str, most: int = 80) -> str:
     return brief(printable(text[: most + 1]), most)
 
 
-def free_name(name: str, taken: Container[str]) -> str:
+def free_name(name: str, names: Container[str]) -> str:
     """Return the name, with underscores added while others have it."""
-    while name in taken:
+    while name in names:
         name += "_"
     return name
 

@@ -181,5 +181,5 @@ def path_start(model: Problem, function: Function) -> list[Program] | None:
     if function.paths is None or not has_paths(model, function):
         return None
     start = Function(preparation_of_paths(function.declaration, model.nv), {"paths": function.paths})
-    straight = programs(model, start, "paths")
-    return straight if cost(straight[-1]).operations <= WORTH_TWO_STARTS else straight[-1:]
+    made = programs(model, start, "paths")
+    return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]

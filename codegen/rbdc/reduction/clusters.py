@@ -69,11 +69,11 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
             problem = f'`loops`: no joint "{shown(motor)}" is in a loop'
             raise OptionError(f"{problem}; {suggestion(shown(motor), map(shown, names))}")
     bodies, clusters, notes = list(model.bodies), [], list(model.notes)
-    for own, members in groups:
+    for loops_of_group, members in groups:
         try:
-            cluster, curves = _reduced(model, own, members, motors)
+            cluster, curves = _reduced(model, loops_of_group, members, motors)
         except _NotReduced as refusal:
-            listed, (problem, remedy) = ", ".join(shown(loop.name) for loop in own), refusal.args
+            listed, (problem, remedy) = ", ".join(shown(loop.name) for loop in loops_of_group), refusal.args
             place = f"{model.place}: `loops='reduce'`: {listed}"
             raise UnsupportedError(f"{place}: {problem}; {remedy}, {_HOLD}") from None
         clusters += [cluster] if cluster.steps or any(len(curve) > 2 for curve in curves) else []
@@ -104,12 +104,12 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
     groups: list[tuple[list[Contact], set[int]]] = []
     for loop in loops:
         one, two = (set() if f is None else set(model.support(f.body)) for f in (loop.first, loop.second))
-        own, bodies = [loop], one ^ two
+        joined, bodies = [loop], one ^ two
         for other in [g for g in groups if g[1] & bodies]:
             groups.remove(other)
-            own, bodies = [*other[0], *own], bodies | other[1]
-        groups.append((own, bodies))
-    return [(own, sorted(bodies)) for own, bodies in groups]
+            joined, bodies = [*other[0], *joined], bodies | other[1]
+        groups.append((joined, bodies))
+    return [(joined, sorted(bodies)) for joined, bodies in groups]
 
 
 def _reduced(
@@ -130,12 +130,12 @@ def _reduced(
     cluster = Cluster(leader, others, carriers.pop() if carriers else WORLD, tuple(loops), 0)
     linkage = Linkage(model, cluster)
     places = np.linspace(limits.lower, limits.upper, SAMPLES)
-    found = np.array(_along_range(body, linkage, places)).T
+    positions = np.array(_along_range(body, linkage, places)).T
     for steps in range(MOST_STEPS + 1):
         for degree in DEGREES:
-            curves: list[Array] = [np.polyfit(places, own, degree)[::-1] for own in found]
+            curves: list[Array] = [np.polyfit(places, coordinate, degree)[::-1] for coordinate in positions]
             curves = [np.where(np.abs(c) < 1e-15 * np.abs(c).max(), 0.0, c) for c in curves]
-            if _closes(linkage, places, curves, found, steps):
+            if _closes(linkage, places, curves, positions, steps):
                 return replace(cluster, steps=steps), [c.tolist() for c in curves]
     problem = f"{MOST_STEPS} Newton steps from polynomials do not close them over the range of "
     raise _NotReduced(f"{problem}{shown(body.joint_name)}", "give narrower limits")
@@ -145,8 +145,8 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
     """Return the joint that the others follow."""
     if any(loop.kind is not ContactKind.POINT for loop in loops):
         raise _NotReduced("only loops of points are reduced", "declare them as point@")
-    own = {k: model.bodies[k] for k in members}
-    odd = [k for k, b in own.items() if b.joint.nv != 1 or not b.joint.euclidean or b.coupling is not None]
+    bodies = {k: model.bodies[k] for k in members}
+    odd = [k for k, b in bodies.items() if b.joint.nv != 1 or not b.joint.euclidean or b.coupling is not None]
     odd += [b.coupling.leader for b in model.bodies if b.coupling and b.coupling.leader in members]
     if odd:
         name = shown(model.bodies[odd[0]].joint_name)
@@ -157,7 +157,7 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
     if left != 1:
         problem = f"{len(members)} joints in {rows} rows leave {left} degrees of freedom, not one"
         raise _NotReduced(problem, "hold them as loops")
-    names = {body.joint_name: k for k, body in own.items()}
+    names = {body.joint_name: k for k, body in bodies.items()}
     driven = [joint for actuator in model.actuators for joint, _, _ in actuator.gains]
     chosen = [name for name in names if name in motors] or [name for name in names if name in driven]
     if len(chosen) == 1:
@@ -166,15 +166,15 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
     raise _NotReduced(f"any of {listed} may be the motor's joint", "name it, `loops='reduce:JOINT'`")
 
 
-def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], found: Array, steps: int) -> bool:
+def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], positions: Array, steps: int) -> bool:
     """Return whether `steps` Newton steps from the polynomials close the loops everywhere in the range."""
     z = [np.polyval(curve[::-1], places) for curve in curves]
     with np.errstate(all="ignore"):
         for _ in range(steps):
             z = [a + b for a, b in zip(z, linkage.step(places, z), strict=True)]
         left = np.max(np.abs(np.array(linkage.step(places, z))))
-        apart = np.max(np.abs(np.array(z) - found))
-    return bool(left < ERROR and apart < 1e3 * ERROR)
+        deviation = np.max(np.abs(np.array(z) - positions))
+    return bool(left < ERROR and deviation < 1e3 * ERROR)
 
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
@@ -183,18 +183,18 @@ def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float
     """
     start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
-    found: dict[int, list[float]] = {}
+    by_place: dict[int, list[float]] = {}
     determinants = []
     for order in (range(middle, len(places)), range(middle, -1, -1)):
         y, z = start, closed
         for k in order:
             z = _moved(body, linkage, y, float(places[k]), z)
-            y, found[k] = float(places[k]), z
+            y, by_place[k] = float(places[k]), z
             determinants.append(np.linalg.det(np.array(linkage.followed(y, z))))
     sizes = np.array(determinants)
     if np.min(sizes) * np.max(sizes) <= 0.0 or np.min(np.abs(sizes)) < SINGULAR * np.max(np.abs(sizes)):
         raise _singular(body)
-    return [found[k] for k in range(len(places))]
+    return [by_place[k] for k in range(len(places))]
 
 
 def _singular(body: Body, where: str = "") -> _NotReduced:
@@ -218,17 +218,17 @@ def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
     closed = [q for q, error in reached if error < CLOSED]
     if not closed:
         raise _NotReduced("cannot be closed", "check the frames of the loops")
-    found = [(q[linkage.leader], [q[k] for k in linkage.followers]) for q in closed]
-    largest = max(_size(linkage, *own) for own in found)
-    y, z = min(found, key=lambda own: float(np.linalg.norm([own[0], *own[1]])))
-    held = float(np.clip(y, body.limits.lower, body.limits.upper))
-    if held == y and _size(linkage, y, z) >= SINGULAR * largest:
+    pairs = [(q[linkage.leader], [q[k] for k in linkage.followers]) for q in closed]
+    largest = max(_size(linkage, *pair) for pair in pairs)
+    y, z = min(pairs, key=lambda pair: float(np.linalg.norm([pair[0], *pair[1]])))
+    nearest = float(np.clip(y, body.limits.lower, body.limits.upper))
+    if nearest == y and _size(linkage, y, z) >= SINGULAR * largest:
         return y, z
-    others = (_closed_at(linkage, held, start) for start in [z, *(own for _, own in found)])
-    regular = [own for own in others if own and _size(linkage, held, own) >= SINGULAR * largest]
+    tried = (_closed_at(linkage, nearest, start) for start in [z, *(others for _, others in pairs)])
+    regular = [x for x in tried if x and _size(linkage, nearest, x) >= SINGULAR * largest]
     if not regular:
-        raise _singular(body, f" near {held:.4g}")
-    return held, min(regular, key=lambda own: float(np.linalg.norm(np.array(own) - z)))
+        raise _singular(body, f" near {nearest:.4g}")
+    return nearest, min(regular, key=lambda x: float(np.linalg.norm(np.array(x) - z)))
 
 
 def _size(linkage: Linkage, y: float, z: list[float]) -> float:

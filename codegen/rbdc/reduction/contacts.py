@@ -18,8 +18,8 @@ def with_contacts(model: Problem, options: Sequence[ContactOption]) -> Problem:
     frames that do not move relative to each other.
     """
     contacts = [_contact(model, option) for option in options]
-    taken = {contact.name for contact in model.contacts}
-    if twice := [contact.name for contact in contacts if contact.name in taken]:
+    names = {contact.name for contact in model.contacts}
+    if twice := [contact.name for contact in contacts if contact.name in names]:
         raise OptionError(
             f"`contacts`: {shown(twice[0])}: the description has one of this name: give another"
         )

@@ -111,7 +111,7 @@ def _runs(
 def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
     """Return candidate rotations."""
     h, k = body.inertia.first_moment, body.inertia.second_moments()
-    found = [
+    angles = [
         0.0,
         -body.theta,
         math.atan2(h.y, h.x),
@@ -120,9 +120,9 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
     ]
     for child in children:
         offset = child.placement.translation
-        found += [math.atan2(child.gamma.s, child.gamma.c), math.atan2(offset.y, offset.x)]
+        angles += [math.atan2(child.gamma.s, child.gamma.c), math.atan2(offset.y, offset.x)]
     quarter = math.pi / 2.0
-    return list(dict.fromkeys(angle + turn * quarter for angle in found for turn in (0, 1)))
+    return list(dict.fromkeys(angle + turn * quarter for angle in angles for turn in (0, 1)))
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
@@ -133,12 +133,12 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
     if body.joint.rotation == "none":
         return [0.0]
     p, axis = body.placement.translation, body.placement.rotation.z
-    found = [0.0, *(turn * child.placement.translation.z for child in children for turn in (1.0, -1.0))]
-    found += [-x / n for x, n in zip(p.scalars(), axis.scalars(), strict=True) if abs(n) > ROUNDING]
+    slides = [0.0, *(turn * child.placement.translation.z for child in children for turn in (1.0, -1.0))]
+    slides += [-x / n for x, n in zip(p.scalars(), axis.scalars(), strict=True) if abs(n) > ROUNDING]
     for member in run:
         h, k = member.inertia.first_moment, member.inertia.second_moments()
-        found += [second / first for first, second in ((h.x, k.xz), (h.y, k.yz)) if first != 0.0]
-    return list(dict.fromkeys(float(x) for x in found))
+        slides += [second / first for first, second in ((h.x, k.xz), (h.y, k.yz)) if first != 0.0]
+    return list(dict.fromkeys(float(x) for x in slides))
 
 
 def _moved(

@@ -41,14 +41,14 @@ _OVER = 4
 """Index of the first rotation that turns the frame over."""
 
 
-def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
+def aligned(model: JointSpaceModel, limbs: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
     """Return the joint-space model with the frames of the other limbs like those of the first, and the sign
     of each body's joint.
 
     Dynamic programming from the leaves to the root minimises the cost over all rotations of all frames: a
     link's constants depend on its rotation and on that of the link that carries it.
     """
-    like = {other: first for group in found for first, *others in group.lanes() for other in others}
+    like = {other: first for group in limbs for first, *others in group.lanes() for other in others}
 
     least: dict[tuple[int, int], tuple[float, int]] = {}
 

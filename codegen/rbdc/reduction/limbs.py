@@ -57,11 +57,11 @@ class LimbGroup:
         return [step, *united(group.steps() for group in self.nested)]
 
 
-def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
+def united(groups: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
     """Return the combined steps of several groups."""
     return [
         {k: n for step in same for k, n in step.items()}
-        for same in itertools.zip_longest(*found, fillvalue={})
+        for same in itertools.zip_longest(*groups, fillvalue={})
     ]
 
 
@@ -86,11 +86,11 @@ def _groups(
     """Return the groups among the children of some bodies. A single joint is not worth a vector, except
     `within` limbs, where the rest is in lanes anyway.
     """
-    found: list[LimbGroup] = []
-    taken: set[int] = set()
+    result: list[LimbGroup] = []
+    used: set[int] = set()
     for parent in bodies:
-        if parent in taken:
-            taken.update(model.children(parent))
+        if parent in used:
+            used.update(model.children(parent))
             continue
         alike: dict[Signature, list[int]] = {}
         for child in model.children(parent):
@@ -103,10 +103,10 @@ def _groups(
                     limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
                     room = [n for n in sizes if n * size <= sizes[0]]
                     inner = _groups(model, signatures, limbs[0], room, within=True)
-                    found.append(LimbGroup(limbs, tuple(inner)))
-                    taken.update(siblings[:size])
+                    result.append(LimbGroup(limbs, tuple(inner)))
+                    used.update(siblings[:size])
                     siblings = siblings[size:]
-    return found
+    return result
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
@@ -140,13 +140,13 @@ def constants(body: JointSpaceBody) -> list[Scalar]:
     return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]
 
 
-def with_constants(body: JointSpaceBody, given: Sequence[Scalar]) -> JointSpaceBody:
+def with_constants(body: JointSpaceBody, numbers: Sequence[Scalar]) -> JointSpaceBody:
     """Return the body with its `constants` replaced."""
     return replace(
         body,
-        gamma=AxisRotation("z", *given[:2]),
-        alpha=AxisRotation("x", *given[2:THETA]),
-        theta=given[THETA],
-        placement=replace(body.placement, translation=Vector3.of(given[THETA + 1 : THETA + 4])),
-        inertia=MomentInertia.of(given[THETA + 4 :]),
+        gamma=AxisRotation("z", *numbers[:2]),
+        alpha=AxisRotation("x", *numbers[2:THETA]),
+        theta=numbers[THETA],
+        placement=replace(body.placement, translation=Vector3.of(numbers[THETA + 1 : THETA + 4])),
+        inertia=MomentInertia.of(numbers[THETA + 4 :]),
     )

@@ -56,12 +56,12 @@ def with_independent_loops(model: Problem) -> Problem:
     independent = {rows[row] for row in chosen}
     contacts, dropped, redundant = [], [], []
     for number, contact in enumerate(model.contacts):
-        held = tuple(x for k, x in enumerate(contact.held) if (number, k) in independent)
-        own = contact if contact.second is None else replace(contact, held=held)
-        contacts.append(own)
-        if own.rows < contact.rows:
-            dropped.append(_dropped_note(model, contact, own))
-        elif len(held) < contact.rows:
+        axes = tuple(x for k, x in enumerate(contact.held) if (number, k) in independent)
+        reduced = contact if contact.second is None else replace(contact, held=axes)
+        contacts.append(reduced)
+        if reduced.rows < contact.rows:
+            dropped.append(_dropped_note(model, contact, reduced))
+        elif len(axes) < contact.rows:
             redundant.append(_redundant_note(contact))
     notes = (*model.notes, *dropped, *redundant)
     return replace(model, contacts=tuple(contacts), notes=notes, redundant=bool(redundant))
@@ -99,17 +99,17 @@ def _rank(jacobian: Array) -> int:
 
 def _jacobians(model: Problem) -> Iterator[Array]:
     """Yield J in several closed configurations."""
-    rng, found, least = np.random.default_rng(0), 0, np.inf
+    rng, count, least = np.random.default_rng(0), 0, np.inf
     for _ in range(ATTEMPTS):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.0, 1.0, model.nv)])
         closed, error = closed_from(model, [float(x) for x in q])
         least = min(least, error)
         if error < CLOSED:
-            found += 1
+            count += 1
             yield _numbers(contact_jacobian(model, closed), model.nv)
-        if found == SAMPLES:
+        if count == SAMPLES:
             return
-    if not found:
+    if not count:
         loops = ", ".join(shown(c.name) for c in model.contacts if c.second is not None)
         raise UnsupportedError(
             f"{model.place}: the loops {loops} cannot be closed: {least:.3g} m or rad are left at least; "

@@ -17,7 +17,7 @@ _OF_READING = ("xacro_arguments", "package_path")
 """Options that only apply when a file is read."""
 
 
-def under(given: Model, options: ModelOptions) -> Problem:
+def under(described: Model, options: ModelOptions) -> Problem:
     """Return the problem of a model under the options that the caller passed. Omitted options keep the
     model's values; options of single joints and frames are added.
 
@@ -25,12 +25,12 @@ def under(given: Model, options: ModelOptions) -> Problem:
 
     Raises OptionError with the name of an option that cannot be applied, and the errors of `Model.assemble`.
     """
-    model, assembly = Problem.of(given), given.assembly
+    model, assembly = Problem.of(described), described.assembly
     if assembly is not None and Problem.of_description(*assembly) != model:
         model, assembly = replace(model, assembly=None), None
-    held = held_options(model)
+    old = held_options(model)
     asked = {name: getattr(options, name) for name in options_of(ModelOptions) if options.gives(name)}
-    new = {name: value for name, value in asked.items() if value != held[name]}
+    new = {name: value for name, value in asked.items() if value != old[name]}
     if not new:
         return model
     if assembly is None:
@@ -41,9 +41,9 @@ def under(given: Model, options: ModelOptions) -> Problem:
     if late := [name for name in new if name in _OF_READING]:
         raise OptionError(f"{_names(late)}: the model has been read: give it to rbdc.Model.from_file")
     for name in set(new) & set(_BY_NAME):
-        new[name] = tuple({**dict(held[name]), **dict(new[name])}.items())
+        new[name] = tuple({**dict(old[name]), **dict(new[name])}.items())
     if "frames" in new:
-        new["frames"] = (*held["frames"], *(frame for frame in new["frames"] if frame not in held["frames"]))
+        new["frames"] = (*old["frames"], *(frame for frame in new["frames"] if frame not in old["frames"]))
     return Problem.of_description(assembly.description, replace(assembly.options, **new))
 
 
@@ -52,11 +52,11 @@ def held_options(model: Problem) -> dict[str, Any]:
     was not assembled.
     """
     if model.assembly is not None:
-        held = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
+        values = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}
     else:
         drives = {str(term): "include" if term in model.drive_terms else "report" for term in DriveTerm}
-        held = dict.fromkeys(options_of(ModelOptions)) | drives | {"friction_width": model.friction_width}
-    return held | {"gravity": tuple(model.gravity.scalars())}
+        values = dict.fromkeys(options_of(ModelOptions)) | drives | {"friction_width": model.friction_width}
+    return values | {"gravity": tuple(model.gravity.scalars())}
 
 
 def _names(fields: Iterable[str]) -> str:

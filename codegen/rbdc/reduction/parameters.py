@@ -25,11 +25,11 @@ NUMBERS = 10
 """Numbers in one row."""
 
 
-def _links(given: Any) -> tuple[str, ...]:
+def _links(value: Any) -> tuple[str, ...]:
     """Return the links of `inertial@link,...`, or of a sequence; () for `inertial`, which means all."""
-    if not isinstance(given, str):
-        return tuple(TEXT.read(link) for link in entries(given))
-    kind, at, listed = given.partition("@")
+    if not isinstance(value, str):
+        return tuple(TEXT.read(link) for link in entries(value))
+    kind, at, listed = value.partition("@")
     links = tuple(words_of(listed))
     if kind != "inertial" or bool(at) != bool(links):
         raise ValueError("give inertial, or inertial@LINK,...")
@@ -81,11 +81,11 @@ def nominal(model: Problem) -> list[list[Scalar]]:
 
 def constant_part(model: Problem) -> Problem:
     """Return the model with zero inertia for bodies with run-time parameters; `with_parameters` adds them."""
-    given = {row.body for row in model.parameters if not row.added}
-    if not given:
+    indices = {row.body for row in model.parameters if not row.added}
+    if not indices:
         return model
     bodies = [
-        replace(body, inertia=Inertia.zero()) if index in given else body
+        replace(body, inertia=Inertia.zero()) if index in indices else body
         for index, body in enumerate(model.bodies)
     ]
     return replace(model, bodies=tuple(bodies))
@@ -95,7 +95,7 @@ def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
     """Return a constant part, or its joint-space model, with these rows of numbers added."""
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
-        body, own = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])
-        own = own.moved(row.placement) if row.added else own
-        bodies[row.body] = replace(body, inertia=body.inertia + body.own_inertia(own))
+        body, inertia = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])
+        inertia = inertia.moved(row.placement) if row.added else inertia
+        bodies[row.body] = replace(body, inertia=body.inertia + body.own_inertia(inertia))
     return replace(model, bodies=tuple(bodies), parameters=())

@@ -122,12 +122,12 @@ class Schedule:
         """For each row from 1 on, the row of the carrying nodes if each is in its own lane; -1 if they come
         from several rows or lanes.
         """
-        found = []
+        rows_above = []
         for nodes, carriers in zip(self.grid, self.carriers, strict=True):
             rows = {slot // LIMBS + 1 for node, slot in zip(nodes, carriers, strict=True) if node is not None}
-            own = all(slot % LIMBS == lane for lane, slot in enumerate(carriers))
-            found.append(rows.pop() if own and len(rows) == 1 else -1)
-        return found
+            in_lane = all(slot % LIMBS == lane for lane, slot in enumerate(carriers))
+            rows_above.append(rows.pop() if in_lane and len(rows) == 1 else -1)
+        return rows_above
 
     @cached_property
     def first(self) -> int:
@@ -178,14 +178,14 @@ def scheduled(model: Problem) -> Schedule:
     row = 0
     while len(slots) < len(nodes):
         waiting.sort(key=lambda node: (-heights[node], node.column))
-        for lane, own in enumerate(lanes):
-            if own is None and waiting:
+        for lane, ready in enumerate(lanes):
+            if ready is None and waiting:
                 lanes[lane] = waiting.pop(0)
-        for lane, own in enumerate(lanes):
-            if own is not None:
-                slots[own] = LIMBS * row + lane
-                waiting += [child for child in children[own] if child is not heirs[own]]
-                lanes[lane] = heirs[own]
+        for lane, ready in enumerate(lanes):
+            if ready is not None:
+                slots[ready] = LIMBS * row + lane
+                waiting += [child for child in children[ready] if child is not heirs[ready]]
+                lanes[lane] = heirs[ready]
         row += 1
     return Schedule(model, nodes, slots)
 

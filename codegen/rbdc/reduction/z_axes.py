@@ -22,8 +22,8 @@ def with_z_axes(model: Problem) -> JointSpaceModel:
     """
     turns = {WORLD: Placement.identity(), **{k: _z_frame(body) for k, body in enumerate(model.bodies)}}
     bodies = [reframed(_own(body), turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
-    given = {f.name: getattr(model, f.name) for f in fields(Problem)}
-    return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
+    values = {f.name: getattr(model, f.name) for f in fields(Problem)}
+    return JointSpaceModel(**{**values, "bodies": tuple(bodies)})
 
 
 def _z_frame(body: Body) -> Placement:
@@ -36,8 +36,8 @@ def _z_frame(body: Body) -> Placement:
 
 def _own(body: Body) -> JointSpaceBody:
     """Return the body in its own frame; its angles are not computed yet."""
-    made = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
-    return replace(made, inertia=made.own_inertia(body.inertia))
+    in_own_frame = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
+    return replace(in_own_frame, inertia=in_own_frame.own_inertia(body.inertia))
 
 
 def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | None) -> JointSpaceBody:

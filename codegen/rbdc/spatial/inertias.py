@@ -60,7 +60,7 @@ class RigidInertia(ABC):
 
     def _parts(self) -> tuple[Any, ...]:
         """Return mass, first moment and the symmetric matrix of the set."""
-        return tuple(getattr(self, own.name) for own in fields(self))
+        return tuple(getattr(self, part.name) for part in fields(self))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
@@ -137,8 +137,8 @@ class Inertia(RigidInertia):
         root = np.array([[a, s12, s13, t[0]], [0.0, b, s23, t[1]], [0.0, 0.0, c, t[2]], [0.0, 0.0, 0.0, 1.0]])
         moments = math.exp(2.0 * alpha) * (root @ root.T)
         xx, xy, xz, hx, _, yy, yz, hy, _, _, zz, hz, *_, mass = moments.ravel().tolist()
-        own = MomentInertia(mass, Vector3(hx, hy, hz), Symmetric3(xx, xy, yy, xz, yz, zz))
-        return Inertia(mass, own.first_moment, own.about_origin)
+        second = MomentInertia(mass, Vector3(hx, hy, hz), Symmetric3(xx, xy, yy, xz, yz, zz))
+        return Inertia(mass, second.first_moment, second.about_origin)
 
     def log_cholesky(self) -> list[float]:
         """Return the ten numbers of `from_log_cholesky`.
@@ -148,8 +148,8 @@ class Inertia(RigidInertia):
         problem = self.check()
         if problem is not None:
             raise ValueError(f"no body has this inertia: {problem}")
-        own = Inertia(1.0, Vector3.zero(), self.about_centre().scaled(1.0 / self.mass))
-        turned = np.array(own.second_moments().rows(), dtype=float)[::-1, ::-1]
+        moments = Inertia(1.0, Vector3.zero(), self.about_centre().scaled(1.0 / self.mass))
+        turned = np.array(moments.second_moments().rows(), dtype=float)[::-1, ::-1]
         try:
             root = np.linalg.cholesky(turned)[::-1, ::-1]  # upper triangular
         except np.linalg.LinAlgError:

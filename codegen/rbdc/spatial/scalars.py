@@ -39,13 +39,13 @@ def _is_row(x: Scalar) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
-def _computing(operation: str, given: Sequence[Scalar]) -> Scalar:
+def _computing(operation: str, scalars: Sequence[Scalar]) -> Scalar:
     """Return the scalar that carries out an operation on some scalars; None if they are all numbers.
 
     This is a symbolic scalar or, if there are dual numbers, the dual number of the highest level. It treats
     all others as values.
     """
-    able = (x for x in given if hasattr(x, operation))
+    able = (x for x in scalars if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)
 
 
@@ -56,9 +56,9 @@ def _apply(name: str, *arguments: Scalar) -> Scalar:
         return np.frompyfunc(partial(_apply, name), len(arguments), 1)(*arguments)
     if all(isinstance(x, (int, float, complex, np.generic, np.ndarray)) for x in arguments):
         return getattr(np, {"atan2": "arctan2"}.get(name, name))(*arguments)
-    own = _computing("elementary", arguments)
-    if own is not None:
-        return own.elementary(name, *arguments)
+    scalar = _computing("elementary", arguments)
+    if scalar is not None:
+        return scalar.elementary(name, *arguments)
     for x in arguments:
         context = getattr(x, "context", None)
         if context is not None:  # mpmath
@@ -101,13 +101,13 @@ def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
 
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     """Return `then` if a < b, else `otherwise`; the branch not taken may be NaN."""
-    given = (a, b, then, otherwise)
-    if any(map(_is_row, given)):
-        return np.frompyfunc(where_less, 4, 1)(*given)
-    own = _computing("where_less", given)
-    if own is not None:
-        return own.where_less(*given)
-    if any(isinstance(x, np.ndarray) for x in given):
+    scalars = (a, b, then, otherwise)
+    if any(map(_is_row, scalars)):
+        return np.frompyfunc(where_less, 4, 1)(*scalars)
+    scalar = _computing("where_less", scalars)
+    if scalar is not None:
+        return scalar.where_less(*scalars)
+    if any(isinstance(x, np.ndarray) for x in scalars):
         return np.where(np.less(a, b), then, otherwise)
     return then if a < b else otherwise
 

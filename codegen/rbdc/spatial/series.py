@@ -61,10 +61,10 @@ class Series:
     def __truediv__(self, other: Any) -> Any:
         if type(other) is not Series:
             return NotImplemented if self._computed_by(other) else Series(x / other for x in self.terms)
-        made: list[Scalar] = []
+        quotient: list[Scalar] = []
         for n, (x, _) in enumerate(zip(self.terms, other.terms, strict=False)):
-            made.append((x - _convolved(made, other.terms[1 : n + 1])) / other.terms[0])
-        return Series(made)
+            quotient.append((x - _convolved(quotient, other.terms[1 : n + 1])) / other.terms[0])
+        return Series(quotient)
 
     def __rtruediv__(self, other: Any) -> Any:
         return Series([other, *[0.0] * (len(self.terms) - 1)]) / self
@@ -91,7 +91,7 @@ class Series:
         first, second = (terms_of(x, 1)[0] for x in (a, b))
         count = max(map(length_of, (then, otherwise)))
         branches = zip(terms_of(then, count), terms_of(otherwise, count), strict=True)
-        return Series(where_less(first, second, *own) for own in branches)
+        return Series(where_less(first, second, *pair) for pair in branches)
 
 
 def terms_of(x: Scalar, count: int) -> list[Scalar]:

@@ -76,10 +76,10 @@ class Tangent:
 
         Raises TypeError for other functions.
         """
-        given = [(value_of(z, cls), rate_of(z, cls)) for z in arguments]
-        x, dx = given[-1]
+        pairs = [(value_of(z, cls), rate_of(z, cls)) for z in arguments]
+        x, dx = pairs[-1]
         if name == "atan2":
-            y, dy = given[0]
+            y, dy = pairs[0]
             return cls(atan2(y, x), (x * dy - y * dx) / (x * x + y * y))
         if name == "sin":
             return cls(sin(x), cos(x) * dx)

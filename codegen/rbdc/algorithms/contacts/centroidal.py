@@ -59,7 +59,7 @@ def centroidal_contact_dynamics_derivatives(
     """
     contacts = contacts_at(model, q, trace=trace)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(contacts, forces)
-    changes = (x for own in _changes(contacts, forces) for x in own)
+    changes = (x for wrenches in _changes(contacts, forces) for x in wrenches)
     full = transposed([contacts.tree.frame.act_force(change).scalars() for change in changes])
     share = total_mass(model) / total_mass(model, with_base=False)
     shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
@@ -75,7 +75,7 @@ def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
     steps.
     """
     columns = contacts.tree.columns
-    changes = [[Force.zero()] * len(own) for own in columns]
+    changes = [[Force.zero()] * len(of_body) for of_body in columns]
     for contact in _acting(contacts):
         (one, two), (_, there) = contact.forces(forces), contact.points
         for index, (first, second) in contact.supports().items():

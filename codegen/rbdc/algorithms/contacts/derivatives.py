@@ -76,14 +76,14 @@ class ImplicitSystem:
 
     def solved(self) -> list[tuple[Matrix, Matrix]]:
         """Return derivatives of accelerations (nv, n) and of forces (nc, n) by each variable."""
-        found = []
+        solutions = []
         for sides, known in zip(self.sides, self.known, strict=True):
             columns = zip(*(zip(*map(transposed, side), strict=True) for side in sides), strict=True)
-            changes = ([([-x for x in by], r) for by, r in own] for own in columns)
+            changes = ([([-x for x in by], r) for by, r in of_variable] for of_variable in columns)
             pairs = [self.constraints.in_turn(change)[-1] for change in changes]
             moved, pushed = (transposed([pair[k] for pair in pairs]) for k in range(2))
-            found.append((plus(moved, known), pushed))
-        return found
+            solutions.append((plus(moved, known), pushed))
+        return solutions
 
     def right_sides(self) -> list[Matrix]:
         """Return B of the last step by each variable, the rows of contacts first."""
@@ -94,7 +94,7 @@ class ImplicitSystem:
         the accelerations (nv), and the forces (nc) if there are contacts.
         """
         accelerations, forces = self.steps[-1]
-        known = [[*zeros(len(forces), len(own[0])), *own] for own in self.known]
+        known = [[*zeros(len(forces), len(entries[0])), *entries] for entries in self.known]
         factors = as_matrices(self.constraints.factors, trace)
         return *self.right_sides(), *known, *factors, accelerations, *([forces] if forces else [])
 
@@ -168,8 +168,8 @@ def following(contacts: Contacts, forces: Scalars) -> Matrix:
             for column, s in enumerate(tree.columns[below], starts[below]):
                 turned = _turned(contact, s, force).scaled(sign)
                 for index in other:
-                    for row, own in enumerate(tree.columns[index], starts[index]):
-                        full[row][column] = full[row][column] + own.dot(turned)
+                    for row, column_of_row in enumerate(tree.columns[index], starts[index]):
+                        full[row][column] = full[row][column] + column_of_row.dot(turned)
     result = reduce_matrix(model, full)
     if not model.world_aligned:
         return result
@@ -193,8 +193,8 @@ def impulse_dynamics_derivatives(
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Return v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
-    (moved, pushed), (kept, held) = impact_system(model, q, v, restitution, options, trace).solved()
-    return moved, kept, pushed, held
+    (moved, pushed), (v_by_v, by_v) = impact_system(model, q, v, restitution, options, trace).solved()
+    return moved, v_by_v, pushed, by_v
 
 
 def impact_system(
@@ -210,7 +210,7 @@ def impact_system(
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
     still, factors = [0.0] * model.nv, each_row(model, [1.0 + e for e in restitution])
-    held = zeros(model.nv, model.nv)
+    zero = zeros(model.nv, model.nv)
     sides: list[tuple[Side, Side]] = []
     for after, impulses in steps:
         change = [x - y for x, y in zip(after, v, strict=True)]
@@ -221,10 +221,10 @@ def impact_system(
         external = contacts.on_bodies(impulses)
         by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
         by_q = plus(by_q, following(contacts, impulses))
-        r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity, (held, held))
+        r_q, jacobian = row_derivatives(contacts, ContactMotion.velocity, (zero, zero))
         approach = [[e * x for x in row] for e, row in zip(factors, jacobian, strict=True)]
-        sides.append(((by_q, r_q), (held, approach)))
-    return ImplicitSystem(steps, constraints, [*zip(*sides, strict=True)], (held, identity(model.nv)))
+        sides.append(((by_q, r_q), (zero, approach)))
+    return ImplicitSystem(steps, constraints, [*zip(*sides, strict=True)], (zero, identity(model.nv)))
 
 
 def contact_inverse_dynamics_derivatives(
@@ -242,9 +242,9 @@ def contact_inverse_dynamics_derivatives(
     contacts = contacts_at(model, q, v, a, options, trace)
     by_q, by_v, by_a = rnea_derivatives(model, q, v, a, contacts.on_bodies(forces, fext), trace)
     by_q = plus(by_q, following(contacts, forces))
-    jacobian, held = contacts.jacobian(), zeros(model.nv, model.nv)
+    jacobian, zero = contacts.jacobian(), zeros(model.nv, model.nv)
     by_forces = [[-x for x in row] for row in transposed(jacobian)]
-    r_q, r_v = row_derivatives(contacts, ContactMotion.residual, (held, held))
+    r_q, r_v = row_derivatives(contacts, ContactMotion.residual, (zero, zero))
     return by_q, by_v, by_a, by_forces, r_q, r_v, jacobian
 
 

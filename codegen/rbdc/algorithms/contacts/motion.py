@@ -198,14 +198,14 @@ class ContactMotion:
             return Motion(
                 self._classical(one, self.first) - self._classical(two, self.second), Vector3.zero()
             )
-        apart = tree.velocity(one) - tree.velocity(two)
-        spatial = tree.acceleration(one) - tree.acceleration(two) + apart.cross(tree.velocity(two))
+        relative = tree.velocity(one) - tree.velocity(two)
+        spatial = tree.acceleration(one) - tree.acceleration(two) + relative.cross(tree.velocity(two))
         return at(self.first.translation, spatial)
 
     def stabilised(self, acceleration: Motion) -> Motion:
         """Return the residual with Baumgarte's terms."""
-        found = acceleration + self.velocity().scaled(self.kd)
-        return found if is_zero(self.kp) else found + self.error().scaled(self.kp)
+        residual = acceleration + self.velocity().scaled(self.kd)
+        return residual if is_zero(self.kp) else residual + self.error().scaled(self.kp)
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
         """Return classical acceleration of a body's point: a + w x v."""
@@ -252,13 +252,13 @@ class Contacts:
         """Return the forces of the contacts (nc), along the axes of their rows, and external ones if there
         are any, on each body in its own frame.
         """
-        found = [Force.zero()] * self.tree.model.njoints
+        wrenches = [Force.zero()] * self.tree.model.njoints
         for contact in self.each:
-            for body, own in zip(contact.bodies, contact.forces(forces), strict=True):
+            for body, force in zip(contact.bodies, contact.forces(forces), strict=True):
                 if body != WORLD:
-                    found[body] = found[body] + own
-        made = [x.act_inverse_force(own) for x, own in zip(self.tree.placements, found, strict=True)]
-        return made if fext is None else [f + g for f, g in zip(fext, made, strict=True)]
+                    wrenches[body] = wrenches[body] + force
+        local = [x.act_inverse_force(force) for x, force in zip(self.tree.placements, wrenches, strict=True)]
+        return local if fext is None else [f + g for f, g in zip(fext, local, strict=True)]
 
 
 def contacts_at(
@@ -274,15 +274,15 @@ def contacts_at(
     """Return the contacts at q (nq), v and a (nv), which default to zero; rows are along the axes that users
     see, or those of the one frame.
     """
-    tree, found = tree_motion(model, q, v, a, trace), []
+    tree, motions = tree_motion(model, q, v, a, trace), []
     world, places = tree.frame.inverse(), row_slices(model)
     for number, contact in enumerate(model.contacts):
         other = contact.second
         first = _placed(tree, contact.first)
         second = world.compose(options.target_of(model, contact)) if other is None else _placed(tree, other)
-        gains, own = options.gains_of(number), places[contact.name]
-        found.append(ContactMotion.of(tree, contact, (first, second), gains, own, local=local))
-    return Contacts(tree, found)
+        gains, rows = options.gains_of(number), places[contact.name]
+        motions.append(ContactMotion.of(tree, contact, (first, second), gains, rows, local=local))
+    return Contacts(tree, motions)
 
 
 def _placed(tree: TreeMotion, frame: Frame) -> Placement:

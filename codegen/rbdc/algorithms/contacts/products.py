@@ -48,7 +48,7 @@ def _torques_and_residual(
         torques = newton_euler(model, q, v, accelerations, external, trace)
         contacts = contacts_at(model, q, v, accelerations, options)
         pairs = zip(contacts.each, logarithms, strict=True)
-        contacts = replace(contacts, each=[replace(contact, known=own) for contact, own in pairs])
+        contacts = replace(contacts, each=[replace(contact, known=logarithm) for contact, logarithm in pairs])
         return [*torques, *contacts.rows(ContactMotion.residual)]
 
     return values
@@ -110,16 +110,16 @@ def constrained_dynamics_vjp(
     of_torques, of_rows = (_sum(parts) for parts in zip(*weighted, strict=True))
     trace("contacts", "z = K^-1 w", WEIGHTS, [*of_rows, *of_torques])
     tape, contacts = Tape(), contacts_at(model, q, options=options).each
-    found = [contact.logarithm() if contact.has_logarithm else None for contact in contacts]
-    given = [None if x is None else Motion.of(tape.variables(x.scalars())) for x in found]
+    logarithms = [contact.logarithm() if contact.has_logarithm else None for contact in contacts]
+    symbolic = [None if x is None else Motion.of(tape.variables(x.scalars())) for x in logarithms]
     given_q, given_v = ([*tape.variables(x)] for x in (q, v))
     values: Vector = []
     for step in steps:
-        of_step = _torques_and_residual(model, step, fext, options, given)
+        of_step = _torques_and_residual(model, step, fext, options, symbolic)
         values += of_step(given_q, given_v, there_and_back(tape, trace))
-    bar = tape.adjoints(values, [z for own, rows in weighted for z in (*(-x for x in own), *rows)])
+    bar = tape.adjoints(values, [z for torques, rows in weighted for z in (*(-x for x in torques), *rows)])
     parts = [tangent_gradient(model, q, [bar(x) for x in given_q])]
-    for contact, logarithm, variables in zip(contacts, found, given, strict=True):
+    for contact, logarithm, variables in zip(contacts, logarithms, symbolic, strict=True):
         if logarithm is not None and variables is not None:
             weight = Force.of([bar(x) for x in variables.scalars()])
             parts.append(_pulled(contact, transposed_rate_of_logarithm(logarithm, weight)))

@@ -69,8 +69,8 @@ def _rows(
     for index, carried in contact.supports().items():
         pairs = zip(contact.bodies, carried, strict=True)
         steps = [_steps(contact.tree, index, *pair, pushes) for pair in pairs]
-        made = (quantity(moved(contact, *pair)) for pair in zip(*steps, strict=True))
-        columns[index] = [Motion.of([rate_of(x) for x in m.scalars()]) for m in made]
+        changes = (quantity(moved(contact, *pair)) for pair in zip(*steps, strict=True))
+        columns[index] = [Motion.of([rate_of(x) for x in m.scalars()]) for m in changes]
     return contact.matrix(columns)
 
 
@@ -83,13 +83,13 @@ def _steps(
         return [ResidualStep()] * len(columns)
     above, pulled, moving = tree.velocity(joint.parent), tree.acceleration(joint.parent), tree.velocity(body)
     below = moving - tree.velocity(index) if body != index else Motion.zero()
-    found, own = list[ResidualStep](), range(joint.index_v, joint.index_v + len(columns))
-    for k, s in zip(own, columns, strict=True):
-        by_q, by_v = (motion_sum(columns, [push[row][k] for row in own]) for push in pushes)
+    steps, entries = list[ResidualStep](), range(joint.index_v, joint.index_v + len(columns))
+    for k, s in zip(entries, columns, strict=True):
+        by_q, by_v = (motion_sum(columns, [push[row][k] for row in entries]) for push in pushes)
         psi = above.cross(s)
         acceleration = pulled.cross(s) + (above - moving).cross(psi) + by_q
-        found.append(ResidualStep(s, psi, acceleration, psi + s.cross(below) + by_v))
-    return found
+        steps.append(ResidualStep(s, psi, acceleration, psi + s.cross(below) + by_v))
+    return steps
 
 
 def _by_q(contact: ContactMotion, one: ResidualStep, two: ResidualStep) -> ContactMotion:
@@ -112,8 +112,8 @@ def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
     """Return the logarithm of a contact of bodies as dual numbers, with the step of body 1 relative to body
     2.
     """
-    logarithm, own = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
-    return _dual(logarithm, rate_of_logarithm(logarithm, own))
+    logarithm, local_step = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
+    return _dual(logarithm, rate_of_logarithm(logarithm, local_step))
 
 
 def _moving(
@@ -123,12 +123,12 @@ def _moving(
     tree = contact.tree
     moving = [body for body in contact.bodies if body != WORLD]
     v, a = (dict(zip(contact.bodies, changes, strict=True)) for changes in (velocities, accelerations))
-    made = replace(
+    moved_tree = replace(
         tree,
         velocities={body: _dual(tree.velocity(body), v[body]) for body in moving},
         accelerations={body: _dual(tree.acceleration(body), a[body]) for body in moving},
     )
-    return replace(contact, tree=made)
+    return replace(contact, tree=moved_tree)
 
 
 def _dual(value: Motion, rate: Motion) -> Motion:

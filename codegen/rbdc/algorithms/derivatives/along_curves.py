@@ -41,13 +41,13 @@ def add_bends(
         bent, second = curve.curvature * v, curve.curvature * a + curve.jerk * (v * v)
         damping = body.damping if DriveTerm.DAMPING in model.drive_terms else 0.0
         spring = body.stiffness if DriveTerm.SPRINGS in model.drive_terms else 0.0
-        own = body.armature * (curve.multiplier * a + bent * v) + damping * (curve.multiplier * v)
-        own = own + spring * (curve.place - body.spring_rest) + body.joint.project(force)[0]
+        torque = body.armature * (curve.multiplier * a + bent * v) + damping * (curve.multiplier * v)
+        torque = torque + spring * (curve.place - body.spring_rest) + body.joint.project(force)[0]
         if body.friction and DriveTerm.FRICTION in model.drive_terms:
             friction, rate = DryFriction(body.friction, model.friction_width), curve.multiplier * v
-            own, damping = own + friction.at(rate), damping + friction.rate(rate)
+            torque, damping = torque + friction.at(rate), damping + friction.rate(rate)
         by_drive = curve.multiplier * (damping * bent + body.armature * second)
-        by_q[k][k] = by_q[k][k] + curve.curvature * own + by_drive
+        by_q[k][k] = by_q[k][k] + curve.curvature * torque + by_drive
         by_v[k][k] = by_v[k][k] + 2.0 * (curve.multiplier * (body.armature * bent))
         columns = zip((row[dof] for row in dv), (row[dof] for row in inertia), strict=True)
         moved = reduce_vector(model, [x * bent + m * second for x, m in columns])

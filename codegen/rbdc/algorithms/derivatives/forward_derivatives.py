@@ -52,11 +52,11 @@ def values_and_derivatives(
         plus(transposed([[-x for x in inverse.solve(column)] for column in transposed(matrix)]), known)
         for matrix, known in zip(by, known_root_columns(model, q, v), strict=True)
     )
-    made = by_q, by_v, inverse_of(inverse)
-    for name, matrix in zip(("ddq_dq", "ddq_dv", "Minv"), made, strict=True):
+    matrices = by_q, by_v, inverse_of(inverse)
+    for name, matrix in zip(("ddq_dq", "ddq_dv", "Minv"), matrices, strict=True):
         for j, column in enumerate(transposed(matrix)):
             trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
-    return a, made
+    return a, matrices
 
 
 aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.symmetric_inverse)
@@ -115,12 +115,12 @@ def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, 
         body = model.bodies[root]
         if not body.joint.free:
             continue
-        own = Motion.of(v[model.v_slice(root)])
+        velocity = Motion.of(v[model.v_slice(root)])
         gravity = body.placement_at(positions[root]).rotation.apply_transposed(-model.gravity)
         for k, unit in enumerate(AXES, body.index_v):
-            turned = unit.cross(own.angular)
+            turned = unit.cross(velocity.angular)
             columns = (by_q, 0, 3, unit.cross(gravity)), (by_v, 0, 0, turned), (by_v, 3, 3, turned)
-            for matrix, row, column, x in (*columns, (by_v, 0, 3, own.linear.cross(unit))):
+            for matrix, row, column, x in (*columns, (by_v, 0, 3, velocity.linear.cross(unit))):
                 for i, entry in enumerate(x.scalars(), body.index_v + row):
                     matrix[i][k + column] = entry
     return by_q, by_v

@@ -53,12 +53,12 @@ class Seat:
 
     def forces(self, inertia: RigidInertia, factor: CoriolisFactor, force: Force) -> list[Force]:
         """Return 2 B psidot + I psiddot + e x* f of each step e."""
-        found = []
+        forces = []
         for e in self.directions():
             rate = self.v.cross(e)
             second = self.a.cross(e) + self.v.cross(rate)
-            found.append(factor.apply(rate) + inertia @ second + e.cross_force(force))
-        return found
+            forces.append(factor.apply(rate) + inertia @ second + e.cross_force(force))
+        return forces
 
     def row(self, r: Force, r_b: Force, follows: Force) -> Force:
         """Return the entries of a degree of freedom of the joint or below. follows: s x* F of forces of the
@@ -87,8 +87,8 @@ def rnea_geometry_derivatives(
     turned = m.array("y", Force)
     for k in m.columns():
         turned[k] = k.s.cross_force(still[k.body.at])
-    found = m.table(geometry_derivatives(m, turned), Force.zero())
-    rows = [[x for force in row for x in force.scalars()] for row in found]
+    entries = m.table(geometry_derivatives(m, turned), Force.zero())
+    rows = [[x for force in row for x in force.scalars()] for row in entries]
     return transposed(reduce_columns(model, transposed(rows)))
 
 
@@ -113,12 +113,12 @@ def geometry_derivatives(
         b.add_to_parent(composite, composite[b])
         b.add_to_parent(factor, factor[b])
         b.add_to_parent(force, force[b])
-    found = m.by_bodies(name, Force)
+    entries = m.by_bodies(name, Force)
     for b in m.down("entries of the joints above, of its own and of those below"):
         for k in b.above():
-            found[k, b] = Force.of([k.s.dot(x) for x in steps[b]])
-        for own in (b.columns(), b.below()):
-            for k in own:
+            entries[k, b] = Force.of([k.s.dot(x) for x in steps[b]])
+        for columns in (b.columns(), b.below()):
+            for k in columns:
                 still = Force.zero() if turned is None else turned[k]
-                found[k, b] = seat[b].row(r[k], r_b[k], still)
-    return found
+                entries[k, b] = seat[b].row(r[k], r_b[k], still)
+    return entries

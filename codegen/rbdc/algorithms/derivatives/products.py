@@ -95,7 +95,7 @@ def rnea_adjoint(
     given_q, given_v, given_a = (tape.variables(x) for x in (q, v, a))
     both = there_and_back(tape, trace)
     bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, fext, both), w)
-    by_q, by_v, by_a = ([bar(x) for x in given] for given in (given_q, given_v, given_a))
+    by_q, by_v, by_a = ([bar(x) for x in variables] for variables in (given_q, given_v, given_a))
     return tangent_gradient(model, q, by_q), by_v, by_a
 
 
@@ -162,8 +162,8 @@ def rnea_hessian_product(
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
     both = values_and_rates(trace)
-    found = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, fext, both)
-    by_q, by_v, by_a = ([rate_of(x) for x in own] for own in found)
+    products = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, fext, both)
+    by_q, by_v, by_a = ([rate_of(x) for x in product] for product in products)
     return by_q, by_v, by_a
 
 

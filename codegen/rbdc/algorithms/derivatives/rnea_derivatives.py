@@ -170,8 +170,8 @@ def rnea_derivatives(
     following = None if model.world_forces else fext
     m = loaded_machine(model, q, v, a, following, trace)
     world = Travelling.of_world(m.gravity)
-    force, *found = inverse_dynamics_derivatives(m, world, MATRICES, root_columns=root_columns)
-    dq, dv, inertia = map(m.rows, found)
+    force, *matrices = inverse_dynamics_derivatives(m, world, MATRICES, root_columns=root_columns)
+    dq, dv, inertia = map(m.rows, matrices)
     if fext is not None and model.world_forces:
         add_world_forces(m, fext, dq)
     by_q = plus_diagonal(reduce_matrix(model, dq), model.stiffness)
@@ -181,7 +181,7 @@ def rnea_derivatives(
         if fext is not None and model.world_forces:
             external = Entries(known=dict(enumerate(in_bodies(m, fext))))
             subtrees = m.in_order(subtree_sums(m, external))
-            forces = [f - own for f, own in zip(forces, subtrees, strict=True)]
+            forces = [f - load for f, load in zip(forces, subtrees, strict=True)]
         add_bends(model, (v, a), forces, (dv, inertia), (by_q, by_v))
     return by_q, by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
@@ -236,8 +236,8 @@ def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
     force, composite, factor = m.array("f", Force), m.array("IC", RigidInertia), m.array("B", CoriolisFactor)
     direction, roots = m.array("direction", Direction), dict[Any, Root]()
     for b, carried, motion, _ in body_motions(m, world):
-        for k, own in zip(b.columns(), directions(b, carried), strict=True):
-            direction[k] = own
+        for k, of_column in zip(b.columns(), directions(b, carried), strict=True):
+            direction[k] = of_column
         inertia = composite[b] = b.inertia()
         f, factor[b] = motion.force_and_factor(inertia)
         b.label(motion.law, "f", f.scalars())
@@ -275,17 +275,17 @@ def columns_of(
         turned_row = replace(row, c_q=row.c_q + direction[k].s.cross_force(force[k.body]))
         for j, r in k.same(row):
             s = direction[j].s
-            found = r.above(s)
-            by_a.mirror(j, k, found.by_a)
+            entries = r.above(s)
+            by_a.mirror(j, k, entries.by_a)
             if j.body.resting:
                 by_q[k, j], by_v[k, j] = bodies.roots[j.body.at].columns(s, r, by_q=root_columns)
             else:
-                by_q[j, k], by_v[j, k] = found.by_q, found.by_v
+                by_q[j, k], by_v[j, k] = entries.by_q, entries.by_v
         for j, r in k.above(turned_row):
             d = direction[j]
-            found = r.above(d.s)
-            by_a.mirror(j, k, found.by_a)
-            by_q[j, k], by_v[j, k] = found.by_q, found.by_v
+            entries = r.above(d.s)
+            by_a.mirror(j, k, entries.by_a)
+            by_q[j, k], by_v[j, k] = entries.by_q, entries.by_v
             if j.body.resting:
                 by_q[k, j], by_v[k, j] = bodies.roots[j.body.at].columns(d.s, r, by_q=root_columns)
             else:
@@ -295,12 +295,12 @@ def columns_of(
 
 def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:
     """Return the degrees of freedom of a joint whose body has the motion `carried` from its parent."""
-    moving, found = b.motion(b.rates()), []
+    moving, directions = b.motion(b.rates()), []
     for k in b.columns():
         rate, second = carried.rates_of(k.s)
         turned = moving.cross(k.s) if b.joint.nv > 1 else Motion.zero()
-        found.append(Direction(k.s, rate, second, rate + rate + turned))
-    return found
+        directions.append(Direction(k.s, rate, second, rate + rate + turned))
+    return directions
 
 
 def doubled(inertia: RigidInertia) -> MomentInertia:

@@ -87,10 +87,10 @@ def articulated_accelerations(
         b.add_to_parent(bias, p, "pA_parent += X* (pA + U D^-1 u)", "pA")
     for b in m.down("qddot = D^-1 (u - U^T a), a += s qddot"):
         a = b.from_parent(acceleration[b.parent])
-        for k, own in zip(b.columns(), reference(b), strict=True):
+        for k, chosen in zip(b.columns(), reference(b), strict=True):
             solved, moved = ddq[k], a.dot(gain[k])
             rate = solved - moved
-            ddq[k] = solved + (own - moved) if b.leaf and b.joint.nv == 1 else own + rate
+            ddq[k] = solved + (chosen - moved) if b.leaf and b.joint.nv == 1 else chosen + rate
             a = a + k.s.scaled(rate)
         acceleration[b] = a
         b.label("qddot = D^-1 (u - U^T a'), a = a' + S qddot", "a", a.scalars())

@@ -44,7 +44,7 @@ def christoffel(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
 def _symbols(m: Numbers) -> list[Matrix]:
     """Return the symbols over all degrees of freedom, by matrices."""
     size, composite = full_size(m.model), composite_inertias(m)
-    found = [zeros(size, size) for _ in range(size)]
+    symbols = [zeros(size, size) for _ in range(size)]
     for low in m.columns():
         inertia = composite[low.body]
         momentum = inertia @ low.s
@@ -54,7 +54,7 @@ def _symbols(m: Numbers) -> list[Matrix]:
             for t in chain(u.body.columns(), u.body.above()):
                 a, b = t.s.dot(turned), t.s.dot(bent)
                 for i, j, k, x in ((t, low, u, b + a), (u, low, t, b - a), (low, u, t, a - b)):
-                    found[i.at][j.at][k.at] = x
+                    symbols[i.at][j.at][k.at] = x
                     if j.body is not k.body:
-                        found[i.at][k.at][j.at] = x
-    return found
+                        symbols[i.at][k.at][j.at] = x
+    return symbols

@@ -35,13 +35,13 @@ def with_drives(
     """
     armature, resisting, result = model.armature, resistance(model, q, v), list(torques)
     for body in model.bodies:
-        own = range(body.index_v, body.index_v + body.joint.nv) if body.coupling is None else range(0)
-        terms = {k: [*_product(armature[k], a[k]), *resisting[k]] for k in own}
+        entries = range(body.index_v, body.index_v + body.joint.nv) if body.coupling is None else range(0)
+        terms = {k: [*_product(armature[k], a[k]), *resisting[k]] for k in entries}
         for k, forces in terms.items():
             for force in forces:
                 result[k] = result[k] + force
         if any(terms.values()):
-            trace(body.name, _formula(model), f"drive{body.index_v}", [result[k] for k in own])
+            trace(body.name, _formula(model), f"drive{body.index_v}", [result[k] for k in entries])
     return result
 
 

@@ -47,8 +47,8 @@ def load_torque(
         seen = pair if root is None else (m.placements[root].rotation.apply_transposed(x) for x in pair)
         load, moment = (there[b.at].rotation.apply_transposed(x) for x in seen)
         arm = Vector3.of(arms[3 * b.at : 3 * b.at + 3])
-        force[b] = own = Force(load, moment + arm.cross(load))
-        b.label("load in the body's frame", "fx", own.scalars())
+        force[b] = wrench = Force(load, moment + arm.cross(load))
+        b.label("load in the body's frame", "fx", wrench.scalars())
     return m.reduced_vector(joint_torques(m, force))
 
 
@@ -71,9 +71,9 @@ def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[S
     """Return tau = S^T f, and replace the forces on bodies by the forces on their subtrees."""
     tau = m.vector(name)
     for b in m.up("tau = S^T f, f_parent += X* f"):
-        own = [k.s.dot(force[b]) for k in b.columns()]
-        b.label("tau = S^T f", "tau", own)
-        for k, x in zip(b.columns(), own, strict=True):
+        torques = [k.s.dot(force[b]) for k in b.columns()]
+        b.label("tau = S^T f", "tau", torques)
+        for k, x in zip(b.columns(), torques, strict=True):
             tau[k] = x
         b.add_to_parent(force, force[b], "f_parent = f_parent + X* f", "f")
     return tau
@@ -90,10 +90,10 @@ def in_bodies(m: Numbers, fext: Forces) -> Forces:
     if not m.model.world_forces:
         return fext
     there, seen = in_one_frame(m.model, m.placements, m.trace), from_one_frame(m, fext)
-    found = [placement.act_inverse_force(force) for placement, force in zip(there, seen, strict=True)]
-    for b, force in zip(m.bodies, found, strict=True):
+    local = [placement.act_inverse_force(force) for placement, force in zip(there, seen, strict=True)]
+    for b, force in zip(m.bodies, local, strict=True):
         b.label("external force in the body's frame, iX0* f", "fx", force.scalars())
-    return found
+    return local
 
 
 def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:

@@ -36,8 +36,8 @@ def solved_by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
     """Return the result of `by_articulated_bodies`, and M^-1 times a vector by the articulated inertias."""
-    found = by_articulated_bodies(model, q, v, tau, fext, trace)
-    return found, lambda x: inverse_inertia_product(model, q, x, trace)
+    accelerations = by_articulated_bodies(model, q, v, tau, fext, trace)
+    return accelerations, lambda x: inverse_inertia_product(model, q, x, trace)
 
 
 def by_cholesky(

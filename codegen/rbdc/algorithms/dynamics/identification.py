@@ -63,12 +63,12 @@ def weighted_regressor(
     """Return w^T Y (np) without forming Y. On a joint-space model the parameters are those in the bodies' own
     frames. Checked: w^T Y parameters = w . rnea(q, v, a).
     """
-    found: Vector = []
+    products: Vector = []
     if "links" in model.regressor:
-        found = _weighted_links(model, q, v, a, w, trace)
-        found += _of_payloads(model, found)
+        products = _weighted_links(model, q, v, a, w, trace)
+        products += _of_payloads(model, products)
     moving = joint_velocities(model, w)
-    return [*found, *(dot(moving[body], entries) for body, entries in _of_drives(model, q, v, a))]
+    return [*products, *(dot(moving[body], entries) for body, entries in _of_drives(model, q, v, a))]
 
 
 def aba_weighted_regressor(
@@ -110,25 +110,25 @@ def _weighted_links(
 ) -> list[Scalar]:
     """Return the ten products of each body."""
     m, rates = Numbers(model, q, v, a, trace=trace), joint_velocities(model, w)
-    moving, found = m.array("W", Motion, Motion.zero()), list[Scalar]()
+    moving, products = m.array("W", Motion, Motion.zero()), list[Scalar]()
     motions = body_motions(m, BodyMotion.of_world(m.gravity))
     for b, body, (_, _, motion, _) in zip(m.bodies, model.bodies, motions, strict=True):
         moving[b] = b.from_parent(moving[b.parent]) + b.motion(rates[b.at])
-        own = [moving[b].dot(force) for force in body_regressor(motion)]
-        found += pulled_back(own, body.chosen) if isinstance(body, JointSpaceBody) else own
-    return found
+        of_body = [moving[b].dot(force) for force in body_regressor(motion)]
+        products += pulled_back(of_body, body.chosen) if isinstance(body, JointSpaceBody) else of_body
+    return products
 
 
 def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
     """Return the entries of a row for the parameters of payloads, from those of the bodies that carry
     them.
     """
-    added = [own for own in model.parameters if own.added]
-    starts = [(own, PARAMETERS_PER_BODY * own.body) for own in added]
+    added = [one for one in model.parameters if one.added]
+    starts = [(one, PARAMETERS_PER_BODY * one.body) for one in added]
     return [
         x
-        for own, start in starts
-        for x in pulled_back(list(row[start : start + PARAMETERS_PER_BODY]), own.placement.inverse())
+        for one, start in starts
+        for x in pulled_back(list(row[start : start + PARAMETERS_PER_BODY]), one.placement.inverse())
     ]
 
 

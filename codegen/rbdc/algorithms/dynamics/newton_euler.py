@@ -80,10 +80,10 @@ def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Sca
     zero accelerations; a free root falls with the world's acceleration. Coupled joints do not accelerate, nor
     do joints with armature, whose inertia would have to be overcome again.
     """
-    own = Counter(body.index_v for body in m.model.bodies)
+    joints = Counter(body.index_v for body in m.model.bodies)
 
     def alone(b: NumberBody) -> bool:
-        return own[b.own.index_v] == 1 and is_zero(b.own.armature)
+        return joints[b.own.index_v] == 1 and is_zero(b.own.armature)
 
     force, seconds = forces_needed(m, BodyMotion.of_world(gravity), alone)
     reference: list[Scalar] = [0.0] * m.model.nv

@@ -68,8 +68,8 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
         above = [] if b.rooted else axes[b.own.parent]
-        own = [(k.at, k.s) for k in b.columns()]
-        axes.append([*((row, b.from_parent(axis)) for row, axis in above), *own])
+        axes_of_body = [(k.at, k.s) for k in b.columns()]
+        axes.append([*((row, b.from_parent(axis)) for row, axis in above), *axes_of_body])
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[b.at])
 
     formula = "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter"
@@ -94,10 +94,10 @@ def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
     motions = [motion for _, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
     for b, motion in zip(m.bodies, motions, strict=True):
-        own = slice(PARAMETERS_PER_BODY * b.at, PARAMETERS_PER_BODY * (b.at + 1))
+        columns = slice(PARAMETERS_PER_BODY * b.at, PARAMETERS_PER_BODY * (b.at + 1))
         for row, entries in rows(b, body_regressor(motion)):
-            full[row][own] = entries
-        b.label(formula, "Y", [x for row in full for x in row[own]])
+            full[row][columns] = entries
+        b.label(formula, "Y", [x for row in full for x in row[columns]])
     return transposed(reduce_columns(model, transposed(full)))
 
 
@@ -118,19 +118,19 @@ def regressor_of_chosen_frames(
     regressor: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
     """Return a regressor on a joint-space model, for parameters in the bodies' own frames."""
-    found = [list(row) for row in regressor(model, q, v, a, trace)]
+    rows = [list(row) for row in regressor(model, q, v, a, trace)]
     for index, body in enumerate(model.bodies):
-        own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
+        columns = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
         if isinstance(body, JointSpaceBody):
-            for row in found:
-                row[own] = pulled_back(row[own], body.chosen)
+            for row in rows:
+                row[columns] = pulled_back(row[columns], body.chosen)
         trace(
             body.name,
             "for parameters in the body's own frame",
             f"O{index}",
-            [x for row in found for x in row[own]],
+            [x for row in rows for x in row[columns]],
         )
-    return found
+    return rows
 
 
 def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:

@@ -94,8 +94,8 @@ def inverse_inertia(m: Machine) -> Array[Scalar]:
         columns, d, u_d = articulate(b, ia[b])
         if not b.rooted:
             b.add_to_parent(ia, ia[b].minus_product(u_d, columns))  # lines 23 and 24
-        for k, own, force, column in zip(b.columns(), columns, u_d, d.inverse(), strict=True):
-            u[k], ratio[k] = own, force
+        for k, solved, force, column in zip(b.columns(), columns, u_d, d.inverse(), strict=True):
+            u[k], ratio[k] = solved, force
             for j, x in zip(b.columns(), column, strict=True):
                 inverse[j, k] = x  # line 21
             if not b.rooted:

@@ -53,10 +53,10 @@ def _brackets(model: Problem, v: Scalars) -> Matrix:
     """Return [v, e_j] for each direction j (nv, nv)."""
     brackets = zeros(model.nv, model.nv)
     for index, body in enumerate(model.bodies):
-        own = model.v_slice(index)
+        entries = model.v_slice(index)
         if body.joint.nv > 1:
-            for j, bracket in enumerate(_brackets_of(body.joint, v[own]), own.start):
-                brackets[j][own] = bracket
+            for j, bracket in enumerate(_brackets_of(body.joint, v[entries]), entries.start):
+                brackets[j][entries] = bracket
     return brackets
 
 

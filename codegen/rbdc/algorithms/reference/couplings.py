@@ -61,9 +61,9 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def evaluated(model: Problem, q: Scalars, *given: Any, trace: Any = None, **named: Any) -> Any:
+    def evaluated(model: Problem, q: Scalars, *inputs: Any, trace: Any = None, **named: Any) -> Any:
         del trace
-        return method(once(at_configuration, model, q) if model.curves else model, q, *given, **named)
+        return method(once(at_configuration, model, q) if model.curves else model, q, *inputs, **named)
 
     return evaluated
 

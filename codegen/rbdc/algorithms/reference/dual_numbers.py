@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 def differentiated(
     model: Model,
-    *given: Any,
+    *inputs: Any,
     method: Callable[..., Any],
     configurations: Sequence[bool],
     kind: type[Tangent] = Tangent,
@@ -44,17 +44,17 @@ def differentiated(
 
     Checked against closed forms and differences.
     """
-    vectors, found = [y for y in given if isinstance(y, list)], []
+    vectors, derivatives = [y for y in inputs if isinstance(y, list)], []
     for k, configuration in enumerate(configurations):
         steps = once(_steps, model, k, configuration, kind, *vectors)
-        made = [method(model, *given[:k], x, *given[k + 1 :], **named) for x in steps]
-        found.append(_by(made, model.nv if configuration else len(vectors[k]), kind))
-    return tuple(one[y] for y in range(len(found[0])) for one in found)
+        results = [method(model, *inputs[:k], x, *inputs[k + 1 :], **named) for x in steps]
+        derivatives.append(_by(results, model.nv if configuration else len(vectors[k]), kind))
+    return tuple(one[y] for y in range(len(derivatives[0])) for one in derivatives)
 
 
 def along(
     model: Model,
-    *given: Any,
+    *inputs: Any,
     method: Callable[..., Any],
     configurations: Sequence[bool],
     directions: Sequence[Scalars],
@@ -67,9 +67,9 @@ def along(
     """
     moved = [
         once(stepped, model, x, direction, configuration, kind)
-        for x, configuration, direction in zip(given, configurations, directions, strict=False)
+        for x, configuration, direction in zip(inputs, configurations, directions, strict=False)
     ]
-    return tuple(_rates(method(model, *moved, *given[len(moved) :], **named), kind))
+    return tuple(_rates(method(model, *moved, *inputs[len(moved) :], **named), kind))
 
 
 def stepped(
@@ -89,13 +89,13 @@ def stepped(
 
 
 def _steps(
-    model: Model, k: int, configuration: bool, kind: type[Tangent], *given: Scalars
+    model: Model, k: int, configuration: bool, kind: type[Tangent], *inputs: Scalars
 ) -> list[list[Scalar]]:
     """Return input k stepped along each of its directions; for the outermost kind all directions side by
     side, as one.
     """
-    directions = _directions(model.nv if configuration else len(given[k]), given, kind)
-    return [stepped(model, given[k], units, configuration, kind) for units in directions]
+    directions = _directions(model.nv if configuration else len(inputs[k]), inputs, kind)
+    return [stepped(model, inputs[k], units, configuration, kind) for units in directions]
 
 
 def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
@@ -107,12 +107,12 @@ def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> l
     return [*identity(count)]
 
 
-def _by(made: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
+def _by(results: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
     """Return the rates of each output along each direction, entry by entry."""
-    rates = [_rates(outputs, kind) for outputs in made]
+    rates = [_rates(outputs, kind) for outputs in results]
     if kind is Tangent:
         return [[x for row in output for x in scalars_of(row, count)] for output in rates[0]]
-    return [[x for row in zip(*own, strict=True) for x in row] for own in zip(*rates, strict=True)]
+    return [[x for row in zip(*each, strict=True) for x in row] for each in zip(*rates, strict=True)]
 
 
 def _rates(outputs: Any, kind: type[Tangent]) -> list[list[Scalar]]:
@@ -148,10 +148,10 @@ def _one_by_one(row: Scalars) -> Scalar:
 
 def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
     """Return the `count` unit vectors as rows, which broadcast with all scalars in `beside`."""
-    given = list(beside)
-    if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, given)):
+    scalars = list(beside)
+    if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, scalars)):
         raise TypeError("derivatives side by side cannot be differentiated side by side")
-    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, given))
+    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, scalars))
     return [side_by_side(unit) if plain else _one_by_one(unit) for unit in identity(count)]
 
 

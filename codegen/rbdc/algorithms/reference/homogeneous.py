@@ -131,7 +131,7 @@ class Matrix4:
 def forward_kinematics(model: Model, q: Scalars) -> Matrix:
     """Return world placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
     world: dict[int, Matrix] = {WORLD: IDENTITY}
-    for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
-        fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(own))
+    for index, (body, position) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
+        fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(position))
         world[index] = product(world[body.parent], product(fixed, moving))
     return [flat(product(world[frame.body], of_placement(frame.placement))) for frame in model.frames]

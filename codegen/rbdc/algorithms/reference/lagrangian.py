@@ -110,10 +110,10 @@ def backward_dynamics(
     m: Machine, joints: Array[JointMatrices], bodies: Array[MovingBody], loads: Loads | None = None
 ) -> Carried:
     """Return H, E, F and G by (8), from the leaves to the root."""
-    found = Carried(
+    carried = Carried(
         m.array("H", Matrix4), m.array("E", Column4), m.array("F", Column4), m.array("G", Vector3)
     )
-    h, e, f, g = found
+    h, e, f, g = carried
     for b in m.down():
         inertia = Matrix4.of_inertia(b.inertia())
         h[b], e[b] = inertia @ bodies[b].r.transposed(), inertia.last
@@ -128,7 +128,7 @@ def backward_dynamics(
                 f[b, k] = Column4.point(b.point(loads.points[b]))
             for k in chain(b.columns(), b.below()) if not b.rooted else ():
                 f[b.parent, k] = joints[b].a.times(f[b, k])
-    return found
+    return carried
 
 
 def generalised_force(m: Machine, along: Matrix4, h: Matrix4, e: Column4) -> Scalar:
@@ -140,15 +140,15 @@ def torques(m: Machine, loads: Loads | None = None) -> Array[Scalar]:
     """Return Q of all degrees of freedom by (9)."""
     joints, bodies = forward_kinematics(m)
     h, e, f, g = backward_dynamics(m, joints, bodies, loads)
-    found = m.vector("tau")
+    tau = m.vector("tau")
     for b in m.down():
         for i in b.columns():
-            found[i] = generalised_force(m, bodies[b].along, h[b], e[b])
+            tau[i] = generalised_force(m, bodies[b].along, h[b], e[b])
             if loads is not None:
-                found.add(i, -g[b].dot(bodies[b].t.turned(i.s.angular)))
+                tau.add(i, -g[b].dot(bodies[b].t.turned(i.s.angular)))
                 for k in chain(b.columns(), b.below()):
-                    found.add(i, -loads.forces[k.body].dot(bodies[b].along.times(f[b, k]).first))
-    return found
+                    tau.add(i, -loads.forces[k.body].dot(bodies[b].along.times(f[b, k]).first))
+    return tau
 
 
 class Motions(NamedTuple):
@@ -190,29 +190,29 @@ def dynamic_sensitivity(
     """Return Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; zero for
     all others (15).
     """
-    found = Changes(
+    changes = Changes(
         tuple(m.array(f"dH_d{x}", Matrix4) for x in "qva"), m.array("dE", Column4), m.array("dF", Column4)
     )
     for b in m.up():
         for k in chain(b.columns(), b.above()):
             by_q, inertia = motions.by_q[b, k], Matrix4.of_inertia(b.inertia())
-            for change, rate in zip(found.h, (by_q.r, motions.r_by_v[b, k], by_q.t), strict=True):
+            for change, rate in zip(changes.h, (by_q.r, motions.r_by_v[b, k], by_q.t), strict=True):
                 change.add((b, k), inertia @ rate.transposed())
         if b.rooted:
             continue
         for k in chain(b.columns(), b.above(), b.below()):
-            for change in found.h:
+            for change in changes.h:
                 change.add((b.parent, k), joints[b].a @ change[b, k])
         for k in b.columns():  # beta = 1
-            found.h[0].add((b.parent, k), joints[b].b @ carried.h[b])
-            found.e[b.parent, k] = joints[b].b.times(carried.e[b])
+            changes.h[0].add((b.parent, k), joints[b].b @ carried.h[b])
+            changes.e[b.parent, k] = joints[b].b.times(carried.e[b])
             for j in chain(b.columns(), b.below()) if loaded else ():
-                found.f[b.parent, k, j] = joints[b].b.times(carried.f[b, j])
+                changes.f[b.parent, k, j] = joints[b].b.times(carried.f[b, j])
         for k in b.below():
-            found.e[b.parent, k] = joints[b].a.times(found.e[b, k])
+            changes.e[b.parent, k] = joints[b].a.times(changes.e[b, k])
             for j, _ in chain(k.same(0.0), k.below(0.0)) if loaded else ():
-                found.f[b.parent, k, j] = joints[b].a.times(found.f[b, k, j])
-    return found
+                changes.f[b.parent, k, j] = joints[b].a.times(changes.f[b, k, j])
+    return changes
 
 
 def torque_sensitivity(m: Machine, loads: Loads | None = None) -> tuple[Array[Scalar], ...]:
@@ -221,21 +221,21 @@ def torque_sensitivity(m: Machine, loads: Loads | None = None) -> tuple[Array[Sc
     carried = backward_dynamics(m, joints, bodies, loads)
     motions = kinematic_sensitivity(m, joints, bodies)
     changes = dynamic_sensitivity(m, joints, motions, carried, loaded=loads is not None)
-    found = tuple(m.matrix(f"dtau_d{x}") for x in "qva")
+    matrices = tuple(m.matrix(f"dtau_d{x}") for x in "qva")
     for b in m.down():
         for i in b.columns():
             for k in chain(b.columns(), b.above(), b.below()):
-                for matrix, change in zip(found, changes.h, strict=True):
+                for matrix, change in zip(matrices, changes.h, strict=True):
                     matrix[i, k] = bodies[b].along.trace_of_product(change[b, k])
             for k in chain(b.columns(), b.above()):  # m <= i
                 turn = motions.by_q[b, k].along
-                found[0].add((i, k), generalised_force(m, turn, carried.h[b], carried.e[b]))
+                matrices[0].add((i, k), generalised_force(m, turn, carried.h[b], carried.e[b]))
             for k in b.below():  # m >= i + 1
                 along = bodies[b].along
-                found[0].add((i, k), generalised_force(m, along, Matrix4.zero(), changes.e[b, k]))
+                matrices[0].add((i, k), generalised_force(m, along, Matrix4.zero(), changes.e[b, k]))
     if loads is not None:
-        _by_loads(m, loads, bodies, carried, motions, changes, found[0])
-    return found
+        _by_loads(m, loads, bodies, carried, motions, changes, matrices[0])
+    return matrices
 
 
 def _by_loads(
@@ -282,10 +282,10 @@ def inverse_dynamics(
     """
     _checked(model)
     m = Numbers(model, q, v, a)
-    found = with_drives(model, m.reduced_vector(torques(m)), q, v, a)
+    tau = with_drives(model, m.reduced_vector(torques(m)), q, v, a)
     if fext is None:
-        return found
-    return [x - y for x, y in zip(found, external_torque(model, q, fext), strict=True)]
+        return tau
+    return [x - y for x, y in zip(tau, external_torque(model, q, fext), strict=True)]
 
 
 def sensitivities(
@@ -306,10 +306,10 @@ acts (m), in the frame of its link.
 """
 
 
-def loads_of(m: Numbers, given: Loaded) -> Loads:
+def loads_of(m: Numbers, loads: Loaded) -> Loads:
     """Return loads by bodies."""
     arrays = []
-    for name, values in zip(("V", "U", "fR"), given, strict=True):
+    for name, values in zip(("V", "U", "fR"), loads, strict=True):
         arrays.append(m.array(name, Vector3))
         for b, x in zip(m.down(), values, strict=True):
             arrays[-1][b] = x
@@ -340,7 +340,7 @@ def _sensitivities(
     _checked(model)
     q, v, a = motion
     m = Numbers(model, q, v, a)
-    given = None if loads is None else loads_of(m, loads)
-    by_q, by_v, by_a = map(m.rows, torque_sensitivity(m, given))
+    by_body = None if loads is None else loads_of(m, loads)
+    by_q, by_v, by_a = map(m.rows, torque_sensitivity(m, by_body))
     by_a = plus_diagonal(reduce_matrix(model, by_a), model.armature)
     return *whole(model, q, v, fext, by_q, by_v), by_a

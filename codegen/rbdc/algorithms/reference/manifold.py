@@ -41,8 +41,8 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            own = model.q_slice(index)
-            result += _difference(body.joint, q0[own], q1[own])
+            entries = model.q_slice(index)
+            result += _difference(body.joint, q0[entries], q1[entries])
     return result
 
 
@@ -67,8 +67,8 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], l
 
     Checked against Pinocchio's dDifference.
     """
-    given = list(q0), list(q1)
-    by_first, by_second = differentiated(model, *given, method=difference, configurations=(True, True))
+    ends = list(q0), list(q1)
+    by_first, by_second = differentiated(model, *ends, method=difference, configurations=(True, True))
     return by_first, by_second
 
 
@@ -77,7 +77,7 @@ def commutator(model: Model, x: Scalars, y: Scalars) -> Vector:
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            one, other = (own[model.v_slice(index)] for own in (x, y))
+            one, other = (vector[model.v_slice(index)] for vector in (x, y))
             result += _commutator(body.joint, one, other)
     return result
 
@@ -100,14 +100,14 @@ def _commutator(joint: JointType, x: Scalars, y: Scalars) -> Vector:
     if joint.euclidean:
         return [0.0] * joint.nv
     directions = _directions(joint)
-    one, other = (_motion_along(directions, own) for own in (x, y))
+    one, other = (_motion_along(directions, vector) for vector in (x, y))
     turned = one.cross(other).scalars()
     return [turned[k] for k in directions]
 
 
 def _motion_along(directions: Sequence[int], entries: Scalars) -> Motion:
-    given = dict(zip(directions, entries, strict=True))
-    return Motion.of([given.get(k, 0.0) for k in range(6)])
+    by_direction = dict(zip(directions, entries, strict=True))
+    return Motion.of([by_direction.get(k, 0.0) for k in range(6)])
 
 
 def _integrated(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
@@ -211,8 +211,8 @@ def exp6(model: Model, twist: Scalars) -> Vector:
 def _motion(turn: Scalars, offset: Vector3) -> Motion:
     """Return the logarithm of a placement from its unit quaternion and its translation."""
     dual = _product([*offset.scaled(0.5).scalars(), 0.0], turn)
-    found = _logarithm(tangents(turn, dual, Dual)).scalars()
-    linear, angular = (Vector3.of(read(x, Dual) for x in found) for read in (rate_of, value_of))
+    logarithm = _logarithm(tangents(turn, dual, Dual)).scalars()
+    linear, angular = (Vector3.of(read(x, Dual) for x in logarithm) for read in (rate_of, value_of))
     return Motion(linear, angular)
 
 

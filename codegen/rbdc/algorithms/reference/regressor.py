@@ -75,8 +75,8 @@ def regressor(m: Machine) -> Array[list[Scalar]]:
     """Return S_j^T of the ten unit wrenches of each body that degree of freedom j carries."""
     (v, a), y = forward_pass(m), m.array("Y", list[Scalar])
     for b in m.down():
-        own, k = tuple(unit_wrenches(v[b], a[b])), b.columns()[0]
-        for j, wrenches in chain(k.same(own), k.above(own)):
+        wrenches_of_body, k = tuple(unit_wrenches(v[b], a[b])), b.columns()[0]
+        for j, wrenches in chain(k.same(wrenches_of_body), k.above(wrenches_of_body)):
             y[j, b] = [j.s.dot(f) for f in wrenches]
     return y
 

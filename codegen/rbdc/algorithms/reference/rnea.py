@@ -115,8 +115,8 @@ def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
 
 def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
     """Return tau + K a + r(q, v) (nv; N, N m), with the armature K and the resistance r of the drives."""
-    own = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
-    inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in own for x in each]
+    joints = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
+    inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in joints for x in each]
     terms = zip(torques, reduce_vector(model, inertial), resistance(model, q, v), strict=True)
     return [torque + inertia + resisting for torque, inertia, resisting in terms]
 
@@ -125,7 +125,7 @@ def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
     """Return r(q, v) (nv; N, N m): damping, springs and dry friction. Checked against MuJoCo, energies along
     motions.
     """
-    forces = [own for body, x, rate in _joints(model, q, v) for own in _forces(model, body, x, rate)]
+    forces = [force for body, x, rate in _joints(model, q, v) for force in _forces(model, body, x, rate)]
     return reduce_vector(model, forces)
 
 
@@ -148,8 +148,8 @@ def _where_all_step(
     model: Problem, x: Scalars, method: Callable[..., Vector], kind: type[Tangent], *, position: bool = False
 ) -> Vector:
     steps = ([1.0] * model.nv,)
-    (found,) = along(model, x, method=method, configurations=(position,), directions=steps, kind=kind)
-    return found
+    (rates,) = along(model, x, method=method, configurations=(position,), directions=steps, kind=kind)
+    return rates
 
 
 def _joints(model: Problem, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars, Scalars]]:

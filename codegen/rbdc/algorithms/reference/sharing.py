@@ -29,17 +29,17 @@ def shared_steps() -> Iterator[None]:
         _SHARED.reset(token)
 
 
-def once(step: Callable[..., Result], *given: Any) -> Result:
+def once(step: Callable[..., Result], *arguments: Any) -> Result:
     """Return step(*given), remembered within `shared_steps`.
 
     Arguments must be the same objects, which nobody changes in between.
     """
-    steps, key = _SHARED.get(), (step, *given)
+    steps, key = _SHARED.get(), (step, *arguments)
     for other, result in steps or ():
         if len(other) == len(key) and all(x is y for x, y in zip(other, key, strict=True)):
-            found: Result = result
-            return found
-    found = step(*given)
+            value: Result = result
+            return value
+    value = step(*arguments)
     if steps is not None:
-        steps.append((key, found))
-    return found
+        steps.append((key, value))
+    return value

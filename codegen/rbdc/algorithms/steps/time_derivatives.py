@@ -31,8 +31,8 @@ def rnea_time_derivatives(
     """Return tau (nv) and its time derivatives along a motion. rates: a, jerk and so on (nv each), one for
     each result. External forces have constant entries. Checked against series of torques along motions.
     """
-    found = _torques(model, q, v, rates, fext, trace)
-    return tuple(_derivatives(found, order) for order in range(len(rates)))
+    torques = _torques(model, q, v, rates, fext, trace)
+    return tuple(_derivatives(torques, order) for order in range(len(rates)))
 
 
 def aba_time_derivatives(
@@ -49,13 +49,13 @@ def aba_time_derivatives(
     solves of `dynamics`. Checked against `rnea_time_derivatives` of the results.
     """
     ddq, solve = dynamics(model, q, v, tau, fext, trace)
-    found = [ddq]
+    accelerations = [ddq]
     for order, pushed in enumerate(rates, 1):
-        known = _torques(model, q, v, [*found, [0.0] * model.nv], fext, trace)
+        known = _torques(model, q, v, [*accelerations, [0.0] * model.nv], fext, trace)
         moving = [x - y for x, y in zip(pushed, _derivatives(known, order), strict=True)]
         trace("forward dynamics", "rate of tau - inverse dynamics of the others", f"moving{order}", moving)
-        found.append(solve(moving))
-    return tuple(found)
+        accelerations.append(solve(moving))
+    return tuple(accelerations)
 
 
 def _torques(
@@ -81,12 +81,12 @@ def _derivatives(series: Scalars, order: int) -> Vector:
 
 def _configuration(model: Problem, q: Scalars, velocity: Sequence[Series]) -> list[Series]:
     """Return the series of the configuration, with as many terms as the series of the velocity."""
-    found = [Series([x]) for x in q]
+    series = [Series([x]) for x in q]
     for count in range(1, max(map(length_of, velocity), default=1)):
-        rates = configuration_rate(model, found, [Series(x.terms[:count]) for x in velocity])
+        rates = configuration_rate(model, series, [Series(x.terms[:count]) for x in velocity])
         next_terms = [(1.0 / count) * terms_of(rate, count)[-1] for rate in rates]
-        found = [Series([*x.terms, term]) for x, term in zip(found, next_terms, strict=True)]
-    return found
+        series = [Series([*x.terms, term]) for x, term in zip(series, next_terms, strict=True)]
+    return series
 
 
 def _term_by_term(trace: Trace) -> Trace:
@@ -94,8 +94,8 @@ def _term_by_term(trace: Trace) -> Trace:
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         count = max(map(length_of, values), default=1)
-        for order, own in enumerate(zip(*(terms_of(x, count) for x in values), strict=True)):
+        for order, terms in enumerate(zip(*(terms_of(x, count) for x in values), strict=True)):
             term, mark = (f", term {order} in time", f"_t{order}") if order else ("", "")
-            trace(section, f"{formula}{term}", f"{symbol}{mark}", own)
+            trace(section, f"{formula}{term}", f"{symbol}{mark}", terms)
 
     return record

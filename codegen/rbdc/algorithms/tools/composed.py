@@ -87,7 +87,7 @@ class ComposedMachine(Machine):
 
     @abstractmethod
     def mixed(
-        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *given: str
+        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *names: str
     ) -> Array[Scalar]:
         """Return the change of a vector along a direction of one input, then along one of another, by numbers
         of four parts.

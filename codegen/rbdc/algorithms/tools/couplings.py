@@ -68,11 +68,11 @@ def _within(model: Problem, cluster: Cluster, loop: Contact, numbers: Mapping[in
     frame of that body.
     """
 
-    def frame(own: Frame) -> Frame:
-        placement = own.placement
-        if own.body == cluster.carrier != WORLD:
-            placement = model.bodies[own.body].own_placement(placement)
-        return replace(own, body=numbers[own.body], placement=placement)
+    def frame(outer: Frame) -> Frame:
+        placement = outer.placement
+        if outer.body == cluster.carrier != WORLD:
+            placement = model.bodies[outer.body].own_placement(placement)
+        return replace(outer, body=numbers[outer.body], placement=placement)
 
     second = None if loop.second is None else frame(loop.second)
     return replace(loop, first=frame(loop.first), second=second)

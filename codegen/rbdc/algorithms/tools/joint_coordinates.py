@@ -22,9 +22,9 @@ def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Return each joint's configuration; that of a follower comes from its leader's."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
-        own = list(q[model.q_slice(index)])
+        entries = list(q[model.q_slice(index)])
         follow = body.coupling
-        result.append(own if follow is None else [follow.position(own[0])])
+        result.append(entries if follow is None else [follow.position(entries[0])])
     return result
 
 
@@ -32,8 +32,8 @@ def joint_velocities(model: Model, v: Scalars) -> list[list[Scalar]]:
     """Return each joint's velocity, or another quantity that transforms like it: the rows of G v."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
-        own = list(v[model.v_slice(index)])
-        result.append(own if body.coupling is None else [body.coupling.multiplier * own[0]])
+        entries = list(v[model.v_slice(index)])
+        result.append(entries if body.coupling is None else [body.coupling.multiplier * entries[0]])
     return result
 
 
@@ -91,8 +91,8 @@ def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
     for body, start in zip(model.bodies, first_dofs(model), strict=True):
         if isinstance(body.coupling, CouplingAt):
             factor = body.coupling.curvature * v[body.index_v]
-            for made, row in zip(result, rows, strict=True):
-                made[body.index_v] = made[body.index_v] + factor * row[start]
+            for bent, row in zip(result, rows, strict=True):
+                bent[body.index_v] = bent[body.index_v] + factor * row[start]
     return result
 
 

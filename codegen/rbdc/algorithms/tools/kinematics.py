@@ -11,8 +11,8 @@ from rbdc.spatial import Placement, Scalars
 def joint_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
     """Return lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
     placements = []
-    for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
-        placement = body.placement_at(own)
+    for index, (body, position) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
+        placement = body.placement_at(position)
         trace(body.name, "X = X_T X_J(q): joint placement", f"X{index}", placement.scalars())
         placements.append(placement)
     return placements

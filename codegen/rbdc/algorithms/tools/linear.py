@@ -89,10 +89,10 @@ class Factorisation:
     @staticmethod
     def of_factors(factors: Matrix) -> Factorisation:
         """Return the factorisation from L, with the inverse pivots on its diagonal."""
-        made = Factorisation.__new__(Factorisation)
-        made.size, made.factors = len(factors), Dense(factors)
-        made._split()
-        return made
+        factorisation = Factorisation.__new__(Factorisation)
+        factorisation.size, factorisation.factors = len(factors), Dense(factors)
+        factorisation._split()
+        return factorisation
 
     def solve(self, b: Scalars) -> list[Scalar]:
         """Return x with A x = b: solve with L^T, then D, then L."""

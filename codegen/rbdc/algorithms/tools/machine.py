@@ -51,10 +51,10 @@ def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
 
     def of(numbers: Sequence[Scalar]) -> Any:
         rest = iter(numbers)
-        made = tuple(make([*islice(rest, len(own))]) for own, make in parts)
-        return made if isinstance(x, tuple) else cast(Any, type(x))(*made)
+        fields = tuple(make([*islice(rest, len(numbers_of_part))]) for numbers_of_part, make in parts)
+        return fields if isinstance(x, tuple) else cast(Any, type(x))(*fields)
 
-    return [y for own, _ in parts for y in own], of
+    return [y for numbers_of_part, _ in parts for y in numbers_of_part], of
 
 
 class Index:
@@ -185,9 +185,9 @@ class Body(Index, ABC):
     def external_force(self) -> Force:
         """Return the external force on the body."""
 
-    def point(self, given: Vector3) -> Vector3:
+    def point(self, point: Vector3) -> Vector3:
         """Return a point of the body in its frame, from the frame of its link."""
-        return given
+        return point
 
     @abstractmethod
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:

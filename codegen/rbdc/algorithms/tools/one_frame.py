@@ -79,16 +79,16 @@ def in_one_frame(
     It is the frame of the root if the tree hangs on one free body and `at_root`; otherwise the world's.
     """
     free = at_root and free_root(model) is not None
-    made: list[Placement] = []
+    world: list[Placement] = []
     for index, body in enumerate(model.bodies):
         if body.parent == WORLD:
-            made.append(Placement.identity() if free else placements[index])
+            world.append(Placement.identity() if free else placements[index])
         else:
-            above, own = made[body.parent], placements[index]
-            rotation = own.rotation.along_path(above.rotation)
-            made.append(Placement(rotation, above.act_point(own.translation)))
-            trace(body.name, "placement in the one frame", f"W{index}", made[index].scalars())
-    return made
+            above, local = world[body.parent], placements[index]
+            rotation = local.rotation.along_path(above.rotation)
+            world.append(Placement(rotation, above.act_point(local.translation)))
+            trace(body.name, "placement in the one frame", f"W{index}", world[index].scalars())
+    return world
 
 
 def free_root(model: Problem) -> int | None:

@@ -77,12 +77,12 @@ def drive_columns(model: Problem) -> list[DriveColumn]:
     """Return the columns of drives that the model's `regressor` has: by quantity, then by joint. Joints with
     one coordinate have springs. A free joint has a column only for a number that is not zero.
     """
-    found = []
+    columns = []
     for name, quantity in DRIVE_QUANTITIES.items():
         if quantity.part in model.regressor:
             bodies = enumerate(model.bodies)
-            found += [DriveColumn(name, k) for k, body in bodies if _has_column(quantity, body)]
-    return found
+            columns += [DriveColumn(name, k) for k, body in bodies if _has_column(quantity, body)]
+    return columns
 
 
 def _has_column(quantity: _Quantity, body: Body) -> bool:
@@ -93,18 +93,18 @@ def _has_column(quantity: _Quantity, body: Body) -> bool:
 
 def linear_parameters(model: Problem) -> list[LinearParameter]:
     """Return the parameters of the regressor's columns, in order. Payloads have no mass."""
-    found: list[LinearParameter] = []
+    parameters: list[LinearParameter] = []
     if "links" in model.regressor:
         for body in model.bodies:
-            found += _of_body(body.name, body.inertia.scalars())
+            parameters += _of_body(body.name, body.inertia.scalars())
         for row in model.parameters:
-            found += _of_body(f"payload at {row.name}", [0.0] * len(OF_BODY)) if row.added else []
+            parameters += _of_body(f"payload at {row.name}", [0.0] * len(OF_BODY)) if row.added else []
     for name, index in drive_columns(model):
         quantity, body = DRIVE_QUANTITIES[name], model.bodies[index]
         counts = quantity.term is None or quantity.term in model.drive_terms
         nominal = quantity.nominal(body) if counts else 0.0
-        found.append(LinearParameter(f"{name}({body.joint_name})", _unit(quantity, body), nominal))
-    return found
+        parameters.append(LinearParameter(f"{name}({body.joint_name})", _unit(quantity, body), nominal))
+    return parameters
 
 
 def count_of_parameters(model: Problem) -> int:
@@ -120,11 +120,11 @@ def columns_of_rows(model: Problem) -> list[int]:
     """
     if "links" not in model.regressor:
         return []
-    payloads, found = model.njoints, []
+    payloads, columns = model.njoints, []
     for row in model.parameters:
-        found.append(len(OF_BODY) * (payloads if row.added else row.body))
+        columns.append(len(OF_BODY) * (payloads if row.added else row.body))
         payloads += row.added
-    return found
+    return columns
 
 
 def _of_body(name: str, values: list[Scalar]) -> list[LinearParameter]:

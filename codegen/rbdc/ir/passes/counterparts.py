@@ -47,13 +47,13 @@ class Counterparts:
                 self.image.append(index_of.get(self._key(value, (), moved)))
             else:
                 arguments = [self.image[k] for k in value.arguments]
-                found = index if arguments == list(value.arguments) else None
+                image = index if arguments == list(value.arguments) else None
                 operation, used = value.operation, (self.program.values[k] for k in value.arguments)
-                narrow = value.width == 1 and all(own.width == 1 for own in used)
+                narrow = value.width == 1 and all(operand.width == 1 for operand in used)
                 packed = operation.signs or operation.is_product or operation.is_trigonometric
-                if found is None and narrow and packed and None not in arguments:
-                    found = index_of.get(self._key(value, tuple(k for k in arguments if k is not None), None))
-                self.image.append(found if found is not None else self._as_invariant_sum(index))
+                if image is None and narrow and packed and None not in arguments:
+                    image = index_of.get(self._key(value, tuple(k for k in arguments if k is not None), None))
+                self.image.append(image if image is not None else self._as_invariant_sum(index))
 
     @staticmethod
     def _key(value: Value, arguments: tuple[int, ...], source: Source | None) -> object:

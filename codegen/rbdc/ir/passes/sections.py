@@ -96,10 +96,10 @@ class _Schedule:
     def _begin(self, unit: int) -> None:
         """Record when the values of a unit are ready."""
         for index in self._units[unit]:
-            own = self._own[index]
-            self._time += 1.0 / _WIDTH if own else 0.0
+            delay = self._own[index]
+            self._time += 1.0 / _WIDTH if delay else 0.0
             operands = max((self._ready[operand] for operand in self._values[index].arguments), default=0.0)
-            self._ready[index] = max(operands, self._time if own else 0.0) + own
+            self._ready[index] = max(operands, self._time if delay else 0.0) + delay
         self.order += self._units[unit]
 
 

@@ -75,9 +75,9 @@ def share_reciprocals(program: Program) -> Program:
             return builder.apply(MUL, (dividend, builder.apply(DIV, (builder.constant(1.0), divisor))))
         if index not in shared:
             return None
-        made = builder.again(value, tuple(new[k] for k in value.arguments))
-        builder.apply(DIV, (builder.constant(1.0), made))  # as early as possible, because it takes long
-        return made
+        product = builder.again(value, tuple(new[k] for k in value.arguments))
+        builder.apply(DIV, (builder.constant(1.0), product))  # as early as possible, because it takes long
+        return product
 
     return rewrite(program, RULES, multiplied) if shared else program
 
@@ -120,12 +120,12 @@ def gather_like_terms(program: Program) -> Program:
             place, term, first = group[0]
             left[place] = new[term]
             if len(group) > 1:
-                made = builder.constant(0.0)
+                factor_sum = builder.constant(0.0)
                 for _, term, sign in group:
                     constant = _split(program, term)[0]
                     factor = builder.constant(1.0) if constant is None else new[constant]
-                    made = builder.apply(ADD if sign == first else SUB, (made, factor))
-                left[place] = made if base is None else builder.apply(MUL, (made, new[base]))
+                    factor_sum = builder.apply(ADD if sign == first else SUB, (factor_sum, factor))
+                left[place] = factor_sum if base is None else builder.apply(MUL, (factor_sum, new[base]))
         total = in_form(builder, index, map(left.get, count()))
         return builder.constant(0.0) if total is None else total
 

@@ -72,21 +72,21 @@ class _Chains:
             return builder.again(product, tuple(new[x] for x in product.arguments))
 
         if any(constants) or not terms:
-            made = builder.lanes(constants)
+            total = builder.lanes(constants)
         else:
             start = min(terms, key=lambda term: (-term[1], self._program.is_fused(term[0]), when[term]))
             terms.remove(start)
-            made = value(start[0])
+            total = value(start[0])
             if start[1] < 0:
-                made = builder.raw(NEG, (made,))
+                total = builder.raw(NEG, (total,))
         for term, sign in terms:
-            made = builder.raw(ADD if sign > 0 else SUB, (made, value(term)))
-        return made
+            total = builder.raw(ADD if sign > 0 else SUB, (total, value(term)))
+        return total
 
     def _split(self, terms: list[Term]) -> tuple[list[float], list[Term]]:
         """Return the sum of the constants, lane by lane and rounded once, and the other terms."""
         numbers = [(self._program.values[term[0]].known, term) for term in terms]
-        held = [[Fraction(sign * x) for x in known] for known, (_, sign) in numbers if known]
-        width = max(map(len, held), default=1)
-        constants = [float(sum((x[m % len(x)] for x in held), Fraction(0))) for m in range(width)]
+        fractions = [[Fraction(sign * x) for x in known] for known, (_, sign) in numbers if known]
+        width = max(map(len, fractions), default=1)
+        constants = [float(sum((x[m % len(x)] for x in fractions), Fraction(0))) for m in range(width)]
         return constants, [term for known, term in numbers if not known]

@@ -79,15 +79,15 @@ _ENDINGS = (".toml", *_YAML)
 _KINDS_OF_YAML = {"3d": ContactKind.POINT, "6d": ContactKind.WELD}
 
 
-def _read(given: Any) -> tuple[ContactOption, ...]:
-    given = [given] if isinstance(given, ContactOption) else entries(given)
-    found = [option for entry in given for option in _options(entry)]
+def _read(value: Any) -> tuple[ContactOption, ...]:
+    value = [value] if isinstance(value, ContactOption) else entries(value)
+    contacts = [option for entry in value for option in _options(entry)]
     names = set[str]()
-    for option in found:
+    for option in contacts:
         if option.name in names:
             raise OptionError(f"{option.place}: two contacts are named {shown(option.name)}; rename one")
         names.add(option.name)
-    return tuple(found)
+    return tuple(contacts)
 
 
 def _options(entry: Any) -> list[ContactOption]:
@@ -144,16 +144,16 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
     remedy = "write a table [contacts.NAME] for each contact, and nothing else"
     try:
         text = content.decode()
-        found = tomllib.loads(text)
+        document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         place = re.search(r"at line (\d+)", str(error))
         raise DescriptionError(f"not TOML: {error}", remedy, file, int(place[1]) if place else None) from None
-    tables = found.get("contacts")
-    if others := [name for name in found if name != "contacts"]:
+    tables = document.get("contacts")
+    if others := [name for name in document if name != "contacts"]:
         raise DescriptionError(f'"{shown(others[0])}" is not a known key', remedy, file)
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise DescriptionError("the file has no tables of contacts", remedy, file)
-    lines, made = _lines_of_tables(text), list[ContactOption]()
+    lines, options = _lines_of_tables(text), list[ContactOption]()
     for name, table in tables.items():
         try:
             option = _of_table(name, table)
@@ -161,19 +161,19 @@ def _of_toml(file: str, content: bytes) -> list[ContactOption]:
             problem = f"[contacts.{shown(name)}]: {error.problem}"
             raise DescriptionError(problem, error.remedy, file, lines.get(name)) from None
         line = f":{lines[name]}" if name in lines else ""
-        made.append(replace(option, place=f"{file}{line}: [contacts.{shown(name)}]"))
-    return made
+        options.append(replace(option, place=f"{file}{line}: [contacts.{shown(name)}]"))
+    return options
 
 
 def _lines_of_tables(text: str) -> dict[str, int]:
     """Return the line of each table [contacts.NAME] by name; tables in other notations are left out."""
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         with suppress(tomllib.TOMLDecodeError):
             tables = tomllib.loads(line).get("contacts") if line.lstrip().startswith("[") else None
             for name in tables if isinstance(tables, dict) else ():
-                found.setdefault(name, number)
-    return found
+                lines.setdefault(name, number)
+    return lines
 
 
 def _of_table(name: str, table: Mapping[str, Any]) -> ContactOption:
@@ -231,16 +231,16 @@ def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) 
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
         raise _DeclarationError(f"{what} has no kind {shown(str(kind))}", suggestion(shown(str(kind)), kinds))
-    made = []
-    for link, given in sides:
+    placed = []
+    for link, numbers in sides:
         if not isinstance(link, str) or not link:
             raise _DeclarationError("a link is missing", form)
         try:
             remedy = "give three or six finite numbers (m, rad), or none"
-            made.append(Side(link, origin(given, remedy, 0, 3, 6)))
+            placed.append(Side(link, origin(numbers, remedy, 0, 3, 6)))
         except ValueError as error:
             raise _DeclarationError(f"bad origin in {shown(link)}", str(error)) from None
-    return ContactOption(name, ContactKind(kind), tuple(made))
+    return ContactOption(name, ContactKind(kind), tuple(placed))
 
 
 def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
@@ -253,16 +253,16 @@ CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
 """The reading of contacts and loops."""
 
 
-def _read_loops(given: Any) -> tuple[str, ...] | None:
+def _read_loops(value: Any) -> tuple[str, ...] | None:
     """Return the joints of motors for loops to reduce; None if loops are constraints."""
-    if given == "hold":
+    if value == "hold":
         return None
-    if isinstance(given, str):
-        word, _, joints = given.partition(":")
+    if isinstance(value, str):
+        word, _, joints = value.partition(":")
         if word != "reduce":
             raise ValueError("give hold, reduce or reduce:JOINT,...")
         return tuple(joint.strip() for joint in joints.split(",") if joint.strip())
-    return tuple(map(str, entries(given)))
+    return tuple(map(str, entries(value)))
 
 
 LOOPS: Reading[tuple[str, ...] | None] = Reading(_read_loops, "hold|reduce[:JOINT,...]")

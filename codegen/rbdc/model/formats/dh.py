@@ -117,24 +117,24 @@ class _DhReader:
         if sign not in (1.0, -1.0):
             fields.fail(f"q_sign is {sign}", "give 1 or -1", fields.get("q_sign"))
         before, after = self._placements(fields)
-        own = fields.text("link_name") or f"link_{number}"
+        link = fields.text("link_name") or f"link_{number}"
         name = fields.text("name") or f"joint_{number}"
         line = fields.node.line
-        self.names[number] = own
-        moving = own if after == Placement.identity() else f"{own}:{name}"
+        self.names[number] = link
+        moving = link if after == Placement.identity() else f"{link}:{name}"
         joint = Joint(
             name, kind, carrier, moving, before, _Z.scaled(sign),
             self._limits(fields), fields.number("damping", 0.0), fields.number("friction", 0.0),
             line=line, armature=fields.number("armature", 0.0), pitch=fields.number("pitch", 0.0),
         )  # fmt: skip
         self.joints.append(joint)
-        if moving != own:
+        if moving != link:
             self.links.append(Link(moving, line=line))
-            self.joints.append(Joint(f"{name}:frame", "fixed", moving, own, after, line=line))
-        self.links.append(Link(own, self._inertia(fields), line))
+            self.joints.append(Joint(f"{name}:frame", "fixed", moving, link, after, line=line))
+        self.links.append(Link(link, self._inertia(fields), line))
         others = [x for x in fields.unused() if x != "comment" and not x.startswith("inertia_")]
         if kind == "fixed":
-            others += [f"{own} of a fixed joint" for own in _OF_MOTION if fields.get(own) is not None]
+            others += [f"{word} of a fixed joint" for word in _OF_MOTION if fields.get(word) is not None]
         self.unused |= dict.fromkeys(others)
 
     def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:

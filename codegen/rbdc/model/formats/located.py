@@ -64,7 +64,7 @@ class Source:
         """Return the value of JSON that begins with a token; `words` are the tokens after it."""
         if word == "[":
             return LocatedValue(
-                [self._value(words, *own) for own in takewhile(lambda x: x[0] != "]", words)], line
+                [self._value(words, *token) for token in takewhile(lambda x: x[0] != "]", words)], line
             )
         if word == "{":
             members: dict[str, LocatedValue] = {}

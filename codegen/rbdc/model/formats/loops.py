@@ -41,19 +41,19 @@ def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
         return removed
     if joint.kind not in _KINDS or any(c in _SYNTAX for c in joint.name + joint.parent + joint.child):
         return "remove one of them, and hold links together with `loop='NAME=KIND@LINK:...=LINK:...'`"
-    rest = [own for own in joints if own is not joint]
+    rest = [other for other in joints if other is not joint]
     return f"{removed} and give {asked('loop', _loop(joint, rest))}"
 
 
 def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[str]:
     """Return a link and the links that other joints carry below it."""
-    found, waiting = {link}, [link]
+    links, waiting = {link}, [link]
     while waiting:
         above = waiting.pop()
-        new = {j.child for j in joints if j.parent == above and j not in without} - found
-        found |= new
+        new = {j.child for j in joints if j.parent == above and j not in without} - links
+        links |= new
         waiting += new
-    return found
+    return links
 
 
 def _loop(joint: Joint, rest: Sequence[Joint]) -> str:
@@ -83,14 +83,14 @@ def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
     """Return whether a loop moves in the plane normal to the axis of one of its joints; then a point
     constrains the same motion as the joint.
     """
-    carriers = {own.child: own for own in reversed(rest)}
+    carriers = {part.child: part for part in reversed(rest)}
     one, other = (_chain(link, carriers) for link in (joint.parent, joint.child))
-    loop = [own for own in (*one, *other) if (own in one) != (own in other)]
+    loop = [part for part in (*one, *other) if (part in one) != (part in other)]
     normal = _turned(one, joint)
     return all(
-        own.kind == "fixed" or (own.kind in ONE_DOF and _keeps(own, _turned(chain, own), normal))
-        for own in loop
-        for chain in [_chain(own.parent, carriers)]
+        part.kind == "fixed" or (part.kind in ONE_DOF and _keeps(part, _turned(chain, part), normal))
+        for part in loop
+        for chain in [_chain(part.parent, carriers)]
     )
 
 
@@ -115,6 +115,6 @@ def _chain(link: str, carriers: dict[str, Joint]) -> list[Joint]:
 def _turned(chain: Sequence[Joint], joint: Joint) -> Vector3:
     """Return the axis of the joint at the end of a chain, in the root's axes, at zero coordinates."""
     turn: AnyRotation = Rotation.identity()
-    for own in reversed(chain):
-        turn = turn.compose(own.placement.rotation)
+    for carrier in reversed(chain):
+        turn = turn.compose(carrier.placement.rotation)
     return turn.compose(joint.placement.rotation).apply(_direction(joint))

@@ -49,12 +49,12 @@ def read_mjcf(document: Document, snap: float) -> Description:
         DescriptionError: MuJoCo refuses the file.
         UnsupportedError: an element changes the dynamics and is not supported, or MuJoCo is not installed.
     """
-    made = compiled_by_mujoco(document)
-    compiled = made.model
+    compilation = compiled_by_mujoco(document)
+    compiled = compilation.model
     elements.refuse(compiled, document.file)
-    reader = _MjcfReader(made, document.file, snap)
+    reader = _MjcfReader(compilation, document.file, snap)
     links, joints = reader.tree()
-    notes = [*document.notes, *made.notes, *elements.left_out(compiled), *map(Note, reader.renamed)]
+    notes = [*document.notes, *compilation.notes, *elements.left_out(compiled), *map(Note, reader.renamed)]
     x, y, z = (0.0 if elements.disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity)
     return Description(
         document.root.get("model") or UNNAMED,
@@ -72,10 +72,10 @@ def read_mjcf(document: Document, snap: float) -> Description:
 
 
 class _MjcfReader:
-    def __init__(self, made: CompiledModel, file: str, snap: float) -> None:
-        self.m, self.file, self.snap = made.model, file, snap
-        self.joint_lines, self.body_lines = made.joint_lines, made.body_lines
-        compiled = made.model
+    def __init__(self, compilation: CompiledModel, file: str, snap: float) -> None:
+        self.m, self.file, self.snap = compilation.model, file, snap
+        self.joint_lines, self.body_lines = compilation.joint_lines, compilation.body_lines
+        compiled = compilation.model
         self.taken: set[str] = set()
         self.renamed: list[str] = []
         self.joint_names = [self._unique(compiled.joint(j).name, f"joint{j}") for j in range(compiled.njnt)]
@@ -126,10 +126,10 @@ class _MjcfReader:
         """
         for number in range(self.m.nsite):
             if int(self.m.site_bodyid[number]) == body:
-                given = self.m.site(number).name
-                name = self._unique(given, f"site{number}")
-                if given and name != given:
-                    told = f'site "{shown(given)}" has the name of a body or a link'
+                written = self.m.site(number).name
+                name = self._unique(written, f"site{number}")
+                if written and name != written:
+                    told = f'site "{shown(written)}" has the name of a body or a link'
                     self.renamed.append(f'{told}: its frame is "{shown(name)}"')
                 place = _pose(self.m.site_pos[number], self.m.site_quat[number])
                 fixed = free_name(f"{name}:fixed", self.joint_names)
@@ -207,9 +207,9 @@ class _MjcfReader:
         values = [float(x) for x in getattr(self.m.joint(j), what)]
         for actuator in range(elements.actuator_count(self.m)):
             if elements.acts_on_joint(self.m, actuator) and int(self.m.actuator_trnid[actuator][0]) == j:
-                own = float(getattr(self.m, f"actuator_{what}")[actuator])
+                of_actuator = float(getattr(self.m, f"actuator_{what}")[actuator])
                 gear = map(float, self.m.actuator_gear[actuator])  # six numbers for every joint
-                values = [value + own * g * g for value, g in zip(values, gear, strict=False)]
+                values = [value + of_actuator * g * g for value, g in zip(values, gear, strict=False)]
         return values
 
     def _unsupported(self, j: int, problem: str, remedy: str) -> NoReturn:
@@ -243,11 +243,11 @@ class _MjcfReader:
             if not elements.is_mimic(self.m, e):
                 continue
             follower, leader = int(self.m.eq_obj1id[e]), int(self.m.eq_obj2id[e])
-            own, other = (float(self.m.joint(j).qpos0[0]) for j in (follower, leader))
+            home, other = (float(self.m.joint(j).qpos0[0]) for j in (follower, leader))
             curve = composed(trimmed([float(x) for x in self.m.eq_data[e][:5]]), [-other, 1.0])
             offset, multiplier, *higher = curve
             mimics[self.joint_names[follower]] = Mimic(
-                self.joint_names[leader], multiplier, own + offset, tuple(higher)
+                self.joint_names[leader], multiplier, home + offset, tuple(higher)
             )
         return [replace(joint, mimic=mimics.get(joint.name)) for joint in joints]
 
@@ -255,7 +255,7 @@ class _MjcfReader:
         """Return the equality constraints of bodies and of sites as loops. The side that moves comes
         first.
         """
-        found = []
+        loops = []
         for e in range(self.m.neq):
             if not elements.closes_loop(self.m, e):
                 continue
@@ -264,8 +264,8 @@ class _MjcfReader:
             if sides[0][0] == WORLD_LINK:
                 sides.reverse()
             kind = "point" if int(self.m.eq_type[e]) == CONNECT else "weld"
-            found.append(Loop(name, kind, sides[0], sides[1]))
-        return found
+            loops.append(Loop(name, kind, sides[0], sides[1]))
+        return loops
 
     def _side(self, e: int, side: int) -> tuple[str, Placement]:
         """Return the link and the frame of one side: a site, or a frame in the compiled data. A weld stores

@@ -119,10 +119,10 @@ def _stand_ins(mj: Any, spec: Any) -> int:
 
 def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
     """Return whether a geom contributes to the inertia of its body."""
-    given, rule = mj.mjtInertiaFromGeom, geom.compiler.inertiafromgeom
-    if body.name == "world" or rule == given.mjINERTIAFROMGEOM_FALSE:
+    rules, rule = mj.mjtInertiaFromGeom, geom.compiler.inertiafromgeom
+    if body.name == "world" or rule == rules.mjINERTIAFROMGEOM_FALSE:
         return False
-    if rule == given.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
+    if rule == rules.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
         return False
     least, most = geom.compiler.inertiagrouprange
     weightless = geom.mass == 0.0 or (geom.mass != geom.mass and geom.density == 0.0)  # no mass is NaN

@@ -149,13 +149,13 @@ def left_out(m: Any) -> list[Note]:
         (m.nmocap, "mocap bodies: fixed where they are described", none),
         (m.nplugin, "plugins: ignored", dynamics),
     )
-    found = [Note(f"{count} {what}", effect=effect) for count, what, effect in counted if count]
+    notes = [Note(f"{count} {what}", effect=effect) for count, what, effect in counted if count]
     if _touches(m):
-        found.append(Note("geom contacts are ignored: declare contacts with `contacts`, or pass fext"))
+        notes.append(Note("geom contacts are ignored: declare contacts with `contacts`, or pass fext"))
     if m.opt.density != 0.0 or m.opt.viscosity != 0.0:
         message = "the medium (density, viscosity, wind) is ignored"
-        found.append(Note(message, effect=forces))
-    return found
+        notes.append(Note(message, effect=forces))
+    return notes
 
 
 def _has_forces(m: Any, tendon: int) -> bool:

@@ -15,7 +15,7 @@ DEPTH = 5
 _ABOUT = "package.xml"
 
 
-def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | None:
+def package_folder(name: str, file: str | None, paths: Sequence[str]) -> Path | None:
     """Return the folder of a package; None if there is none.
 
     The first match counts. The search order is: the folders of --package-path; the folders of
@@ -24,12 +24,12 @@ def package_folder(name: str, file: str | None, given: Sequence[str]) -> Path | 
     """
     if not name or name in (".", "..") or "/" in name:
         return None
-    found = next((folder for folder in _candidates(name, file, given) if _is_package(folder, name)), None)
-    return None if found is None else found.resolve()
+    path = next((folder for folder in _candidates(name, file, paths) if _is_package(folder, name)), None)
+    return None if path is None else path.resolve()
 
 
-def _candidates(name: str, file: str | None, given: Sequence[str]) -> Iterator[Path]:
-    for folder in given:
+def _candidates(name: str, file: str | None, paths: Sequence[str]) -> Iterator[Path]:
+    for folder in paths:
         yield from _below(Path(folder), name)
     for prefix in _listed("AMENT_PREFIX_PATH"):
         yield Path(prefix, "share", name)
@@ -52,7 +52,7 @@ def _below(root: Path, name: str) -> Iterator[Path]:
     for place, folders, files in os.walk(root):
         inside = _ABOUT in files and Path(place) != root
         deep = len(Path(place).relative_to(root).parts) >= DEPTH
-        folders[:] = [] if inside or deep else sorted(own for own in folders if not own.startswith("."))
+        folders[:] = [] if inside or deep else sorted(one for one in folders if not one.startswith("."))
         yield Path(place)
 
 

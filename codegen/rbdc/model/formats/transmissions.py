@@ -51,11 +51,11 @@ class Transmissions:
         if len(joints) != 1 or not motors or not joints[0].get("name"):
             self._left_out(element, motors, len(joints))
             return
-        joint, own = self.document.attribute(joints[0], "name"), element if len(motors) == 1 else None
+        joint, only_motor = self.document.attribute(joints[0], "name"), element if len(motors) == 1 else None
         for motor in motors:
-            self._motor(joint, motor, own)
+            self._motor(joint, motor, only_motor)
         self.elements.setdefault(joint, element)
-        shared = (REDUCTION, MOTOR_INERTIA) if own is not None else ()
+        shared = (REDUCTION, MOTOR_INERTIA) if only_motor is not None else ()
         for part in (element, *joints, *motors):
             self._note_others(part, shared if part is element else ())
 
@@ -73,8 +73,8 @@ class Transmissions:
         if count := len(self.motors) - len(known):
             problem = "name a joint that does not exist, is fixed or has several coordinates: ignored"
             self.document.note(f"{count} x <transmission> {problem}")
-        made = [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
-        return made, tuple(known)
+        with_armature = [replace(joint, armature=self.armature.get(joint.name, 0.0)) for joint in joints]
+        return with_armature, tuple(known)
 
     def _left_out(self, element: etree._Element, motors: list[etree._Element], joints: int) -> None:
         """Note a <transmission> that is not between motors and one joint; name its armature."""
@@ -103,8 +103,8 @@ class Transmissions:
         if inertia is not None:
             self._add(joint, inertia * factor * factor)
         if rotor is not None:
-            own = 1.0 if gear is None else gear
-            self._add(joint, rotor * own * own)
+            ratio = 1.0 if gear is None else gear
+            self._add(joint, rotor * ratio * ratio)
         name = motor.get("name")
         if name:
             self.motors.append(Actuator(name, ((joint, 0, factor),)))
@@ -117,17 +117,17 @@ class Transmissions:
     def _text(self, motor: etree._Element, shared: etree._Element | None, tag: str) -> float | None:
         """Return the number in an element of the motor or of its transmission; None without one."""
         places = [place for place in (motor, shared) if place is not None]
-        found = self._only([part for place in places for part in place.findall(tag)])
-        return None if found is None else self.document.written(found)
+        element = self._only([part for place in places for part in place.findall(tag)])
+        return None if element is None else self.document.written(element)
 
     def _value(self, motor: etree._Element, name: str) -> float | None:
-        found = self._only(_drakes(motor, name))
-        return None if found is None else self.document.number(found, "value")
+        element = self._only(_drakes(motor, name))
+        return None if element is None else self.document.number(element, "value")
 
-    def _only(self, found: Sequence[etree._Element]) -> etree._Element | None:
-        if len(found) > 1:
-            self.document.fail(f"a motor has two <{as_written(found[1])}>", "keep one", found[1])
-        return found[0] if found else None
+    def _only(self, elements: Sequence[etree._Element]) -> etree._Element | None:
+        if len(elements) > 1:
+            self.document.fail(f"a motor has two <{as_written(elements[1])}>", "keep one", elements[1])
+        return elements[0] if elements else None
 
     def _note_others(self, part: etree._Element, further: Sequence[str]) -> None:
         """Note attributes and children of a <transmission>, or of a part of it, that are not read."""

@@ -42,17 +42,17 @@ class LoopElements:
 
         Raises DescriptionError for a constraint that lacks a part or names a link that does not exist.
         """
-        found: list[Loop] = []
+        loops: list[Loop] = []
         for number, element in enumerate(self.elements):
             of_drake = element.tag != _LOOP_JOINT
             name = element.get("name") or f"{BALL if of_drake else _LOOP_JOINT}{number}"
-            name = free_name(name, [own.name for own in found])
-            found.append((self._ball if of_drake else self._joint)(element, name, links))
+            name = free_name(name, [item.name for item in loops])
+            loops.append((self._ball if of_drake else self._joint)(element, name, links))
         for tag, lines in Counter(map(as_written, self.elements)).items():
             message = f"{lines} x <{tag}> closes a loop: only functions of contacts hold it"
-            first = next(own for own in self.elements if as_written(own) == tag)
+            first = next(item for item in self.elements if as_written(item) == tag)
             self.document.note(message, first, Effect.DYNAMICS)
-        return tuple(found)
+        return tuple(loops)
 
     def _joint(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
         """Return the loop of a <loop_joint>: a frame in each of two links."""

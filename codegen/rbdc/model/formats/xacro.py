@@ -46,9 +46,9 @@ def left_over(document: Document) -> list[etree._Element]:
     """Return the elements of xacro that remain in an expanded description, which has links: calls of macros
     that are not defined.
     """
-    own = _own(document)
-    defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in own)
-    return [] if defined else own
+    calls = _own(document)
+    defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in calls)
+    return [] if defined else calls
 
 
 def note_left_over(document: Document) -> None:
@@ -91,8 +91,8 @@ def expanded(
     for folder in package_path:
         if not folder.is_dir():
             raise OptionError(f"{asked('package_path', folder)}: there is no such folder")
-    given = document.text.decode() if document.file == TEXT else None
-    question = Expansion(document.file, given, dict(arguments), [str(p) for p in package_path], SECONDS)
+    content = document.text.decode() if document.file == TEXT else None
+    question = Expansion(document.file, content, dict(arguments), [str(p) for p in package_path], SECONDS)
     text, known, said = _answer(question)
     for name, _ in arguments:
         if name not in known:
@@ -146,8 +146,8 @@ def _answer(question: Expansion) -> tuple[str, list[str], str]:
 class _Arguments(dict[str, str]):
     """Arguments of a xacro file, with a record of those that the file has read."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        super().__init__(given)
+    def __init__(self, values: Mapping[str, str]) -> None:
+        super().__init__(values)
         self.asked: set[object] = set()
 
     def __contains__(self, name: object) -> bool:
@@ -172,11 +172,11 @@ class _Packages:
         Raises LookupError if the package is not found.
         """
         file = None if self.question.text is not None else self.question.file
-        found = package_folder(name, file, self.question.packages)
-        if found is None:
+        path = package_folder(name, file, self.question.packages)
+        if path is None:
             self.missing.append(name)
             raise LookupError(name)
-        return str(found)
+        return str(path)
 
     def provide(self, expander: Any) -> None:
         """Make xacro use these folders: for $(find NAME), which asks the index of ROS 2, and for
@@ -200,12 +200,12 @@ def expand(question: Expansion) -> tuple[str, list[str]]:
 
     Raises DescriptionError for a package that is not found.
     """
-    file, text, given, _, seconds = question
+    file, text, content, _, seconds = question
     setitimer(ITIMER_REAL, seconds)
     import xacro
 
     expander: Any = xacro
-    arguments, packages = _Arguments(given), _Packages(question)
+    arguments, packages = _Arguments(content), _Packages(question)
     packages.provide(expander)
     try:
         with redirect_stdout(sys.stderr):

@@ -52,9 +52,9 @@ class ComposedNumbers(SideBySide, ComposedMachine):
     @contextmanager
     def at_rest(self, a: Array[Scalar] | None = None) -> Iterator[Self]:
         still = [[0.0] * len(rates) for rates in self.rates]
-        made = self._moving(still, still if a is None else self._by_joints(a))
-        made.gravity, made.fext = Vector3.zero(), ()
-        yield made
+        machine = self._moving(still, still if a is None else self._by_joints(a))
+        machine.gravity, machine.fext = Vector3.zero(), ()
+        yield machine
 
     def earlier_joints(self, j: Index) -> Iterator[Index]:
         yield from (k for k in self.repeated() if self._joint(k) < self._joint(j))
@@ -63,24 +63,24 @@ class ComposedNumbers(SideBySide, ComposedMachine):
         yield from (k for k in self.repeated() if self._joint(k) == self._joint(j))
 
     def _joint(self, k: Index) -> int:
-        return next(b.at for b in self.bodies for own in b.columns() if own.at == k.at)
+        return next(b.at for b in self.bodies for column in b.columns() if column.at == k.at)
 
     def mixed(
-        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *given: str
+        self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *names: str
     ) -> Array[Scalar]:
-        inputs = {"q": self.q, "v": self.v, "a": self.a} | {name: self.inputs[name] for name in given}
+        inputs = {"q": self.q, "v": self.v, "a": self.a} | {name: self.inputs[name] for name in names}
         for (name, direction), kind in ((then, scheme.then), (first, scheme.first)):
             unit = [scheme.length if k == direction.at else 0.0 for k in range(self.size)]
             inputs[name] = stepped(self.model, inputs[name], unit, name == "q", kind)
         m = Numbers(self.model, inputs["q"], inputs["v"], inputs["a"], self.forces)
-        found = m.in_order(text(m, *(m.given(inputs[name]) for name in given)))
-        return m.given([scheme.last(x) for x in found])
+        change = m.in_order(text(m, *(m.given(inputs[name]) for name in names)))
+        return m.given([scheme.last(x) for x in change])
 
     def _moving(self, rates: list[list[Scalar]], seconds: list[list[Scalar]]) -> Self:
-        made = copy(self)
-        made.bodies = [made._body(index) for index in range(self.model.njoints)]
-        made.__dict__ |= {"rates": rates, "seconds": seconds}
-        return made
+        machine = copy(self)
+        machine.bodies = [machine._body(index) for index in range(self.model.njoints)]
+        machine.__dict__ |= {"rates": rates, "seconds": seconds}
+        return machine
 
     def _by_joints(self, vector: Array[Scalar]) -> list[list[Scalar]]:
         values = [vector[Index(k)] for k in range(self.size)]
@@ -102,13 +102,13 @@ class ComposedNumbers(SideBySide, ComposedMachine):
     def _products(
         self, at: str, factors: Sequence[Factor], *, negative: bool, fixed: dict[str, Index]
     ) -> Iterator[tuple[Index | tuple[Index, ...], Scalar]]:
-        letters = dict.fromkeys(letter for letter in at + "".join(own for _, own in factors))
+        letters = dict.fromkeys(letter for letter in at + "".join(axes for _, axes in factors))
         free = [letter for letter in letters if letter not in fixed]
         for numbers in product(range(self.size), repeat=len(free)):
             bound = fixed | {letter: Index(k) for letter, k in zip(free, numbers, strict=True)}
             value: Scalar = -1.0 if negative else 1.0
-            for array, own in factors:
-                value = value * _entry(array, tuple(bound[letter].at for letter in own))
+            for array, axes in factors:
+                value = value * _entry(array, tuple(bound[letter].at for letter in axes))
             places = tuple(bound[letter] for letter in at)
             yield (places if len(places) > 1 else places[0]), value
 

@@ -112,8 +112,8 @@ def first_order(
     with m.accelerated(ddq) as moving:
         by_q, by_v, _ = idsva.derivatives(moving)
     damped(m, by_v)
-    found = m.matrix("ddq_dq"), m.matrix("ddq_dv")
-    for into, matrix in zip(found, (by_q, by_v), strict=True):
+    matrices = m.matrix("ddq_dq"), m.matrix("ddq_dv")
+    for into, matrix in zip(matrices, (by_q, by_v), strict=True):
         if not by_dynamics:
             m.add_products(into, "ij", (inverse, "ip"), (matrix, "pj"), negative=True)
             continue
@@ -122,7 +122,7 @@ def first_order(
                 column = m.vector("column")
                 m.put(column, "i", (matrix, "ij"), negative=True, j=j)
                 m.put(into, "ij", (forward_dynamics(still, column), "i"), j=j)
-    return *found, inverse
+    return *matrices, inverse
 
 
 def damped(m: ComposedMachine, by_v: Array[Scalar]) -> None:
@@ -149,7 +149,7 @@ def second_order(
         by_q, by_v, _ = idsva.derivatives(moving)
         qq, vv, qv, mq = tensors(moving)
     damped(m, by_v)
-    found = []
+    result = []
     first = m.matrix("ddq_dq"), m.matrix("ddq_dv")
     for into, matrix in zip(first, (by_q, by_v), strict=True):
         m.add_products(into, "ij", (inverse, "ip"), (matrix, "pj"), negative=True)
@@ -159,8 +159,8 @@ def second_order(
     m.add_products(qv, "ijk", (inner(first[1]), "ijk"))
     qtau = inner(inverse)
     for name, tensor in zip(("dqdq", "dvdv", "dqdv", "dqdtau"), (qq, vv, qv, qtau), strict=True):
-        found.append(_outer(m, inverse, tensor, f"d2ddq_{name}", by_dynamics=outer_by_dynamics))
-    return tuple(found)
+        result.append(_outer(m, inverse, tensor, f"d2ddq_{name}", by_dynamics=outer_by_dynamics))
+    return tuple(result)
 
 
 def _inner(
@@ -188,14 +188,14 @@ def _outer(
     m: ComposedMachine, inverse: Array[Scalar], tensor: Array[Scalar], name: str, *, by_dynamics: bool
 ) -> Array[Scalar]:
     """Return -M^-1 A by equation (20), or by forward dynamics at rest (50)."""
-    found = m.tensor(name)
+    product = m.tensor(name)
     if not by_dynamics:
-        m.add_products(found, "ijk", (inverse, "ip"), (tensor, "pjk"), negative=True)
-        return found
+        m.add_products(product, "ijk", (inverse, "ip"), (tensor, "pjk"), negative=True)
+        return product
     with m.at_rest() as still:
         for j in m.repeated("ABA at rest"):
             for k in m.repeated():
                 column = m.vector("column")
                 m.put(column, "i", (tensor, "ijk"), negative=True, j=j, k=k)
-                m.put(found, "ijk", (forward_dynamics(still, column), "i"), j=j, k=k)
-    return found
+                m.put(product, "ijk", (forward_dynamics(still, column), "i"), j=j, k=k)
+    return product

@@ -25,8 +25,8 @@ def rnea_geometry_derivatives(
         return rnea(moved(model, steps), q, v, a, fext)
 
     steps = [0.0] * (6 * model.njoints)
-    given = (steps, *map(list, (q, v, a)))
-    (entries,) = differentiated(model, *given, method=torques, configurations=(False,))
+    inputs = (steps, *map(list, (q, v, a)))
+    (entries,) = differentiated(model, *inputs, method=torques, configurations=(False,))
     return [entries[k : k + len(steps)] for k in range(0, len(entries), len(steps))]
 
 

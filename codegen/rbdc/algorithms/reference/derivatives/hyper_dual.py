@@ -71,28 +71,28 @@ def second_derivatives(
     text: Callable[..., Array[Scalar]],
     scheme: Scheme,
     names: tuple[str, str, str, str],
-    *given: str,
+    *inputs: str,
 ) -> tuple[Array[Scalar], ...]:
     """Return the tensors of a text by q twice, by v twice, by q and v, and the mixed ones by q and a last
     input, all degrees of freedom.
 
     names: names of the tensors.
-    given: inputs of the text, the last one a or tau.
+    inputs: inputs of the text, the last one a or tau.
     """
     qq, vv, qv, last = map(m.tensor, names)
-    by = given[-1] if given else "a"
+    by = inputs[-1] if inputs else "a"
     for j in m.repeated("the first direction"):
         for k in m.earlier_joints(j):
             for tensor, x in ((qq, "q"), (vv, "v")):
-                mixed = m.mixed(text, (x, j), (x, k), scheme, *given)
+                mixed = m.mixed(text, (x, j), (x, k), scheme, *inputs)
                 m.put(tensor, "ijk", (mixed, "i"), j=j, k=k)
                 m.put(tensor, "ikj", (mixed, "i"), j=j, k=k)
         for k in m.same_joint(j):
             for tensor, x in ((qq, "q"), (vv, "v")):
-                m.put(tensor, "ijk", (m.mixed(text, (x, j), (x, k), scheme, *given), "i"), j=j, k=k)
+                m.put(tensor, "ijk", (m.mixed(text, (x, j), (x, k), scheme, *inputs), "i"), j=j, k=k)
         for k in m.repeated():
-            m.put(qv, "ijk", (m.mixed(text, ("q", j), ("v", k), scheme, *given), "i"), j=j, k=k)
-            _last(m, text, scheme, by, (last, j, k), given)
+            m.put(qv, "ijk", (m.mixed(text, ("q", j), ("v", k), scheme, *inputs), "i"), j=j, k=k)
+            _last(m, text, scheme, by, (last, j, k), inputs)
     return qq, vv, qv, last
 
 
@@ -102,12 +102,12 @@ def _last(
     scheme: Scheme,
     by: str,
     place: tuple[Array[Scalar], Index, Index],
-    given: tuple[str, ...],
+    inputs: tuple[str, ...],
 ) -> None:
     """Add dM_ij/dq_k of inverse dynamics, or dM^-1_ik/dq_j of forward dynamics."""
     tensor, j, k = place
     first, then = (("a", j), ("q", k)) if by == "a" else (("q", j), (by, k))
-    m.put(tensor, "ijk", (m.mixed(text, first, then, scheme, *given), "i"), j=j, k=k)
+    m.put(tensor, "ijk", (m.mixed(text, first, then, scheme, *inputs), "i"), j=j, k=k)
 
 
 def of_inverse_dynamics(m: ComposedMachine, *, scheme: Scheme) -> tuple[Array[Scalar], ...]:
@@ -145,18 +145,18 @@ def _pair_by_pair(
         joint = [i for i, b in enumerate(model.bodies) if b.coupling is None for _ in range(b.joint.nv)]
 
         def mixed(first: tuple[int, int], then: tuple[int, int]) -> list[Scalar]:
-            given = [q, v, x]
+            inputs = [q, v, x]
             for (number, direction), kind in ((then, scheme.then), (first, scheme.first)):
                 unit = [scheme.length if k == direction else 0.0 for k in size]
-                given[number] = stepped(model, given[number], unit, number == 0, kind)
-            return [scheme.last(y) for y in method(model, *given, fext)]
+                inputs[number] = stepped(model, inputs[number], unit, number == 0, kind)
+            return [scheme.last(y) for y in method(model, *inputs, fext)]
 
         def pages(first: int, then: int) -> Matrix:
-            made: dict[tuple[int, int], list[Scalar]] = {}
+            entries: dict[tuple[int, int], list[Scalar]] = {}
             for j, k in product(size, size):
-                alike = first == then and (k, j) in made and (first == 1 or joint[j] != joint[k])
-                made[j, k] = made[k, j] if alike else mixed((first, j), (then, k))
-            return [[made[j, k][i] for k in size] for i in size for j in size]
+                alike = first == then and (k, j) in entries and (first == 1 or joint[j] != joint[k])
+                entries[j, k] = entries[k, j] if alike else mixed((first, j), (then, k))
+            return [[entries[j, k][i] for k in size] for i in size for j in size]
 
         last = (2, 0) if inverse else (0, 2)
         return pages(0, 0), pages(1, 1), pages(0, 1), pages(*last)

@@ -161,8 +161,8 @@ def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]
     rates, subtrees = in_motion(m)
     dq, dv, inertia = map(m.matrix, ("dtau_dq", "dtau_dv", "dtau_da"))
     for k in m.columns():
-        c_q, *others = own = subtrees[k.body].columns(rates[k])
-        for j, (by_q, by_v, _, r) in k.same(own):
+        c_q, *others = columns = subtrees[k.body].columns(rates[k])
+        for j, (by_q, by_v, _, r) in k.same(columns):
             dq[j, k], dv[j, k], inertia[j, k] = j.s.dot(by_q), j.s.dot(by_v), j.s.dot(r)
         turned = c_q + k.s.cross_force(subtrees[k.body].force)
         for j, (by_q, by_v, r_b, r) in k.above((turned, *others)):

@@ -75,16 +75,16 @@ def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
     of freedom.
     """
     rates, subtrees = in_motion(m)
-    found = _empty(m)
+    result = _empty(m)
     for i in m.columns():
         operators = PaperOperators.of(subtrees[i.body], rates[i])
         for one, middles in ((True, i.same), (False, i.above)):
             for j, operator in middles(operators):
                 vectors = _vectors(operator, rates[j])
                 for two, tops in ((True, j.same), (False, j.above)):
-                    for k, own in tops(vectors):
-                        _set(found, _products(own, rates[k]), (i, j, k), (one, two))
-    return found
+                    for k, top in tops(vectors):
+                        _set(result, _products(top, rates[k]), (i, j, k), (one, two))
+    return result
 
 
 def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
@@ -94,7 +94,7 @@ def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
     For j and for k at or above it, it computes the entries of all i in the subtree of j.
     """
     rates, subtrees = in_motion(m)
-    operators, found = m.array("operators", PaperOperators), _empty(m)
+    operators, result = m.array("operators", PaperOperators), _empty(m)
     for b in m.up():
         for i in b.columns():
             operators[i] = PaperOperators.of(subtrees[b], rates[i])
@@ -104,8 +104,8 @@ def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
                 for one, lows in ((True, j.same), (False, j.below)):
                     for i, _ in lows(0.0):
                         vectors = _vectors(operators[i], rates[j])
-                        _set(found, _products(vectors, rates[k]), (i, j, k), (one, two))
-    return found
+                        _set(result, _products(vectors, rates[k]), (i, j, k), (one, two))
+    return result
 
 
 def _empty(m: Machine) -> tuple[Array[Scalar], ...]:
@@ -169,8 +169,8 @@ class PaperOperators:
     def a3_transposed(self, x: Motion) -> Force:
         """Return A3^T x, with (s x*)^T = -(s x)."""
         s, factor = self.d.s, self.factor
-        own = self.b_transposed(self.d.psi_rate, x) - factor.apply_transposed(s.cross(x))
-        return own + s.cross_force(factor.apply_transposed(x))
+        product = self.b_transposed(self.d.psi_rate, x) - factor.apply_transposed(s.cross(x))
+        return product + s.cross_force(factor.apply_transposed(x))
 
     def a6(self, x: Motion) -> Force:
         """Return A6 x = s x* I x + A0 x (line 23)."""

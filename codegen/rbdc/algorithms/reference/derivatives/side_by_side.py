@@ -94,7 +94,7 @@ class Lanes(Column):
         pairs = [(lane, j.at) for lane, k in enumerate(outer.numbers[self]) for j in of(self.m.each[k])]
         if pairs:
             places, numbers = map(list, zip(*pairs, strict=True))
-            around = {index: [own[lane] for lane in places] for index, own in outer.numbers.items()}
+            around = {index: [of_outer[lane] for lane in places] for index, of_outer in outer.numbers.items()}
             self.m.lanes = Lanes(self.m, numbers, around)
             yield self.m.lanes, picked(carried, places)
             self.m.lanes = outer

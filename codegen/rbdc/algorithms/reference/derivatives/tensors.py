@@ -48,6 +48,6 @@ def matrix_product(a: Matrix, b: Matrix) -> Matrix:
     """
     scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)
     if scalar is not None:
-        made: Matrix = scalar.matrix_product(a, b)
-        return made
+        rows: Matrix = scalar.matrix_product(a, b)
+        return rows
     return product(a, b)

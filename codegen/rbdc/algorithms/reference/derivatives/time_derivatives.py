@@ -41,12 +41,12 @@ def aba_time_derivatives(
     """Return ddq (nv) and its time derivatives under tau and its derivatives, `torques` (nv).
     Checked against inverse dynamics.
     """
-    given, kinds = list(torques), _KINDS[: len(torques) - 1]
+    tau, kinds = list(torques), _KINDS[: len(torques) - 1]
     for kind in kinds:
-        ddq = forward.aba(_at(model, q), q, v, given[0], fext)
+        ddq = forward.aba(_at(model, q), q, v, tau[0], fext)
         q, v = _moving(model, [q, v, ddq], kind)
-        given = [tangents(x, rate, kind) for x, rate in pairwise(given)]
-    return _derivatives(forward.aba(_at(model, q), q, v, given[0], fext), kinds)
+        tau = [tangents(x, rate, kind) for x, rate in pairwise(tau)]
+    return _derivatives(forward.aba(_at(model, q), q, v, tau[0], fext), kinds)
 
 
 def _at(model: Problem, q: Scalars) -> Problem:
@@ -61,7 +61,7 @@ def _moving(model: Problem, motion: Sequence[Scalars], kind: type[Tangent]) -> l
     return [stepped(model, q, v, configuration=True, kind=kind), *rates]
 
 
-def _derivatives(found: Vector, kinds: Sequence[type[Tangent]]) -> tuple[Vector, ...]:
+def _derivatives(values: Vector, kinds: Sequence[type[Tangent]]) -> tuple[Vector, ...]:
     """Return derivatives of each order: rates by the first kinds, values by the others."""
 
     def read(x: Scalar, order: int) -> Scalar:
@@ -69,4 +69,4 @@ def _derivatives(found: Vector, kinds: Sequence[type[Tangent]]) -> tuple[Vector,
             x = rate_of(x, kind) if number < order else value_of(x, kind)
         return x
 
-    return tuple([read(x, order) for x in found] for order in range(len(kinds) + 1))
+    return tuple([read(x, order) for x in values] for order in range(len(kinds) + 1))

@@ -49,7 +49,7 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))
     place = {values: number for number, values in enumerate(dict.fromkeys(entries))}
     results = ArgumentArray(RESULTS, len(place), width)
-    made = (
+    combined = (
         wide
         if len(place) == len(entries)
         else [
@@ -58,7 +58,7 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
         ]
     )
     places = iter([place[values] for values in entries])
-    return made, [tuple(islice(places, array.size)) for array in programs[0].outputs]
+    return combined, [tuple(islice(places, array.size)) for array in programs[0].outputs]
 
 
 def in_blocks(program: Program, pitch: int) -> Program:
@@ -68,10 +68,10 @@ def in_blocks(program: Program, pitch: int) -> Program:
     if pitch == 1:
         return program
     sources = [value.source and (value.source[0], pitch * value.source[1]) for value in program.values]
-    apart = [tuple(range(0, pitch * array.size, pitch)) for array in program.outputs]
+    places = [tuple(range(0, pitch * array.size, pitch)) for array in program.outputs]
     return replace(
         program,
         inputs=tuple(replace(array, size=pitch * array.size) for array in program.inputs),
-        outputs=tuple(replace(a, output_indices=own) for a, own in zip(program.outputs, apart, strict=True)),
+        outputs=tuple(replace(a, output_indices=at) for a, at in zip(program.outputs, places, strict=True)),
         values=tuple(v._replace(source=source) for v, source in zip(program.values, sources, strict=True)),
     )

@@ -99,9 +99,9 @@ class _Packer:
         titles = [dict.fromkeys([section.title]) for section in self.program.sections]
         for index in self.wide:
             together = sorted({self.program.values[k].section for k in self.orbit[index] or ()})
-            found = {title: None for number in together for title in titles[number]}
+            shared = {title: None for number in together for title in titles[number]}
             for number in together:
-                titles[number] = found
+                titles[number] = shared
         pairs = zip(titles, self.program.sections, strict=True)
         return [Section(", ".join(title), section.formula) for title, section in pairs]
 
@@ -218,15 +218,15 @@ class _Packer:
         number = None if value.source is None else self.exchange.constants.get(value.source)
         self.builder.section = value.section
         if orbit is not None and value.source is None and index not in self.told:
-            made = self.builder.extract(*self._lane(index))
+            scalar = self.builder.extract(*self._lane(index))
         elif number is not None:
-            made = self.builder.constant(number)
+            scalar = self.builder.constant(number)
         elif index in self.sums and self.image[index] == index:
-            made = self._sum(self._terms(index), 1)
+            scalar = self._sum(self._terms(index), 1)
         else:
-            made = self.builder.again(value, tuple(self._as_scalar(k) for k in value.arguments))
-        self.scalar[index] = made
-        return made
+            scalar = self.builder.again(value, tuple(self._as_scalar(k) for k in value.arguments))
+        self.scalar[index] = scalar
+        return scalar
 
     def _sum(self, terms: Terms, width: int) -> int:
         """Return a sum in `width` lanes.
@@ -243,12 +243,12 @@ class _Packer:
             if alone:
                 signed += [(self._as_lanes(leaf, width), sign)] * count
             elif min(exchanged) == leaf:
-                made, lane = self._lane(leaf)
+                vector, lane = self._lane(leaf)
                 over = _Reduction(len(self.orbit[leaf] or ()), lane % width, len(set(exchanged)))
-                reduced.setdefault(over, []).extend([(made, sign)] * count)
-        for over, own in reduced.items():
-            sign = own[0][1]  # all terms are subtracted if the first is
-            signed.append((self._reduced(self._total([(k, s * sign) for k, s in own]), over, width), sign))
+                reduced.setdefault(over, []).extend([(vector, sign)] * count)
+        for over, pairs in reduced.items():
+            sign = pairs[0][1]  # all terms are subtracted if the first is
+            signed.append((self._reduced(self._total([(k, s * sign) for k, s in pairs]), over, width), sign))
         return self._total(sorted(signed, key=lambda term: -term[1]))
 
     def _total(self, signed: Sequence[tuple[int, int]]) -> int:
@@ -268,8 +268,8 @@ class _Packer:
 
     def _reduced(self, total: int, over: _Reduction, width: int) -> int:
         """Return the sum over counterparts of a value in lanes, in `width` lanes."""
-        made = self.builder.fold(total, over.lanes, width)
+        folded = self.builder.fold(total, over.lanes, width)
         repeated = over.lanes // (width * over.different)
         if repeated > 1:
-            made = self.builder.apply(MUL, (self.builder.constant(1.0 / repeated), made))
-        return made if width == 1 else self.builder.rotate(made, over.lane, width)
+            folded = self.builder.apply(MUL, (self.builder.constant(1.0 / repeated), folded))
+        return folded if width == 1 else self.builder.rotate(folded, over.lane, width)
