@@ -1,5 +1,5 @@
-"""The result of a build: figures of the functions and variants, times, warnings, errors, and remarks on the
-model's notes. Notes that change the numbers of the built functions are shown in full.
+"""The result of a build: statistics of the functions and variants, times, warnings, errors, and the notes on
+the model. Notes that change the numbers of the built functions are shown in full.
 """
 
 from __future__ import annotations

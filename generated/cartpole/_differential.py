@@ -109,7 +109,7 @@ class Known:
             raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
         remedy = "keep it constant, or add its effect to the torques"
         if found is not None and found.forces and found.forces not in self._functions:
-            remedy += f", as {found.forces} and its derivatives in `functions` do for external forces"
+            remedy += f"; for external forces, build {found.forces} and its derivatives too"
         raise NotImplementedError(f"{name} has no derivatives by {argument}; {remedy}")
 
     def refuse(self, name: str) -> NoReturn:

@@ -187,14 +187,19 @@ IN_WORLD = read(tree("tree0"), BuildOptions(fext_frame="world"))
 @pytest.mark.parametrize(
     ("model", "name", "reference", "words"),
     [
+        (tree("tree0"), "crba", "carpentier", "carpentier is not available as loops; featherstone is"),
         (
             tree("tree0"),
-            "crba",
-            "carpentier",
-            "carpentier is not written as loops; those of featherstone are",
+            "torque_regressor",
+            "atkeson",
+            "torque_regressor: atkeson is not available as loops$",
         ),
-        (tree("tree0"), "torque_regressor", "atkeson", "torque_regressor: atkeson is not written as loops$"),
-        (tree("coupled"), "minverse", "carpentier", "by carpentier have no joints that follow others"),
+        (
+            tree("coupled"),
+            "minverse",
+            "carpentier",
+            "carpentier of minverse as loops does not support joints that follow others",
+        ),
         (
             read(tree("tree0"), BuildOptions(fext_frame="world")),
             "aba",

@@ -16,11 +16,10 @@ from rbdc.reduction.passes import PASSES
 
 
 def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]]:
-    """Return the operations after each step, from the model with angles as `written` through snapping and the
-    model passes.
+    """Return the name and the meaning of each step, and the operation counts after it: angles as `written`,
+    rotations snapped to multiples of a quarter turn, then each pass over the model.
 
-    For each step, return its name, its meaning, and the operations after it of the functions with
-    `Policy.counted_by_pass`.
+    The counts are those of the functions with `Policy.counted_by_pass`.
     """
     models = [("as written", "link frames and inertias are those of the description", written)]
     if snap > 0.0:

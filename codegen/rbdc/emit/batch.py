@@ -168,8 +168,10 @@ def _add_frames_batch(source: FunctionSource, robot: str, climb: Climb, steps: S
 
 
 def _storage(robot: str) -> str:
-    """Return the words before a kernel's type. The two layouts share one kernel that is not inlined: inlined
-    copies could fuse sums and round differently.
+    """Return the qualifiers before a kernel's return type.
+
+    The two layouts share one kernel that is not inlined: inlined copies could fuse sums, which changes
+    their rounding.
     """
     return f"static __attribute__((noinline)) {aligned_stack(robot)}"
 

@@ -99,7 +99,7 @@ def assembled(package: Package, sources: Sequence[FunctionSource], backends: Seq
         of_target = backend.package_files(package, sources)
         if common := sorted(files.keys() & of_target.keys()):
             raise ValueError(
-                f"target {backend.name} gives {', '.join(common)}, which another target gives already"
+                f"target {backend.name} writes {', '.join(common)}, which another target already writes"
             )
         files |= of_target
         compiled |= {name for name in of_target if name.endswith(backend.compiled)}

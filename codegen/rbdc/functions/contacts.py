@@ -186,7 +186,7 @@ def inputs_of_contacts(model: Problem) -> list[Parameter]:
     target = Parameter("target", (world, 7), meaning, Kind.PLACEMENTS, True, (*[0.0] * 6, 1.0) * world)
     return [
         Parameter(
-            "active", (count,), "1 for contacts that hold, 0 for others", Kind.SWITCHES, True, (1.0,) * count
+            "active", (count,), "1 for active contacts, 0 for others", Kind.SWITCHES, True, (1.0,) * count
         ),
         target,
         Parameter("gains", (count, 2), "Baumgarte's Kp and Kd (1/s^2, 1/s)", Kind.NOT_NEGATIVE, True),

@@ -100,7 +100,7 @@ def _of_placements(declared: Declared, algorithm: Callable[..., Any], method: st
 RULES = {
     "semi-implicit": "semi-implicit Euler",
     "explicit": "explicit Euler",
-    "rk4": "Runge and Kutta's rule of order 4",
+    "rk4": "fourth-order Runge-Kutta",
 }
 """The rules of steps in words."""
 
@@ -145,7 +145,7 @@ MOST_DOF: Mapping[bool, Mapping[str, int]] = {
     False: {"step_hessian_vector": 3, "step_derivatives": 12},
 }
 """Degrees of freedom up to which functions are unrolled, for Euler's rules and for other rules. Hessians of
-the rule by Runge and Kutta have 3,000 operations for an arm of two joints and 160,000 for a free body with
+fourth-order Runge-Kutta have 3,000 operations for an arm of two joints and 160,000 for a free body with
 two joints; derivatives have 28,000 operations for iiwa.
 """
 

@@ -264,7 +264,7 @@ class LoopNest:
 
     @cached_property
     def straight(self) -> tuple[Program, ...]:
-        """The programs of the nest's straight-line code."""
+        """The programs of the straight-line blocks between the loops."""
         parts = (part for part in self.statements if isinstance(part, Straight))
         return tuple(program for part in parts for program in part.programs)
 

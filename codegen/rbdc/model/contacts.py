@@ -64,7 +64,7 @@ def given_target(options: ContactOptions) -> Sequence[Scalar]:
 class ContactOptions:
     """Optional inputs of functions of contacts.
 
-    active: 1 for contacts that hold, otherwise 0 (contacts). None: all hold.
+    active: 1 for active contacts, 0 for others (contacts). None: all are active.
     target: positions and unit quaternions at which contacts with the world are held (contacts with the world,
         7). None: the world's origin.
     gains: Baumgarte's Kp (1/s^2) and Kd (1/s) (contacts, 2). None: zero.

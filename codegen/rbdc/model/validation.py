@@ -31,10 +31,10 @@ from rbdc.runtime._suggestions import hint, suggestion
 from rbdc.spatial import RigidInertia
 
 _SEMI_DEFINITE_TOLERANCE = 1e-9
-"""Negative principal moments up to this size are rounding, relative to the largest one."""
+"""A negative principal moment of at most this fraction of the largest one is rounding."""
 _INDEFINITE = 1e-3
-"""Negative principal moments from this size on are errors of sign, relative to the largest one; smaller ones
-may come from printing few digits.
+"""A negative principal moment of at least this fraction of the largest one is a sign error; a smaller one may
+come from few printed digits.
 """
 _CANCELLATION = 1e-14
 """Rounding error of moving an inertia to the centre of mass, relative to the inertia about the link's

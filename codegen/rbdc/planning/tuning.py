@@ -24,9 +24,9 @@ FILE = "tuning.json"
 """The name of the file in a package."""
 SINGLE, BATCH, BLOCKS = "single", "batch", "blocks"
 KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
-"""Kinds of calls, each with the word for the choice: the form of the C for one sample; the samples side by
-side of a batch of rows, 1 for one by one; and the samples side by side of a batch in blocks, whose samples
-memory stores side by side. Both batches share one kernel.
+"""Kinds of calls, and what is chosen for each. For one sample: the form of the C. For a batch in rows and for
+one in blocks, whose samples are contiguous in memory: the number of samples in SIMD lanes (1: no SIMD). Both
+batches share one kernel.
 """
 
 

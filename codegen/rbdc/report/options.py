@@ -142,7 +142,7 @@ class CompareOptions(BuildOptions):
         return bool(words & {*self.methods})
 
     def missed(self, peer: str) -> str | None:
-        """Return why no method of a peer is to be measured; None if there is one."""
+        """Return why no method of a peer is measured; None if some method is."""
         if peer not in self.peers:
             return NOT_ASKED
         if self.wants(peer, PEERS[peer]) or any(peer_of(method) == peer for method in self.methods or ()):

@@ -85,7 +85,7 @@ class CompiledPackage(Helper[Any, Any]):
             return self(message)
         except HelperEnded as lost:
             if lost.status >= 0:
-                raise LoadError(f"a process to call it ended with status {lost.status}") from lost
+                raise LoadError(f"the process of the calls ended with status {lost.status}") from lost
             name = signal.Signals(-lost.status).name
             raise VerificationError(f"{words} ends the process that called it, by {name}") from lost
 
@@ -124,8 +124,8 @@ def drawn(references: References, first: CheckedStates) -> Iterator[tuple[Checke
             return
     if told == 0:
         raise SingularModelError(
-            f"{_asked_of(references.model, first)} cannot be verified{_options(first)}: at none of {states} "
-            "states the function is defined and conditioned well enough for its results to have a digit; "
+            f"{_asked_of(references.model, first)} cannot be verified{_options(first)}: at all {states} "
+            "states the function is undefined, or too ill-conditioned for one correct digit; "
             "leave the function out, or install the package unverified with `verify=False`"
         )
 

@@ -2,7 +2,7 @@
 
     semi-implicit Euler    v' = v + dt a,    q' = q (+) dt v'
     explicit Euler         v' = v + dt a,    q' = q (+) dt v
-    Runge and Kutta        the classical rule of order 4; of joints that turn with two commutators, by
+    Runge-Kutta            the classical rule of order 4; of joints that turn with two commutators, by
                            Munthe-Kaas and Owren, Computations in a free Lie algebra (1999), section 4
 
 where the last rule has, with K_i = dt v_i of its stages and the signs for velocities in the body's axes,

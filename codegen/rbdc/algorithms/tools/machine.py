@@ -14,8 +14,9 @@ Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`,
 them) by bodies `b` and `b.parent`, by columns `k`, the degrees of freedom, or by both. Matrices and vectors
 hold numbers by columns: `out[j, k] = j.s.dot(force)`. At the root `x.add(b.parent, y)` does nothing, and
 `x[b.parent]` is the array's quantity of the `world`. `b.to_parent` and `b.from_parent` carry a quantity from
-frame to frame; a machine with one common frame returns it unchanged. An inner loop over columns receives
-quantities of the outer loop as arguments, `for j, f in k.earlier(force)`, or reads them from an array.
+frame to frame; a machine with one common frame returns it unchanged. An inner loop over columns gets
+values of the outer loop through `k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from
+an array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.

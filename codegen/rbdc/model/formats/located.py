@@ -107,7 +107,7 @@ class Source:
             members: dict[str, LocatedValue] = {}
             for key, value in node.value:
                 if key.id != "scalar":
-                    self.fail("a name is not a text", "write a word before the colon", line)
+                    self.fail("a name is not a string", "write a word before the colon", line)
                 self._add(members, str(key.value), self._of_yaml(value), int(key.start_mark.line) + 1)
             return LocatedValue(members, line)
         return LocatedValue(_yaml_scalar(node), line)
@@ -190,7 +190,7 @@ class Fields:
     def word(self, name: str, node: LocatedValue) -> str:
         """Return the text of a node."""
         if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
-            self.fail(f"{name} is not a text of one line", "write a word in quotes", node)
+            self.fail(f"{name} is not a string of one line", "write a word in quotes", node)
         return node.value
 
     def unused(self) -> list[str]:

@@ -203,7 +203,7 @@ class _UrdfReader:
         leader = self.document.attribute(element, "joint")
         coefficients = self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5")
         if coefficients and ("multiplier" in element.attrib or "offset" in element.attrib):
-            problem = f"<mimic> has {POLYNOMIAL} and a multiplier or an offset"
+            problem = f"<mimic> has {POLYNOMIAL} and also a multiplier or an offset"
             self.document.fail(problem, f"these are the first two numbers of {POLYNOMIAL}", element)
         line = [number(element, "offset", 0.0), number(element, "multiplier", 1.0)]
         offset, multiplier, *higher = trimmed(coefficients or line)

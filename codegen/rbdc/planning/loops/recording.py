@@ -132,12 +132,12 @@ class StepRecorder:
         return known.values
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
-        """Store values from a place on."""
+        """Store values at consecutive indices from `offset` on."""
         target = _Target(array, tuple(strides.items()))
         self._stored.setdefault(target, {}).update(enumerate(values, offset))
 
     def add(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
-        """Add values to those from a place on."""
+        """Add values to those at consecutive indices from `offset` on."""
         target = _Target(array, tuple(strides.items()))
         added = self._stored.get(target._replace(adds=True), {})
         if offset in self._stored.get(target, {}) or _name(target, offset) in self._read:
@@ -260,11 +260,11 @@ class Scope:
         return self.now.read(array, size, offset, **strides)
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
-        """Store values from a place on."""
+        """Store values at consecutive indices from `offset` on."""
         self._storing(array).write(array, values, offset, **strides)
 
     def add(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
-        """Add values to those from a place on."""
+        """Add values to those at consecutive indices from `offset` on."""
         self._storing(array).add(array, values, offset, **strides)
 
     def _storing(self, array: str) -> StepRecorder:

@@ -79,7 +79,7 @@ def _moving(m: Loops, ddq: str) -> None:
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
     drives.drives(m, ddq)
     x = m.result(ddq)
-    for at in m.over(m.tree.nv, drives.ENTRY, "tau less the forces at rest"):
+    for at in m.over(m.tree.nv, drives.ENTRY, "tau minus the bias forces (zero acceleration)"):
         x[at] = m.result("tau")[at] - x[at]
 
 

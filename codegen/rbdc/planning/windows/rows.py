@@ -206,7 +206,7 @@ def backward(layout: WindowLayout) -> Loop:
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
     body = (of_row(layout, "backward_row"), stored, *handed)
     return Loop(
-        "r", 0, layout.rows, body, "leaves to root: subtrees, and the forces of each joint", backward=True
+        "r", 0, layout.rows, body, "leaves to root: sums over subtrees, and forces of joints", backward=True
     )
 
 

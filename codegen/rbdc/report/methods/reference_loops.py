@@ -73,8 +73,8 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
     """
     known = texts_of(function)
     if reference not in known:
-        there_are = f"; those of {', '.join(known)} are" if known else ""
-        raise UnsupportedError(f"{function.name}: {reference} is not written as loops{there_are}")
+        there_are = f"; {', '.join(known)} {'is' if len(known) == 1 else 'are'}" if known else ""
+        raise UnsupportedError(f"{function.name}: {reference} is not available as loops{there_are}")
     return loops_of(problem, function, reference, known[reference])
 
 
@@ -92,7 +92,9 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
     Raises UnsupportedError for a model that its loops do not support.
     """
     if unsupported := unknown(problem, function, text):
-        raise UnsupportedError(f"{problem.place}: loops of {function.name} by {name} have no {unsupported}")
+        raise UnsupportedError(
+            f"{problem.place}: {name} of {function.name} as loops does not support {unsupported}"
+        )
     names, declaration = dict[str, str](), declared(function, text)
     return nest(TreeTables(problem), partial(_run, text, declaration, names), declaration)
 

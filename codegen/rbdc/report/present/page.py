@@ -40,7 +40,7 @@ FIGURES = (
     "the shares of the peak say. Errors are equations (40) to (43) of Singh, Russell and Wensing, over all "
     "outputs and samples."
 )
-"""Sentences about figures, on every page."""
+"""How operations and errors are counted, on every page."""
 
 
 def page(report: dict[str, Any]) -> str:

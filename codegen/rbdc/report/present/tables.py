@@ -72,7 +72,7 @@ def peak_words(peak: Mapping[str, Any]) -> str:
     vectors = f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}"
     call = peak.get("empty_call_nanoseconds")  # older reports do not have it
     calling = "" if call is None else f"; an empty call, which every time includes, takes {nanoseconds(call)}"
-    return f"{vectors}, {rates[1]} in single numbers, by {how}{calling}"
+    return f"{vectors}, {rates[1]} in scalar code, by {how}{calling}"
 
 
 def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:

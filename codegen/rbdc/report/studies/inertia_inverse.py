@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
 PAIRS = (
     Pair("straight-line code through the same passes", (FACTOR,), (DIRECT,), near=True),
-    Pair("both as loops over the model", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
+    Pair("both as loops over the joints", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
     Pair(
         "the fastest of each",
         ("generated", "rolled", FACTOR, FACTOR_LOOPS),

@@ -101,7 +101,7 @@ ITEMS: tuple[Item, ...] = (
     ),
     *_of(
         SINGH,
-        ("Table I, Figs. 1 to 6, 13", "symbols, illustrations, the flow of computation", "", ()),
+        ("Table I, Figs. 1 to 6, 13", "lists of symbols, illustrations, a flow chart", "", ()),
         ("Equation (17)", "order of Lie derivatives", "", (), (f"{LIE}",)),
         ("Table II, appendix B", "M1 to M27, K1 to K16", "", (), (f"{IDENTITIES}::test_identity",)),
         ("Algorithm 1", "IDSVA-SO, and its line 22", "", (),

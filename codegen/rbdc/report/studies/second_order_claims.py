@@ -18,7 +18,7 @@ BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = (
 )
 FO, SO, FD_SO = "loops-idsva", "loops-idsva-so-zeroed", "loops-fdsva-so"
 AZA, IDFOZA, DOUBLE_LOOP = "loops-fdsva-so-aza", "loops-fdsva-so-idfoza", "loops-idsva-so-double-loop"
-"""The article's algorithms, as loops over the model. The products of `FD_SO` are computed by the article's
+"""The article's algorithms, as loops over the joints. The products of `FD_SO` are computed by the article's
 DTM.
 """
 TRIPLE_LOOP = "loops-idsva-so"

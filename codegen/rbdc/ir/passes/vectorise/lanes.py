@@ -1,8 +1,8 @@
 """Lanes: a program that is invariant under a permutation of its inputs computes permuted values side by side.
 
 Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -> 2 -> 3 -> 4 -> 1. Each value
-    of one limb has a counterpart in the next. After: the counterparts are the lanes of one value. Lane m
-    holds the value that m applications of the permutation map lane 0 to. So a value of another limb is a
+    of one limb has a counterpart in the next. After: the counterparts are the lanes of one value. The
+    permutation, applied m times, maps the value of lane 0 to that of lane m. So a value of another limb is a
     rotation of the lanes, a value of the trunk is the same in all lanes, and a sum over all limbs is one
     reduction. Values without counterparts stay scalar.
 

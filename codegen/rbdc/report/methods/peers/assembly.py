@@ -155,7 +155,7 @@ def save_model(model: Problem, path: Path) -> str | None:
 
     pin: Any = pinocchio
     if model.coupled:
-        return "coupled mimic joints: Pinocchio's own are not used here"
+        return "coupled mimic joints: Pinocchio's mimic joints are not used here"
     if any(model.damping) or not model.only_damped:
         return "damping, springs or dry friction: Pinocchio's functions do not have them"
     archived = pin.Model()
