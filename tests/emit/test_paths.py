@@ -23,7 +23,7 @@ from rbdc.model import DriveTerm, Joint, Link, Problem
 from rbdc.planning.candidates import over
 from rbdc.planning.paths.loops import path_loops
 from rbdc.resources import resolve
-from rbdc.spatial import Vector3
+from rbdc.spatial import Force, Vector3
 from tests.laws.test_drives import driven
 from tests.support import Array, slow_but
 from tests.support_counting import counted_operations
@@ -54,6 +54,7 @@ MODELS: Mapping[str, Callable[[], Problem]] = {
     "several_on_a_free_root": lambda: random_tree(3, size=4),
     "wheels": lambda: wheels(3),
     "body": lambda: wheels(0),
+    "forces_of_the_world": lambda: replace(random_tree(3, size=4), world_forces=True),
 }
 """By what their loops have: one path, a free root, several roots, joints of several degrees of freedom; rows
 that are above all directions of a block or none; loops that never run.
@@ -62,6 +63,7 @@ GIVEN = ("state", "inverse")
 """The arrays that loops are given."""
 QUICK = [*zip(("arm", "trees", "several", "legs"), FUNCTIONS, strict=True), ("wheels", FUNCTIONS[2])]
 QUICK += [("body", function) for function in FUNCTIONS]
+QUICK += [("forces_of_the_world", function) for function in FUNCTIONS[1:3]]
 CASES = slow_but([(model, function) for model in MODELS for function in FUNCTIONS], QUICK)
 
 
@@ -80,14 +82,18 @@ def test_numbers_give_what_the_references_do(which: str, function: str, scalar: 
     q, v, x, _ = (own.tolist() for own in inputs(model))
     w = np.linspace(0.5, 1.5, model.nv)
     a, given = x, {"w": w} if "vector" in function else {}
+    loads = np.random.default_rng(4).standard_normal((model.njoints, 6)) * model.world_forces
+    fext = [Force.of(load.tolist()) for load in loads]
     if function.startswith("aba"):
-        a = reference_of("aba")(model, q, v, x)
+        a = reference_of("aba")(model, q, v, x, fext)
         inverse = np.linalg.inv(np.array(reference_of("crba")(model, q), dtype=float))
         given["inverse"] = beyond(inverse, nest.arrays["inverse"])
-    given["state"] = beyond(np.array(path_quantities(model, q, v, a), dtype=float), nest.arrays["state"])
+    given["state"] = beyond(
+        np.array(path_quantities(model, q, v, a, fext), dtype=float), nest.arrays["state"]
+    )
     found = run(nest, {p.name: p.size for p in declaration.outputs}, **given)
     weights = [w.tolist()] if "vector" in function else []
-    expected = reference_of(function)(model, q, v, x, *weights)
+    expected = reference_of(function)(model, q, v, x, *weights, fext)
     for p, right in zip(declaration.outputs, expected, strict=True):
         wanted = np.array(right, dtype=float).ravel()
         written = np.nan_to_num(found[p.name])  # of tensors what is zero whatever the inputs is left alone

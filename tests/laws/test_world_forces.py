@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from rbdc.algorithms.reference.lagrangian import inverse_dynamics, sensitivities
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.emit.generation import GenerationOptions, generate
-from rbdc.errors import OptionError, UnsupportedError, VerificationError
-from rbdc.functions.catalogue import functions_of
+from rbdc.errors import OptionError, VerificationError
+from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.evaluation import EntryPart
 from rbdc.model import Problem
 from rbdc.options import BuildOptions
@@ -31,6 +32,7 @@ from rbdc.verification.states import Checked
 from tests.laws import test_second_derivatives as second
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature
+from tests.laws.test_random_trees import state
 from tests.peers.test_pinocchio_trees import pinocchio_tree
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, conditioning, slow_but
 from tests.support_pinocchio import Peer, pin
@@ -38,6 +40,14 @@ from tests.support_references import generated
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 FIRST = ("rnea_derivatives", "aba_derivatives")
+STEP = 2e-3
+"""Step of differences of fourth order."""
+LARGE: Mapping[str, Callable[[], Problem]] = {
+    "tree": lambda: random_tree(1, size=4),
+    "hyq": lambda: Problem.from_file(resolve("hyq"), root_joint="free-flyer"),
+    "simple_humanoid": lambda: Problem.from_file(resolve("simple_humanoid"), root_joint="free-flyer"),
+}
+"""Trees on a free root, whose tensors are loops."""
 
 
 def in_world(model: Problem) -> Problem:
@@ -160,6 +170,34 @@ def test_second_derivatives(model: Problem) -> None:
         assert_close(evaluated(model, f"{short}_hessian_product", still)[0], blocks[0] @ dq, tolerance)
 
 
+@pytest.mark.parametrize("which", slow_but(LARGE, (), ("tree",)))
+def test_tensors_as_loops(which: str) -> None:
+    """All second derivatives of compiled modules against the complex step of first derivatives; those along
+    a curve against second differences of Pinocchio.
+    """
+    model = LARGE[which]()
+    module: Any = build_module(
+        model,
+        functions=presets()["second"],
+        cflags=UNOPTIMISED,
+        verify=False,
+        fext_frame="world",
+        name="loops",
+    )
+    second.check(module, in_world(model))
+    (peer, _), (q, v, x) = pinocchio_tree(model), state(module)
+    rng = np.random.default_rng(3)
+    fext, dq = rng.standard_normal((module.njoints, 6)), rng.standard_normal(module.nv)
+    for name, function in (("rnea", pin.rnea), ("aba", pin.aba)):
+        along = [
+            np.array(function(peer.model, peer.data, peer.q(at), v, x, in_bodies(peer, at, fext)))
+            for at in (np.array(integrate(model, q.tolist(), (k * STEP * dq).tolist())) for k in range(-2, 3))
+        ]
+        expected = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / (12.0 * STEP**2) @ np.stack(along)
+        (qq, *_) = getattr(module, f"{name}_second_derivatives")(q, v, x, fext)
+        assert_close(np.einsum("ijk,j,k", qq, dq, dq), expected, 1e-6, what=name)
+
+
 @pytest.fixture(scope="module")
 def module() -> Any:
     """A tree on a free base, verified while it was built."""
@@ -229,9 +267,5 @@ def test_loops_that_take_forces_in_the_bodies_are_left_out() -> None:
 
 
 def test_what_is_refused() -> None:
-    large = in_world(random_tree(3, size=14))
-    assert large.nv > 16
-    with pytest.raises(UnsupportedError, match="world's frame.*`fext_frame='local'`"):
-        generate(large, "large", ["rnea_second_derivatives"], lambda _: None)
     with pytest.raises(OptionError, match="`fext_frame='inertial'`: there are local, world"):
         read("cartpole", BuildOptions(fext_frame="inertial"))

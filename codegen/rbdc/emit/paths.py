@@ -22,7 +22,7 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
     """
     source = FunctionSource(declaration, total, method="paths")
     # Code that is too large for one file goes to files that all functions of a package share.
-    start = FunctionSource(preparation(declaration, loops.model.nv), total, source.files)
+    start = FunctionSource(preparation(declaration, loops.model), total, source.files)
     parts, call = add_kernels(robot, f"{robot}_paths_state", loops.nest.straight, start)
     parts[0].declared[:0] = [use.declaration.prototype(robot) for use in loops.uses]
     ending = "_into_zeroed" if declaration.zeroed else ""

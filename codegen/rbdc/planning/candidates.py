@@ -157,14 +157,12 @@ def has_paths(model: Problem, function: Function) -> bool:
     """
     if function.paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
         return False
-    if not (model.coupled or model.world_forces or any(model.friction)):
+    if not (model.coupled or any(model.friction)):
         return True
     if model.nv > STRAIGHT_TENSORS:
         what, remedy = "dry friction", "`friction='report'`"
         if model.coupled:
             what, remedy = "coupled joints", "`mimic='independent'`"
-        elif model.world_forces:
-            what, remedy = "external forces in the world's frame", "`fext_frame='local'`"
         raise UnsupportedError(
             f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
             f"here {model.nv}; build with {remedy}"
@@ -180,6 +178,6 @@ def path_start(model: Problem, function: Function) -> list[Program] | None:
     """
     if function.paths is None or not has_paths(model, function):
         return None
-    start = Function(preparation_of_paths(function.declaration, model.nv), {"paths": function.paths})
+    start = Function(preparation_of_paths(function.declaration, model), {"paths": function.paths})
     made = programs(model, start, "paths")
     return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]

@@ -72,7 +72,7 @@ of Hessians of weighted sums (UR5, iiwa, HyQ), and is 20 to 39 % of their C.
 """
 
 STRAIGHT_TENSORS = 16
-"""Largest number of degrees of freedom of models with coupled joints or world-frame forces, whose tensors the
+"""Largest number of degrees of freedom of models with coupled joints or dry friction, whose tensors the
 form `paths` does not support: larger straight-line code would be megabytes.
 """
 

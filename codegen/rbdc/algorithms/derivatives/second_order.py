@@ -117,13 +117,16 @@ def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
     """Return quantities from which loops start, with a column for each degree of freedom: s, psidot, psiddot,
-    sigma (6 each); then of its subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
+    sigma (6 each); then of its subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6), and the
+    external force (6) if the model has `world_forces`.
     """
     tree = _tree(model, q, v, a, fext, trace)
+    loads = tree.fixed or [Force.zero()] * model.njoints
     columns = []
     for d, joint in zip(tree.directions, tree.joints, strict=True):
         motions = [x for m in (d.s, d.psi_rate, d.psi_second, d.sigma) for x in m.scalars()]
-        columns.append([*motions, *tree.subtrees[joint].scalars()])
+        load = loads[joint].scalars() if model.world_forces else []
+        columns.append([*motions, *tree.subtrees[joint].scalars(), *load])
     return transposed(columns)
 
 

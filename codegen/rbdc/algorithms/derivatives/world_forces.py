@@ -9,18 +9,52 @@ with y_i = S_i x* F_i, for j at or above i,
 
 the second of these the same for k and j exchanged unless both are of one joint. The entries dtau_j/dq_i of j
 above i are 0: neither S_j nor the force moves. For forces that are fixed in the bodies the entries
-dtau_i/dq_j are 0 instead. The recursions include these forces.
+dtau_i/dq_j are 0 instead. The recursions include these forces. Weighted sums over i (`TurnedForce`) serve all
+j above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.tools.one_frame import in_one_frame
-from rbdc.spatial import Force, Motion
+from rbdc.spatial import Force, Matrix3, Motion, Scalar, Scalars
+from rbdc.spatial.vectors import AXES
+
+
+@dataclass(frozen=True)
+class TurnedForce:
+    """The linear map x -> (x x s) x* F of a direction s = (u, w) and a force F = (f, n). Maps add up.
+
+    k, n: K x = (x x w) x f and N x = (x x u) x f + (x x w) x n; the result is (K w_x, K u_x + N w_x).
+    """
+
+    k: Matrix3
+    n: Matrix3
+
+    @staticmethod
+    def of_direction(s: Motion, force: Force) -> TurnedForce:
+        """Return the map of one direction."""
+        moments = [e.cross(s.angular) for e in AXES]
+        k = Matrix3(*(x.cross(force.linear) for x in moments))
+        n = Matrix3(*(e.cross(s.linear).cross(force.linear) for e in AXES))
+        return TurnedForce(k, n + Matrix3(*(x.cross(force.angular) for x in moments)))
+
+    @staticmethod
+    def of(entries: Scalars) -> TurnedForce:
+        """Return the map of its entries."""
+        return TurnedForce(Matrix3.of(entries[:9]), Matrix3.of(entries[9:]))
+
+    def __call__(self, x: Motion) -> Force:
+        return Force(self.k.apply(x.angular), self.k.apply(x.linear) + self.n.apply(x.angular))
+
+    def scalars(self) -> list[Scalar]:
+        """Return K and N by rows (9 each)."""
+        return [*self.k.scalars(), *self.n.scalars()]
 
 
 def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:

@@ -3,7 +3,8 @@ inverse dynamics (see rbdc.algorithms.derivatives.second_order_forward).
 
 X = [M^-1 | ddq_dq | ddq_dv] by rows. Each joint has Y, the sum of s X over the joints above it, and H, the
 sum of (f, n) X over its subtree; with the rows of M^-1 also the sums of L and b. Each degree of freedom has
-weights -Y, -Q2, -Q1 for every row of M^-1, and for every column of X the terms that these multiply.
+weights -Y, -Q2, -Q1 for every row of M^-1, and for every column of X the terms that these multiply. Forces of
+the world add the sums of `TurnedForce` with the rows of M^-1, times pairs of motions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from rbdc.algorithms.derivatives.second_order import Operators
 from rbdc.algorithms.dynamics.coriolis import Direction
 from rbdc.ir.indices import Index, Multiple, Sum, TableEntry
 from rbdc.ir.loops import Call, Loop, Place, Statement, Switch
-from rbdc.planning.paths.layout import PathLayout
+from rbdc.planning.paths.layout import LOAD, OPERATORS, TURNED_LOAD, PathLayout
+from rbdc.planning.paths.loads import loads
 from rbdc.planning.paths.products import DEEP, R, TiledProduct, product
 from rbdc.planning.paths.steps import DofRecorder, Text, once, operators_of, over
 from rbdc.planning.paths.tables import (
@@ -45,11 +47,19 @@ def arrays(layout: PathLayout) -> dict[str, int]:
     n, columns = layout.size, layout.columns
     sizes = {
         "x": 3 * columns * n,
-        "sums": (12 * 3 + 9) * columns * len(layout.joints),
+        "sums": sums_of_joint(layout) * len(layout.joints),
         "turned": 12 * layout.lanes,
+        "load": LOAD * columns,
     }
     sizes |= {"weights": layout.widest * TERMS * columns, "r_of": layout.widest * 3 * columns, "own": TERMS}
     return sizes | {"terms": 3 * TERMS * columns + layout.lanes}
+
+
+def sums_of_joint(layout: PathLayout) -> int:
+    """Return the size of the sums of a joint: Y and H with the rows of X; with those of M^-1 L, b, and
+    `TurnedForce` for forces of the world.
+    """
+    return (12 * 3 + 9 + TURNED_LOAD * layout.loaded) * layout.columns
 
 
 class AccelerationTensors:
@@ -77,6 +87,8 @@ class AccelerationTensors:
             yield Loop("r", 0, self.n, (self._step(self._root_pair),), "two directions of the free root")
         if layout.same:
             yield self._listed("apart_of", self._same_joint(), about="two directions of one joint")
+        if layout.loaded:
+            yield loads(layout, self._sums(E, 21, R), self.qq)
 
     def _step(self, text: Text) -> Statement:
         return once(self.layout, text)
@@ -89,11 +101,12 @@ class AccelerationTensors:
         return Loop("k", begin, end, (self._step(text),), step=self.layout.lanes)
 
     def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
-        """Return rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L (6)
-        and b (3).
+        """Return rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L
+        (6), b (3) and `TurnedForce` (18).
         """
-        pitch, size = self.row if row < 12 else self.columns, (12 * 3 + 9) * self.columns
-        return Place("sums", ((joint, size), (at, 1)), row * self.row, pitch=pitch)
+        strides = (joint, sums_of_joint(self.layout)), (at, 1)
+        pitch, offset = (self.row if row < 12 else self.columns), min(row, 12) * self.row
+        return Place("sums", strides, offset + max(row - 12, 0) * self.columns, pitch=pitch)
 
     def _sums_of(self, m: DofRecorder, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
         """Return Y and the operators of a joint; `others` is the number of entries of L and b."""
@@ -118,7 +131,7 @@ class AccelerationTensors:
         )
 
     def _down(self) -> Iterator[Statement]:
-        joint, above = JointIndices(E), TableEntry("joint_above", E)
+        joint, above, loaded = JointIndices(E), TableEntry("joint_above", E), self.layout.loaded
 
         def own(dof: Index, *, adds: bool) -> tuple[Statement, ...]:
             def text(m: DofRecorder, rows: int) -> None:
@@ -128,7 +141,8 @@ class AccelerationTensors:
                 )
                 m.put([value * x for value in op[:6]], self._sums(E, 6), adds=adds)
                 if rows > 6:
-                    m.put([value * x for value in op[6:]], self._sums(E, 12), adds=adds)
+                    turned = m.numbers(TURNED_LOAD, m.rows("op", dof, OPERATORS)) if loaded else []
+                    m.put([value * x for value in (*op[6:], *turned)], self._sums(E, 12), adds=adds)
 
             whole = self._across(lambda m: text(m, 15), 0, self.columns)
             return whole, self._across(lambda m: text(m, 6), self.columns, self.row)
@@ -137,7 +151,7 @@ class AccelerationTensors:
             def text(m: DofRecorder) -> None:
                 m.put(m.vectors(1, self._sums(E, 6)), self._sums(above, 6), adds=adds)
 
-            return (self._across(text, 0, 6 * self.row + 9 * self.columns),)
+            return (self._across(text, 0, sums_of_joint(self.layout) - 6 * self.row),)
 
         leaf = ("others are there", own(joint.dof, adds=True)), ("a leaf", own(joint.dof, adds=False))
         yield Switch(TableEntry("is_leaf", E), leaf)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rbdc.ir.indices import Index, TableEntry, Variable, plus
 from rbdc.ir.loops import Call, Loop, Place, Routine, Statement, Switch
 from rbdc.planning.loops.places import Named
-from rbdc.planning.paths.layout import PathLayout
+from rbdc.planning.paths.layout import LOAD, PathLayout
 from rbdc.planning.paths.steps import DofRecorder, Text, once
 from rbdc.planning.paths.tables import COUNT, FIRST, B, D, E, JointIndices, K, PathTables, X, Y, blocks_of
 from rbdc.spatial import Force, Scalar, Vector3
@@ -24,7 +24,9 @@ QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in ra
 ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
 """Entries of `root`: the entries of `forces` for directions of a free root."""
 U9, U11, SAME, BESIDE = 3, 9, 12, 18
-"""Rows of `beside`, the factors of other directions: u8 (3), u9 (6), u11 (3), A1 s (6)."""
+"""Rows of `beside`, the factors of other directions: u8 (3), u9 (6), u11 (3), A1 s (6); then (s x s_d) x* F
+(6) for a force F of the world.
+"""
 J, FROM, GIVEN, STRICTLY = map(Variable, ("j", "from", "count", "above"))
 UP, POSITION, PARTIAL = TableEntry("up", E), TableEntry("position_of", B), TableEntry("partial_row", E)
 
@@ -32,7 +34,7 @@ UP, POSITION, PARTIAL = TableEntry("up", E), TableEntry("position_of", B), Table
 def arrays(layout: PathLayout) -> dict[str, int]:
     """Return the arrays of the loops below."""
     sizes = {"forces": FORCES * layout.lanes, "root": ROOT_FORCES * layout.lanes}
-    return sizes | {"beside": BESIDE * layout.pitch, "pair": 6}
+    return sizes | {"beside": (BESIDE + LOAD * layout.loaded) * layout.pitch, "pair": 6}
 
 
 class TorqueEntries(NamedTuple):
@@ -75,6 +77,10 @@ class Torques:
         strides = tuple(zip(at, (n * n, n, 1), strict=True))
         m.put([value], Place(array, strides, lane_stride=n if down else 1, count=count))
 
+    def _beside(self, at: Index, row: int = 0) -> Place:
+        """Return the factors of the direction at a position of the path, from a row on."""
+        return Place("beside", ((at, 1),), row * self.layout.pitch, pitch=self.layout.pitch)
+
     def _columns(self, m: DofRecorder) -> None:
         """Store the forces on the joints above and `beside`, for one degree of freedom and directions of its
         path.
@@ -98,12 +104,15 @@ class Torques:
         ]
         m.give(Place("forces"), *above)
         m.give(
-            Place("beside", ((POSITION, 1),), pitch=self.layout.pitch),
+            self._beside(POSITION),
             ("u8 = w x b - u11 of psidot", "u8", o.u8(at).scalars()),
             ("u9 = s x* (f, n)", "u9", forces.a0.scalars()),
             ("u11 = 2 f x u + L w + n x w", "u11", o.u11(at.s).scalars()),
             *([("A1 s", "a1", forces.a1.scalars())] if self.layout.several else []),
         )
+        if self.layout.loaded:
+            turned = at.s.cross(m.direction(D).s).cross_force(m.load(D))
+            m.give(self._beside(POSITION, BESIDE), ("(s x s_d) x* F", "turned", turned.scalars()))
 
     def _by_shape(self) -> Statement:
         """Return rows of torques above, one case for each number of directions of a block."""
@@ -227,7 +236,7 @@ class Torques:
         """Store entries of the row of d. rows: some k are above the joint of j. same: some are in it; their
         velocities meet in A1 s.
         """
-        x = m.numbers(BESIDE if same else SAME, Place("beside", ((J, 1),), pitch=self.layout.pitch))
+        x = m.numbers(BESIDE if same else SAME, self._beside(J))
         u8, u9, u11, k = (
             Vector3.of(x[:U9]),
             Force.of(x[U9:U11]),
@@ -236,6 +245,8 @@ class Torques:
         )
         w, rate = k.s.angular, k.psi_rate.angular
         qq, vv = u8.dot(rate) + k.psi_second.dot(u9), -u11.dot(w)
+        if self.layout.loaded:
+            qq = qq - k.s.dot(Force.of(m.numbers(LOAD, self._beside(J, BESIDE))))
         if same:
             (apart,) = m.vectors(1, Place("first_lanes", ((STRICTLY, self.layout.lanes),)))
             met = k.s.dot(Force.of(x[SAME:]))
@@ -284,6 +295,9 @@ class Torques:
 
         def own(m: DofRecorder, *qq: int) -> None:
             a1, *turned = unit(m, ROOT_A1, *qq)
+            if self.layout.loaded:
+                load = m.direction(X).s.cross(m.direction(D).s).cross_force(m.load(D))
+                turned = [sum(turned, -m.direction(begin, wide=True).s.dot(load))]
             for array, value in zip((self.vv, self.qq), (-a1, *turned), strict=False):
                 self._put(m, array, value, D, X, begin, count=count)
 

@@ -10,10 +10,12 @@ from rbdc.model import WORLD, Problem
 
 STATE = 52
 """Number of rows that straight-line code computes for each degree of freedom
-(`rbdc.algorithms.derivatives.second_order.path_quantities`).
+(`rbdc.algorithms.derivatives.second_order.path_quantities`), without those of a force of the world.
 """
 OPERATORS = 39
 """Rows of operators: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6)."""
+LOAD, TURNED_LOAD = 6, 18
+"""Rows of a force of the world, and of its `TurnedForce`; forces of the world have both."""
 BYTES = 32
 """Bytes of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom,
 and processors that split the longest registers into two halves take no longer.
@@ -45,13 +47,25 @@ class PathLayout:
     joints: joints.
     size: number of degrees of freedom.
     lanes: degrees of freedom that fill a vector.
-    free: whether the tree is attached to one free body, in whose frame everything is expressed.
+    free: whether the tree is attached to one free body that is treated separately.
+    loaded: whether external forces are fixed in the world.
     """
 
     joints: tuple[JointOnPath, ...]
     size: int
     lanes: int
     free: bool
+    loaded: bool = False
+
+    @property
+    def state(self) -> int:
+        """Number of rows of `state`."""
+        return STATE + LOAD * self.loaded
+
+    @property
+    def operators(self) -> int:
+        """Number of rows of `op`."""
+        return OPERATORS + TURNED_LOAD * self.loaded
 
     @property
     def pitch(self) -> int:
@@ -108,14 +122,14 @@ def layout_of(model: Problem, scalar: ScalarType) -> PathLayout:
         parent = above[-1] if above else index
         joints.append(JointOnPath(body.index_v, position, body.joint.nv, parent, end))
     free = len(model.children(WORLD)) == 1 and model.bodies[0].joint.free
-    return PathLayout(tuple(joints), model.nv, BYTES // scalar.size, free)
+    return PathLayout(tuple(joints), model.nv, BYTES // scalar.size, free, model.world_forces)
 
 
-def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
+def preparation(declaration: FunctionDeclaration, model: Problem) -> FunctionDeclaration:
     """Return the declaration of the straight-line code before the loops. It takes accelerations, whatever the
     inputs of the function are, so that all functions share it.
     """
-    acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
+    acceleration = Parameter("a", (model.nv,), "", Kind.ACCELERATION)
     given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
     inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
     return replace(
@@ -123,5 +137,5 @@ def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclarat
         name="paths_start",
         summary="What second derivatives start from.",
         inputs=inputs,
-        outputs=(Parameter("state", (STATE, size), ""),),
+        outputs=(Parameter("state", (layout_of(model, declaration.scalar).state, model.nv), ""),),
     )

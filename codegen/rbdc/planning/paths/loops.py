@@ -9,7 +9,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.ir.loops import Loop, LoopNest, Statement, names_in
 from rbdc.model import Problem
 from rbdc.planning.paths import forward, inverse, vector
-from rbdc.planning.paths.layout import OPERATORS, STATE, layout_of
+from rbdc.planning.paths.layout import layout_of
 from rbdc.planning.paths.products import WIDTHS
 from rbdc.planning.paths.start import drive_tables, operators, slopes
 from rbdc.planning.paths.tables import PathTables
@@ -20,6 +20,8 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     `inverse`.
     """
     layout = layout_of(model, declaration.scalar)
+    if solved and layout.loaded:  # accelerations depend on q of the root, by the forces of the world
+        layout = replace(layout, free=False)
     path, outputs, drives = PathTables(layout), [p.name for p in declaration.outputs], drive_tables(model)
     weights = [p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS]
     statements = [*operators(layout), *(slopes(layout, driven=bool(drives)) if solved else ())]
@@ -30,7 +32,8 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     else:
         statements += inverse.Torques(path, outputs).statements()
     n, columns, lanes = layout.size, layout.columns, layout.lanes
-    sizes = {"state": STATE * n + lanes, "op": OPERATORS * columns + lanes, "inverse": n * n + lanes}
+    sizes = {"state": layout.state * n + lanes, "op": layout.operators * columns + lanes}
+    sizes |= {"inverse": n * n + lanes}
     sizes |= {"sides": 2 * columns * n, "total": WIDTHS[0] * lanes}
     sizes |= (vector if weights else forward if solved else inverse).arrays(layout)
     statements = list(_running(statements))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rbdc.algorithms.derivatives.second_order import Operators
+from rbdc.algorithms.derivatives.world_forces import TurnedForce
 from rbdc.ir.indices import Index
 from rbdc.ir.loops import Clear, ConstantTable, Loop, Place, Statement
 from rbdc.model import Problem
-from rbdc.planning.paths.layout import OPERATORS, STATE, PathLayout
+from rbdc.planning.loops.places import Named
+from rbdc.planning.paths.layout import PathLayout
 from rbdc.planning.paths.steps import DofRecorder, once
 from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
@@ -17,7 +19,12 @@ def operators(layout: PathLayout) -> list[Statement]:
     """Return operators of the degrees of freedom; zeros after the last, where vectors end."""
 
     def text(m: DofRecorder) -> None:
-        o = Operators.of(m.direction(D, wide=True), m.subtree(D, wide=True))
+        d = m.direction(D, wide=True)
+        o = Operators.of(d, m.subtree(D, wide=True))
+        loaded: list[Named] = []
+        if layout.loaded:
+            turned = TurnedForce.of_direction(d.s, m.load(D, wide=True))
+            loaded = [("x -> (x x s) x* F", "t", turned.scalars())]
         m.give(
             m.rows("op", D),
             ("(f, n) = I s", "f", o.i_s.scalars()),
@@ -27,10 +34,11 @@ def operators(layout: PathLayout) -> list[Statement]:
             ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", o.n3.scalars()),
             ("fq = B psidot + I psiddot + s x* force", "fq", o.by_q.scalars()),
             ("fv = B s + I sigma", "fv", o.by_v.scalars()),
+            *loaded,
         )
 
     def ends(m: DofRecorder) -> None:
-        for array, size in (("state", STATE * layout.size), ("op", OPERATORS * layout.columns)):
+        for array, size in (("state", layout.state * layout.size), ("op", layout.operators * layout.columns)):
             m.put([0.0], Place(array, offset=size))
 
     return [
@@ -60,7 +68,8 @@ def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
 
     For the torque of d, by q and v of joints at or above, they are b . w(psidot) + (f, n) . psiddot and b . w
     + (f, n) . sigma; for torques above, by q and v of d, they are s . fq and s . fv. By q of a free root,
-    whose motions are the unit vectors, only gravity turns: these entries are not used.
+    whose motions are the unit vectors, only gravity turns: these entries are not used. A force F of the world
+    takes s . (s_d x* F) from the torque of d by q.
     """
     row, by_v = 2 * layout.columns, layout.columns
 
@@ -83,6 +92,8 @@ def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
     def block(m: DofRecorder) -> None:
         o, k = m.operators(D), m.direction(FIRST, wide=True)
         by_q = -(o.b.dot(k.psi_rate.angular) + k.psi_second.dot(o.i_s))
+        if layout.loaded:
+            by_q = by_q + k.s.dot(m.direction(D).s.cross_force(m.load(D)))
         m.put([by_q], Place("sides", ((D, row), (FIRST, 1)), count=COUNT))
         rates(m, FIRST, COUNT)
         for force, side in ((o.by_q, 0), (o.by_v, by_v)):

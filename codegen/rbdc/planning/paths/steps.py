@@ -9,7 +9,7 @@ from rbdc.algorithms.dynamics.coriolis import Direction
 from rbdc.ir.indices import Index, Variable
 from rbdc.ir.loops import Loop, Place, Statement, Step
 from rbdc.planning.loops.places import PlaceRecorder
-from rbdc.planning.paths.layout import OPERATORS, STATE, PathLayout
+from rbdc.planning.paths.layout import LOAD, OPERATORS, STATE, PathLayout
 from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
 
@@ -37,6 +37,13 @@ class DofRecorder(PlaceRecorder):
     def operators(self, at: Index, *, wide: bool = False) -> Operators:
         """Return the operators of a degree of freedom, or in vectors of those from there on."""
         return operators_of(self.read(self.rows("op", at), OPERATORS, wide=wide))
+
+    def load(self, at: Index, *, wide: bool = False) -> Force:
+        """Return the force of the world on the subtree of a degree of freedom, or in vectors of those from
+        there on.
+        """
+        place = Place("state", ((at, 1),), STATE * self.layout.size, pitch=self.layout.size)
+        return Force.of(self.read(place, LOAD, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
         """Return a place in an array with rows over all degrees of freedom: at one of them, from a row on."""

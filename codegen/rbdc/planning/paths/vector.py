@@ -1,38 +1,42 @@
 """Hessians of weighted sums: of torques, w^T tau, and of accelerations, whose weights of torques are -M^-1 w.
 
 y is the sum of s w over the joints strictly above a joint. H, L, b are the sums of (f, n), L, b times w over
-its subtree. These sums determine a row for each degree of freedom; the products of this row with the motions
-of its path are the entries.
+its subtree, and so is the sum of `TurnedForce` for forces of the world. These sums determine a row for each
+degree of freedom; the products of this row with the motions of its path are the entries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rbdc.algorithms.derivatives.world_forces import TurnedForce
+from rbdc.algorithms.dynamics.coriolis import Direction
 from rbdc.ir.indices import Index, Multiple, Sum, TableEntry, plus
 from rbdc.ir.loops import Clear, Loop, Place, Statement
-from rbdc.planning.paths.layout import PathLayout
+from rbdc.planning.paths.layout import LOAD, OPERATORS, TURNED_LOAD, PathLayout
 from rbdc.planning.paths.products import product
 from rbdc.planning.paths.steps import DofRecorder, once, operators_of, over
 from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, E, JointIndices, PathTables, X, Y, blocks_of
-from rbdc.spatial import Force, Motion, Vector3
+from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 DOWN, SUMS = 6, 21
 """The row of `sums` at which the sums over a joint's subtree begin, and the number of rows: y (6); H (6), L
-(6), b (3).
+(6), b (3). Those of `TurnedForce` follow.
 """
 SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
-"""Rows of `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6)."""
+"""Rows of `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6); then the sum of
+`TurnedForce` on s (6).
+"""
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
     """Return the arrays of the loops below."""
-    columns = layout.columns
+    columns, loaded = layout.columns, layout.loaded
     sizes = {
         "weights": columns,
         "motion": 6 * columns,
-        "sums": SUMS * columns,
-        "rows": ROWS * columns + layout.lanes,
+        "sums": (SUMS + TURNED_LOAD * loaded) * columns,
+        "rows": (ROWS + LOAD * loaded) * columns + layout.lanes,
     }
     return sizes | {"by_a": layout.size**2, "solved": columns, "change": 2 * columns}
 
@@ -139,6 +143,7 @@ class Hessian:
 
     def _sums(self) -> Iterator[Statement]:
         layout, columns, count = self.layout, self.layout.columns, len(self.path.columns["lower_of"])
+        rows = SUMS + TURNED_LOAD * layout.loaded
         joint, above = (
             JointIndices(TableEntry("lower_of", E)),
             JointIndices(TableEntry("joint_above", TableEntry("lower_of", E))),
@@ -148,9 +153,13 @@ class Hessian:
             (w,) = m.vectors(1, Place("weights", ((D, 1),)))
             m.put([w * x for x in m.direction(D, wide=True).s.scalars()], m.rows("motion", D))
             m.put([w * x for x in m.vectors(SUMS - DOWN, m.rows("op", D))], m.rows("sums", D, DOWN))
+            if layout.loaded:
+                turned = m.vectors(TURNED_LOAD, m.rows("op", D, OPERATORS))
+                m.put([w * x for x in turned], m.rows("sums", D, SUMS))
 
         def up(m: DofRecorder, source: Index, to: Index) -> None:
-            m.store(m.numbers(SUMS - DOWN, m.rows("sums", source, DOWN)), m.rows("sums", to, DOWN), adds=True)
+            own = m.numbers(rows - DOWN, m.rows("sums", source, DOWN))
+            m.store(own, m.rows("sums", to, DOWN), adds=True)
 
         def down(m: DofRecorder) -> None:
             sums, motion = (Motion.of(m.numbers(6, m.rows(x, above.dof))) for x in ("sums", "motion"))
@@ -160,7 +169,7 @@ class Hessian:
             m.store(m.numbers(6, m.rows("motion", X)), m.rows("sums", joint.dof), adds=True)
 
         def copy(m: DofRecorder) -> None:
-            m.store(m.numbers(SUMS, m.rows("sums", several.dof)), m.rows("sums", X))
+            m.store(m.numbers(rows, m.rows("sums", several.dof)), m.rows("sums", X))
 
         several, number = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
         own = several.loop(once(layout, lambda m: up(m, X, several.dof)), variable="x", further=1)
@@ -190,6 +199,15 @@ class Hessian:
             ("B(I, s)^T y - R", "motion", (o.u11(y) - sums.u11(d.s)).scalars()),
             ("y x s", "turned", y.cross(d.s).scalars()),
         )
+        if self.layout.loaded:
+            turned = TurnedForce.of(m.vectors(TURNED_LOAD, m.rows("sums", D, SUMS)))
+            m.give(m.rows("rows", D, ROWS), ("sum of (s x s_i) x* F_i", "load", turned(d.s).scalars()))
+
+    def _with_load(self, m: DofRecorder, qq: Scalar, k: Direction) -> Scalar:
+        """Return entries by q of d and directions k with the forces of the world, if there are any."""
+        if not self.layout.loaded:
+            return qq
+        return qq - k.s.dot(Force.of(m.numbers(LOAD, m.rows("rows", D, ROWS))))
 
     def _row_of(self, array: str, at: Index, count: Index) -> Place:
         """Return `count` entries (d, k) from k = `at` on."""
@@ -212,6 +230,7 @@ class Hessian:
             k.psi_rate.angular,
         )
         qq, vv = rate.dot(turning) + k.psi_second.dot(second) + g.dot(o.by_q), motion.dot(w)
+        qq = self._with_load(m, qq, k)
         below, above = rate.dot(w) + k.sigma.dot(second), motion.dot(turning) + g.dot(o.by_v)
         for array, row, rows, column, columns in (
             (self.qq, qq, COUNT, qq, ABOVE),
@@ -232,7 +251,8 @@ class Hessian:
         def gravity(m: DofRecorder, *, column: bool) -> None:
             second = Vector3.of(m.numbers(3, m.rows("rows", D, SECOND)))
             for begin, count in self.layout.root_parts:
-                qq = second.dot(m.direction(begin, wide=True).psi_second.linear)
+                k = m.direction(begin, wide=True)
+                qq = self._with_load(m, second.dot(k.psi_second.linear), k)
                 m.put([qq], self._row_of(self.qq, begin, count))
                 if column:
                     m.put([qq], self._column_of(self.qq, begin, count))
