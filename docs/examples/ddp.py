@@ -32,7 +32,7 @@ def policy(x, u, exact):
         Quu = B[k].T @ hessian @ B[k] + effort * dt * np.eye(n)
         if exact:
             weights = gradient[:n], gradient[n:]
-            qq, vv, qv, qt, vt, tt = m.step_hessian_vector(x[k, :n], x[k, n:], u[k], dt, *weights)
+            qq, vv, qv, qt, vt, tt = m.step_hessian_vector(x[k, :n], x[k, n:], u[k], dt, *weights)[:6]
             Qxx, Qux, Quu = Qxx + np.block([[qq, qv], [qv.T, vv]]), Qux + np.hstack([qt.T, vt.T]), Quu + tt
             np.linalg.cholesky(Quu)  # raises LinAlgError if the quadratic model has no minimum
         gains[k], feedback[k] = -np.linalg.solve(Quu, Qu), -np.linalg.solve(Quu, Qux)

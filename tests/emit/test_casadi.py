@@ -243,3 +243,58 @@ def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
         text = made.files[f"{name}_casadi.c"]
         texts.add(text.replace(name, "").replace(name.upper(), ""))
     assert len(texts) == 1
+
+
+MOVED = {
+    "frame_placement": "LOCAL",
+    "frame_position": "LOCAL",
+    "frame_error": "LOCAL",
+    "frame_jacobian": "LOCAL_WORLD_ALIGNED",
+    "frame_velocity": "LOCAL",
+    "frame_acceleration": "LOCAL_WORLD_ALIGNED",
+    "frame_classical_acceleration": "LOCAL_WORLD_ALIGNED",
+}
+"""Functions of a frame with an offset, and a reference to try."""
+
+
+@cache
+def moving() -> ModuleType:
+    first = [f"{name}_derivatives" for name in MOVED if name != "frame_position"]
+    names = (*MOVED, *first, "frame_position_derivatives")
+    tree = chain("planar", "spherical")
+    return build_module(
+        tree, functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED, verify=False, name="moving_ca"
+    )
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_offsets_are_inputs_with_derivatives(name: str) -> None:
+    """The values of NumPy's function with this offset, and differences of these values."""
+    m, rng = moving(), np.random.default_rng(2)
+    frame, place = m.frame_names[-1], ([] if name == "frame_error" else [MOVED[name]])
+    f = m.casadi("@".join([name, frame, *place]), offset=True)
+    q, offset = m.random_configuration(rng), rng.standard_normal(7)
+    given = [q, *rng.standard_normal((2, m.nv))][: f.n_in() - 1]
+    if name == "frame_error":
+        given[1] = rng.standard_normal(7)
+    for pose in (offset, *given[1 : 1 + (name == "frame_error")]):
+        pose[3:] /= np.linalg.norm(pose[3:])
+    expected = np.array(getattr(m, name)(*given, frame, *place, offset=offset))
+    assert np.allclose(np.array(f(*given, offset)).reshape(expected.shape), expected, rtol=1e-12, atol=1e-12)
+
+    x = casadi.MX.sym("x", sum(map(len, given)) + 7)
+    parts = casadi.vertsplit(x, [0, *np.cumsum([*map(len, given), 7])])
+    values = casadi.vec(f(*parts))
+    at = np.concatenate([*given, 1.3 * offset])
+    J = np.array(casadi.Function("J", [x], [casadi.jacobian(values, x)])(at))
+    of = casadi.Function("f", [x], [values])
+    differences = central(lambda y: np.array(of(y)).ravel(), at)
+    assert np.allclose(J, differences, atol=1e-7 * max(1.0, np.abs(J).max()))
+
+
+def test_offsets_need_functions_that_take_one() -> None:
+    with pytest.raises(AttributeError, match="frame_jacobian_derivatives' with offset: these take"):
+        moving().casadi("frame_jacobian_derivatives@link1", offset=True)
+    m = module("double_pendulum", "free-flyer")
+    with pytest.raises(AttributeError, match="frame_placement was not built; build it with"):
+        m.casadi(f"frame_velocity@{m.frame_names[-1]}@LOCAL_WORLD_ALIGNED", offset=True)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
+import casadi
 import mujoco
 import numpy as np
 import pytest
@@ -58,6 +59,8 @@ def built(which: str, rule: str, functions: tuple[str, ...] = EVERY, **options: 
     made = scenes[which]()
     made = replace(made, name=name) if isinstance(made, Problem) else made
     how: dict[str, Any] = {"cflags": UNOPTIMISED, "verify": False, "name": name, **options}
+    if functions[: len(EVERY)] == EVERY and "dtype" not in options:
+        how["targets"] = ("c", "casadi")
     return build_module(made, functions=functions, integrator=rule, **how)
 
 
@@ -177,15 +180,33 @@ def check_hessian(
     m: ModuleType, at: tuple[Array, Array, Array], w: Array, moved: Callable[[Array], Array]
 ) -> None:
     """Its symmetric part, that along straight lines of the tangent spaces, by differences of their sums."""
-    n, (qq, vv, qv, qtau, vtau, tautau) = m.nv, m.step_hessian_vector(*at, DT, w[: m.nv], w[m.nv :])
+    n, found = m.nv, m.step_hessian_vector(*at, DT, w[: m.nv], w[m.nv :])
+    (qq, vv, qv, qtau, vtau, tautau), (*by_time, twice) = found[:6], found[6:]
     whole = np.block([[qq, qv, qtau], [qv.T, vv, vtau], [qtau.T, vtau.T, tautau]])
+    column = np.concatenate(by_time)[:, None]
+    whole = np.block([[whole, column], [column.T, twice]])
 
     def gradient(x: Array) -> Array:
-        return np.asarray(w @ central(lambda y: moved(np.append(x + y, 0.0)), np.zeros(3 * n)))
+        return np.asarray(w @ central(lambda y: moved(x + y), np.zeros(3 * n + 1)))
 
-    assert_close((whole + whole.T) / 2.0, central(gradient, np.zeros(3 * n)), 1e-5)
+    assert_close((whole + whole.T) / 2.0, central(gradient, np.zeros(3 * n + 1)), 1e-5)
     assert_close(vv, vv.T, 1e-10)
     assert_close(tautau, tautau.T, 1e-10)
+
+
+def test_casadi_has_hessians_of_steps_by_one_call() -> None:
+    """By all inputs, of all results, from quaternions of any length, against differences of gradients."""
+    m = built("turning", "semi-implicit", (*EVERY, "integrate", "difference"))
+    x, ends = casadi.MX.sym("x", m.nq + 2 * m.nv + 1), np.cumsum([0, m.nq, m.nv, m.nv, 1])
+    y = casadi.veccat(*m.casadi("step")(*casadi.vertsplit(x, ends.tolist())))
+    weighted = casadi.dot(np.random.default_rng(1).standard_normal(y.numel()), y) + casadi.sumsqr(y)
+    H, gradient = (casadi.Function("f", [x], [of]) for of in casadi.hessian(weighted, x))
+    listing = H.str(True)
+    assert listing.count("jac_adj1_step_turning") == 1
+    assert "fd_" not in listing
+    q, v, tau = state(m)
+    at = np.concatenate([1.3 * q, v, tau, [DT]])
+    assert_close(np.array(H(at)), central(lambda z: np.array(gradient(z)).ravel(), at), 1e-7)
 
 
 def test_no_time_leaves_all_as_it_is_and_dt_broadcasts() -> None:

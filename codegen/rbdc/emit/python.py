@@ -160,9 +160,9 @@ def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any,
     """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    made = {name: tuple(d) for name, d in known.items() if d is not None}
-    # the last entry is of run-time inertial parameters
-    return made if columns_of_rows(model) else {name: row[:-1] for name, row in made.items()}
+    # the last entries are of run-time inertial parameters, and of Hessians, which C for CasADi calls
+    end = -1 if columns_of_rows(model) else -2
+    return {name: tuple(d)[:end] for name, d in known.items() if d is not None}
 
 
 def content_hash(model: Problem) -> str:

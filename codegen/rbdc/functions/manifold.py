@@ -13,14 +13,14 @@ from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodi
 from rbdc.algorithms.frame_errors import exp6, log6
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
 from rbdc.algorithms.steps import derivatives as algorithms
-from rbdc.algorithms.steps.curvature import add_curvature, implicit, weights_of_accelerations
+from rbdc.algorithms.steps.curvature import add_curvature, implicit, turns_by_time, weights_of_accelerations
 from rbdc.algorithms.steps.rules import joints_of
-from rbdc.algorithms.tools.linear import InverseFactor, identity
+from rbdc.algorithms.tools.linear import InverseFactor, Matrix, flat, identity, plus
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.functions.contacts import HELD, MOST_OF_HESSIANS, WITH_OPTIONS, inputs_of_contacts
 from rbdc.functions.declarations import Kind, Parameter
-from rbdc.functions.differentiation import Differentiated
+from rbdc.functions.differentiation import Differentiated, Rows
 from rbdc.functions.dynamics import FORCES_AS_TORQUES
 from rbdc.functions.evaluation import Evaluate, Inputs, joint_space, on_model
 from rbdc.functions.inputs import Declared, configuration, declarations
@@ -128,11 +128,13 @@ step_jvp(q, v, tau, dt, dq, dv, dtau, ddt, {given})
     dv_next[nv]: change of v_next
     d{forces}[nc]: change of the forces
 step_hessian_vector(q, v, tau, dt, {weights}, {given})
-    Hessian of w_q^T q_next{more} by q, v and tau, by blocks, q_next as difference(q_next, .).
+    Hessian of w_q^T q_next{more} by q, v, tau and dt, by blocks, q_next as difference(q_next, .).
     hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
     hessian_qv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
     hessian_qtau hessian_vtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
     hessian_tautau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    hessian_qdt hessian_vdt hessian_taudt[nv]: by entry j of the first variable and dt
+    hessian_dtdt[]: by dt twice
 """
 
 EULER = ("semi-implicit", "explicit")
@@ -152,11 +154,9 @@ two joints; derivatives have 28,000 operations for iiwa.
 EXTENDED = {"step": "aba", "step_derivatives": "aba_derivatives"}
 """Functions of a step, each with the function of forward dynamics that it extends."""
 
-_BY = ("q", "v", "tau")
-_BLOCKS = {0: (0, 0), 4: (1, 1), 1: (0, 1), 2: (0, 2), 5: (1, 2), 8: (2, 2)}
-"""The blocks of Hessians by their numbers among the derivatives of `step_vjp` by these, and the numbers of
-both variables.
-"""
+_BY = ("q", "v", "tau", "dt")
+_BLOCKS = (0, 5, 1, 2, 6, 10, 3, 7, 11, 15)
+"""The blocks of Hessians by their numbers among the derivatives of `step_vjp` by these."""
 
 
 def steps(model: Problem) -> list[Function]:
@@ -256,7 +256,8 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
         methods |= {name: {laws.method: partial(_refused, f"{prefix}{name}")} for name in refused}
     names = f"{prefix}step_derivatives", f"{prefix}step_vjp"
     forces = FORCES_AS_TORQUES if model.integrator in EULER else {}  # at the start they act as torques
-    first = Differential(*names, configuration=True, **forces)
+    hessian = f"{prefix}step_hessian_vector"
+    first = Differential(*names, configuration=True, hessian=hessian, **forces)
     return [
         Function(
             declared[f"{prefix}{name}"],
@@ -296,11 +297,12 @@ class StepHessian:
     """The Hessian of the weighted results of a step, with q_next as difference(q_next, .), by blocks.
 
     By Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
-    `rbdc.algorithms.steps.curvature`. By other rules it is the derivative of the weighted sums of rows.
+    `rbdc.algorithms.steps.curvature`; blocks by dt are the derivatives of the weighted sums of rows. By other
+    rules all blocks are.
 
     values, derivatives, gradient: those of the step.
     dynamics: weighted sums of the rows of the derivatives of accelerations; its weights are the inputs `of`.
-    by: inputs by which it is differentiated.
+    by: inputs by which it is differentiated; the last is dt.
     weights: inputs of the step that are weights.
     """
 
@@ -324,7 +326,7 @@ class StepHessian:
                     f"step_hessian_vector by {model.integrator} takes joints of one degree of freedom: "
                     f"{BY_EULER}"
                 )
-            return Differentiated(self.gradient, self.by, kept=tuple(_BLOCKS))(model, inputs, trace)
+            return Differentiated(self.gradient, self.by, kept=_BLOCKS)(model, inputs, trace)
         others = {name: x for name, x in inputs.items() if name not in self.weights}
         dt, (w_q, w_v, *rest) = inputs["dt"], [inputs[name] for name in self.weights]
         moving = self.values(model, others, silent)[1] if implicit(model) else inputs["v"]
@@ -332,10 +334,13 @@ class StepHessian:
         weights = [weights_of_accelerations(model, e, dt, w_q, w_v), *rest]
         n, blocks = model.nv, self._of_accelerations(model, others, weights)
         matrices = [[x[k : k + n] for k in range(0, n * n, n)] for x in blocks]
+        by_time = Differentiated(self.gradient, self.by[-1:])(model, inputs, silent)
         if turning:
-            steps = self._steps(model, others)
-            add_curvature(model, e, w_q, steps, matrices)
-        return [[x for row in matrix for x in row] for matrix in matrices]
+            found = self.derivatives(model, others, silent)
+            add_curvature(model, e, w_q, self._steps(model, found[4:7], dt[0]), matrices)
+            turned = turns_by_time(model, w_q, found[:3], found[3])
+            by_time[:3] = plus(by_time[:3], turned)
+        return [*map(flat, matrices), *by_time]
 
     def _of_accelerations(
         self, model: Problem, others: Inputs, weights: Sequence[Sequence[Scalar]]
@@ -344,19 +349,20 @@ class StepHessian:
         from rbdc.ir.from_casadi import substituted, symbols
 
         given = {name: symbols(name, len(own)) for name, own in zip(self.of, weights, strict=True)}
-        own = [p.name for p in self.by]
+        own = [p.name for p in self.by[:-1]]
         inputs = {**{name: others[name] for name in own}, **given}
         inputs |= {name: x for name, x in others.items() if name not in (*own, "dt")}
-        found = Differentiated(self.dynamics, self.by, kept=(0, 4, 1, 2))(model, inputs, silent)
+        found = Differentiated(self.dynamics, self.by[:-1], kept=(0, 4, 1, 2))(model, inputs, silent)
         places, values = ([x for part in own for x in part] for own in (given.values(), weights))
         zero = [0.0] * model.nv**2
         return [*substituted(found, places, values), zero, list(zero)]
 
-    def _steps(self, model: Problem, others: Inputs) -> list[list[list[Scalar]]]:
-        """Return dt v by q, v and tau (nv, nv each), where v is the velocity that moves the configuration."""
-        (dt,), n = others["dt"], model.nv
+    def _steps(self, model: Problem, velocity: Rows, dt: Scalar) -> list[Matrix]:
+        """Return dt v by q, v and tau (nv, nv each), where v is the velocity that moves the configuration.
+        velocity: the derivatives of v_next.
+        """
+        n = model.nv
         if implicit(model):
-            found = self.derivatives(model, others, silent)[4:7]
-            return [[[dt * y for y in x[k : k + n]] for k in range(0, n * n, n)] for x in found]
+            return [[[dt * y for y in x[k : k + n]] for k in range(0, n * n, n)] for x in velocity]
         still = [[0.0] * n for _ in range(n)]
         return [still, [[dt * y for y in row] for row in identity(n)], still]

@@ -4,6 +4,7 @@ each generated package and needs CasADi, and the library of the target `casadi`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -36,7 +37,7 @@ class CasadiFunctions:
     def __repr__(self) -> str:
         return f"<{self._module.name}.casadi: {', '.join(self._module.functions)}>"
 
-    def __call__(self, function: str, *, fext: bool = False, **options: Any) -> Any:
+    def __call__(self, function: str, *, fext: bool = False, offset: bool = False, **options: Any) -> Any:
         """Return the `casadi.Function` of a function, with the Jacobians and Hessians that were built. Name
         the frame after an @: "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
 
@@ -48,11 +49,14 @@ class CasadiFunctions:
             function: name of the function, with its frame.
             fext: whether external forces (njoints, 6) become a further, last input. The function of their
                 effect must have been built.
+            offset: whether an offset of the frame, x y z qx qy qz qw in its axes, becomes a further, last
+                input. Its quaternion is normalised. Some functions then need others, of the frame's
+                placement or velocity.
             options: options of CasADi for an external function.
 
         Raises:
-            AttributeError: the module has no such function, or was built without the target or without the
-                function of external forces; or the function takes none.
+            AttributeError: the module has no such function, or was built without the target or without a
+                function that external forces or an offset need; or the function takes none.
             ValueError: a frame is missing, unknown or not expected.
         """
         module = self._module
@@ -70,7 +74,13 @@ class CasadiFunctions:
         external = casadi.external(
             f"{module.name}_casadi_{name}", f"{folder}/lib{module.name}_casadi.so", given
         )
-        made = _as_described(external, entry, at)
+        place = _place(at)
+        made = _as_described(external, entry, place)
+        if offset:
+            if name not in MOVED:
+                remedy = f"these take an offset: {', '.join(MOVED)}"
+                raise AttributeError(f"{module.name}.casadi: {name!r} with offset: {remedy}")
+            return _moved(made, name, place[-1], lambda other: self("@".join([other, *place]), **options))
         if not fext:
             return made
         forces, through = (*module._DIFFERENTIALS.get(name, ()), "", "")[5:7]
@@ -80,14 +90,21 @@ class CasadiFunctions:
         return _under_forces(made, self(forces, **options), through)
 
 
-def _as_described(external: Any, entry: Any, at: list[str]) -> Any:
+def _place(at: list[str]) -> tuple[str, ...]:
+    """Return the names of a frame and of a reference, if any, from the parts of a name after the
+    function's.
+    """
+    if not at:
+        return ()
+    known = len(at) > 1 and at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+    return ("@".join(at[:-1]), at[-1]) if known else ("@".join(at), "LOCAL")
+
+
+def _as_described(external: Any, entry: Any, at: tuple[str, ...]) -> Any:
     """Wrap an external function: its inputs become matrices, which C stores by rows, and the frame and the
     reference become constants.
     """
-    place: tuple[int, ...] = ()
-    if at:
-        last = at.pop() if at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") and len(at) > 1 else "LOCAL"
-        place = entry.place("@".join(at), last)
+    place: tuple[int, ...] = entry.place(*at) if at else ()
     shapes = {name: shape for name, shape, *_ in entry.inputs}
     names = external.name_in()[: external.n_in() - len(place)]
     if not place and all(len(shapes[name]) < 2 for name in names):
@@ -112,3 +129,59 @@ def _under_forces(f: Any, torque: Any, through: str) -> Any:
         outputs = [outputs[0] - acting]
     title, every = f"{f.name()}_{last}", [*names, last]
     return casadi.Function(title, [*inputs, fext], outputs, every, f.name_out(), {"always_inline": True})
+
+
+MOVED = (
+    "frame_placement",
+    "frame_position",
+    "frame_error",
+    "frame_jacobian",
+    "frame_velocity",
+    "frame_acceleration",
+    "frame_classical_acceleration",
+)
+"""Functions of a frame with `offset`."""
+
+
+def _moved(f: Any, name: str, reference: str, other: Callable[[str], Any]) -> Any:
+    """Return a function of a frame that is moved by its last input.
+
+    other: returns another function of the same frame and reference.
+    """
+    names = f.name_in()
+    inputs = [casadi.MX.sym(own, f.sparsity_in(own)) for own in names]
+    offset = casadi.MX.sym("offset", 7)
+    turn = offset[3:] / casadi.norm_2(offset[3:])
+    R, p, q = _rotation(turn), offset[:3], inputs[0]
+    if name == "frame_error":
+        (x, y, z, w), back = casadi.vertsplit(inputs[1][3:]), casadi.vertcat(-turn[:3], turn[3])
+        left = casadi.blockcat([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+        origin = inputs[1][:3] - _rotation(inputs[1][3:] / casadi.norm_2(inputs[1][3:])) @ R.T @ p
+        made = _seen(f(q, casadi.vertcat(origin, left @ back)), p, R)
+    elif name in ("frame_placement", "frame_position"):
+        X = other("frame_placement")(q)
+        whole = casadi.blockcat([[R, p], [casadi.DM.zeros(1, 3), 1]])
+        made = X @ whole if name == "frame_placement" else X[:3, :3] @ p + X[:3, 3]
+    elif reference == "WORLD":
+        made = f.call(inputs)[0]
+    else:
+        local = reference == "LOCAL"
+        arm = p if local else other("frame_placement")(q)[:3, :3] @ p
+        made, turned = f.call(inputs)[0], R if local else casadi.DM.eye(3)
+        if name == "frame_classical_acceleration":
+            spin = other("frame_velocity")(*inputs[:2])[3:]
+            made += casadi.vertcat(casadi.cross(spin, casadi.cross(spin, arm)), casadi.DM.zeros(3))
+        made = _seen(made, arm, turned)
+    title, every = f"{f.name()}_offset", [*names, "offset"]
+    return casadi.Function(title, [*inputs, offset], [made], every, f.name_out(), {"always_inline": True})
+
+
+def _rotation(unit: Any) -> Any:
+    """Return the rotation matrix of a unit quaternion x y z w."""
+    x = casadi.skew(unit[:3])
+    return casadi.DM.eye(3) + 2 * (unit[3] * x + x @ x)
+
+
+def _seen(motions: Any, arm: Any, R: Any) -> Any:
+    """Return the motions (6, n) of a point at an arm from the origin, along turned axes."""
+    return casadi.vertcat(R.T @ (motions[:3, :] - casadi.skew(arm) @ motions[3:, :]), R.T @ motions[3:, :])

@@ -36,6 +36,8 @@ class Differential(NamedTuple):
     through: input to which that effect is added, or output from which it is subtracted.
     alone: function of the function's derivatives alone; it replaces `first` if that was not built.
     parameters: function that multiplies derivatives by all inertial parameters by weights of the output.
+    hessian: function with the blocks of the Hessian of weighted outputs, `hessian_ab` by inputs a and b; a
+        block that it lacks is zero. It replaces `second`.
     """
 
     first: str
@@ -47,11 +49,12 @@ class Differential(NamedTuple):
     through: str = ""
     alone: str = ""
     parameters: str = ""
+    hessian: str = ""
 
     def among(self, functions: Collection[str]) -> Differential:
         """Return this with "" in place of functions that are not among the built ones."""
         own = self._replace(first=self.alone) if self.first not in functions else self
-        others = ("first", "weighted", "second", "forces", "parameters")
+        others = ("first", "weighted", "second", "forces", "parameters", "hessian")
         missing: dict[str, Any] = {key: "" for key in others if getattr(own, key) not in functions}
         return own._replace(**missing)
 

@@ -1197,8 +1197,8 @@ class GeneratedModule(ModuleType):
             dv_next_ddt (nv,): derivative by dt
         """
 
-    def step_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Hessian of w_q^T q_next + w_v^T v_next by q, v and tau, by blocks, q_next as difference(q_next, .).
+    def step_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], np.float64 | NDArray[np.float64]]:
+        """Hessian of w_q^T q_next + w_v^T v_next by q, v, tau and dt, by blocks, q_next as difference(q_next, .).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1219,6 +1219,10 @@ class GeneratedModule(ModuleType):
             hessian_qtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
             hessian_vtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
             hessian_tautau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qdt (nv,): by entry j of the first variable and dt
+            hessian_vdt (nv,): by entry j of the first variable and dt
+            hessian_taudt (nv,): by entry j of the first variable and dt
+            hessian_dtdt (): by dt twice
         """
 
     def rnea_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

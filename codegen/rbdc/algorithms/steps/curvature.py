@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.logarithm import rate_of_exponential, transposed_rate_of_exponential
 from rbdc.algorithms.steps.rules import joints_of
-from rbdc.algorithms.tools.linear import Matrix, Vector, identity, plus, product, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, Vector, dot, identity, plus, product, transposed, zeros
 from rbdc.model import Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Motion, Scalars
@@ -69,6 +69,24 @@ def add_curvature(
         turned = [product(form, way) for way in ways]
         for block, (a, b) in zip(blocks, PAIRS, strict=True):
             block[:] = plus(block, product(transposed(ways[a]), turned[b]))
+
+
+def turns_by_time(model: Problem, w_q: Scalars, moves: Sequence[Scalars], by_time: Scalars) -> Matrix:
+    """Return w_q^T [x_b, x_a] / 2 of the steps x_b = dq'/ddt and x_a, the columns of dq'/dq, dq'/dv and
+    dq'/dtau (nv each).
+
+    moves: these matrices, row by row.
+    by_time: dq'/ddt.
+    """
+    n, made = model.nv, zeros(3, model.nv)
+    for body, own in joints_of(model):
+        if body.joint.euclidean:
+            continue
+        half = _as_force(body.joint.motion(w_q[own]).scaled(0.5))
+        turned = body.joint.project(body.joint.motion(by_time[own]).cross_force(half).scaled(-1.0))
+        rows = [matrix[n * own.start : n * own.stop] for matrix in moves]
+        made = plus(made, [[dot(turned, x[k::n]) for k in range(n)] for x in rows])
+    return made
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:

@@ -4,12 +4,13 @@ Jacobians of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, product, zip_longest
 from typing import Any
 
-from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, CasadiArray, Result, Rooms
+from rbdc.emit.casadi.hessians import Blocks
+from rbdc.emit.casadi.parts import JACOBIAN, ONE, PRODUCTS, CasadiArray, First, Result, Rooms, Second
 from rbdc.emit.names import comment
 from rbdc.emit.render import braced
 from rbdc.functions.declarations import Kind, Parameter
@@ -23,43 +24,6 @@ _BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
 """Pairs of inputs with nonzero second derivatives of inverse and forward dynamics: configuration, velocity,
 and acceleration or force, by index.
 """
-
-
-@dataclass(frozen=True)
-class _First:
-    """First derivatives.
-
-    prefix: prefix of their external function.
-    by: arrays that this function takes, each with its parameter if the function can be differentiated by this
-        array.
-    entries: for each result: its array, output and input (None for a place), and where the library stores it.
-    calls: calls that compute them.
-    rooms: arrays that the calls fill.
-    """
-
-    prefix: str
-    by: list[tuple[CasadiArray, Parameter | None]]
-    entries: Sequence[tuple[CasadiArray, CasadiArray, Parameter | None, str]]
-    calls: list[str]
-    rooms: Rooms
-
-
-@dataclass(frozen=True)
-class _Second:
-    """Second derivatives.
-
-    call: returns a call of the library that fills arrays `t_k` at places.
-    sizes: sizes of these arrays.
-    of: array of the derivatives, by place of the first derivatives and input, if they are not zero.
-    calls: calls that come once before.
-    rooms: arrays that these calls fill.
-    """
-
-    call: Callable[[Iterable[str]], str]
-    sizes: Sequence[int]
-    of: Mapping[tuple[str, str], str]
-    calls: Sequence[str] = ()
-    rooms: Rooms = field(default_factory=dict)
 
 
 class Externals:
@@ -84,14 +48,18 @@ class Externals:
         """Return the value, and the derivatives that the built functions allow."""
         if self._differential.first not in self._built:
             return [self._value()]
-        several = len(self._outputs) > 1  # of which CasADi takes sums by their Jacobians
         jacobian = self._jacobian()
-        products = None if several else self._built.get(self._differential.weighted)
+        products = self._built.get(self._differential.weighted)
         made = [self._value(), self._once(jacobian)]
-        rows = self._outputs[0].rows * self._outputs[0].columns
+        rows = sum(y.rows * y.columns for y in self._outputs)
         if products is not None:
             weighted = self._products(products)
             made.append(self._once(weighted))
+        if self._differential.hessian:
+            made.append(self._twice(jacobian, self._by_hessian("d_", one_by_one=True), rows))
+            if products is not None:
+                made.append(self._twice(*self._products_by_hessian(products, weighted)))
+            return made
         if self._differential.second in self._built:
             made.append(self._twice(jacobian, self._by_blocks("d_0"), rows))
             if products is not None:
@@ -112,8 +80,23 @@ class Externals:
         return self._charted and differential.configuration and differential.first in self._built
 
     @property
+    def pulls(self) -> bool:
+        """Whether weights of the entries of a configuration are mapped to its tangent space."""
+        return self.moves and bool(self._differential.weighted or self._differential.hessian)
+
+    @property
+    def bows(self) -> bool:
+        """Whether second derivatives of the entries of a resulting configuration are added."""
+        return self.moves and self._differential.hessian in self._built
+
+    @property
     def _first(self) -> Function:
         return self._built[self._differential.first]
+
+    @property
+    def _count(self) -> int:
+        """Number of inputs by which each output is differentiated."""
+        return len(self._first.declaration.outputs) // len(self._outputs)
 
     def _value(self) -> External:
         rooms = {f"y_{y.name}": y.rows * y.columns for y in self._outputs}
@@ -123,17 +106,16 @@ class Externals:
         ]
         return self._external("", self._inputs, results, rooms, [self._call(self._name, rooms)])
 
-    def _jacobian(self) -> _First:
+    def _jacobian(self) -> First:
         rooms = places = _rooms("d_", self._first)
         calls = [self._call(self._first.name, rooms)]
         if self.moves:
             nq, first = self._model.nq, list(rooms.items())[: len(rooms) // len(self._outputs)]
             widths = [size // self._model.nv for _, size in first]
             moved = {f"e_{k}": nq * n for k, n in enumerate(widths)}
-            others = {f"y_{k}": y.rows for k, y in enumerate(self._outputs[1:], 1)}
             places = {**moved, **dict(list(rooms.items())[len(first) :])}
-            rooms = {**rooms, "y": nq, **others, **moved}
-            calls.append(self._call(self._name, ["y", *others]))
+            rooms = {**rooms, **self._results, **moved}
+            calls.append(self._call(self._name, self._results))
             calls += [f"entries_of(y, {n}, d_{k}, e_{k});" for k, n in enumerate(widths)]
         count = len(places) // len(self._outputs)
         by = [*zip_longest(self._inputs, self._required[:count])]  # a regularisation comes after these
@@ -142,17 +124,40 @@ class Externals:
             for number, y in enumerate(self._outputs)
             for k, (x, p) in enumerate(by)
         ]
-        return _First(JACOBIAN, [*by, *((y.unread(), None) for y in self._outputs)], entries, calls, rooms)
+        return First(JACOBIAN, [*by, *((y.unread(), None) for y in self._outputs)], entries, calls, rooms)
 
-    def _products(self, weighted: Function) -> _First:
-        y, rooms = self._outputs[0], _rooms("d_", weighted)
-        weights = (replace(y, name=f"adj_{y.name}"), self._weights(weighted))
+    @property
+    def _results(self) -> Rooms:
+        """Arrays for the outputs."""
+        return {f"y_{k}" if k else "y": y.rows for k, y in enumerate(self._outputs)}
+
+    def _products(self, weighted: Function) -> First:
+        ys, rooms = self._outputs, _rooms("d_", weighted)
+        weights = [
+            (replace(y, name=f"adj_{y.name}"), replace(p, shape=(y.rows,)) if len(ys) > 1 else p)
+            for y, p in zip(ys, self._weights(weighted), strict=True)
+        ]
         entries = [
             (replace(x, name=f"adj_{x.name}"), ONE, p, D)
             for x, p, D in zip(self._inputs, self._required, rooms, strict=False)
         ]
-        by = [*zip_longest(self._inputs, self._required), (y.unread(), None), weights]
-        return _First(PRODUCTS, by, entries, [self._call(weighted.name, rooms)], rooms)
+        by = [*zip_longest(self._inputs, self._required), *((y.unread(), None) for y in ys), *weights]
+        calls = [*self._pulled(), self._call(weighted.name, rooms)]
+        if self.moves:
+            calls.insert(0, self._call(self._name, self._results))
+            rooms = {**rooms, **self._results, "weights_0": self._model.nv}
+        return First(PRODUCTS, by, entries, calls, rooms)
+
+    def _pulled(self) -> list[str]:
+        """Return the line that maps weights of the entries of the resulting configuration, if any."""
+        return ["tangent_of(y, adj_0, weights_0);"] if self.moves else []
+
+    def _weighing(self, places: Sequence[str]) -> list[str]:
+        """Return the lines that name the weights of the outputs, which stand at places."""
+        names = [f"weights_{k}" for k, _ in enumerate(places)] if len(places) > 1 else ["weights"]
+        if self.moves:
+            names[0] = "adj_0"
+        return [f"const double *const {x} = {place};" for x, place in zip(names, places, strict=True)]
 
     def _given(self, p: Parameter) -> str:
         """Return the name of an input; configurations are normalised."""
@@ -166,11 +171,12 @@ class Externals:
         """Return the number of directions of an input."""
         return self._model.nv if p.configuration else p.size
 
-    def _weights(self, weighted: Function) -> Parameter:
-        """Return the weights of a function of products."""
-        return next(p for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
+    def _weights(self, weighted: Function) -> list[Parameter]:
+        """Return the weights of a function of products, one array for each output."""
+        given = weighted.declaration.required
+        return [p for p in given if p.kind is Kind.WEIGHTS or p.name.startswith("w_")]
 
-    def _by_function(self, first: Function) -> _Second | None:
+    def _by_function(self, first: Function) -> Second | None:
         """Return second derivatives from the function with the derivatives of the outputs of `first`. Forces
         have no derivatives by forces.
         """
@@ -180,8 +186,8 @@ class Externals:
         count = len(first.declaration.outputs) // len(self._outputs)
         forces = [k for k, p in enumerate(self._required) if p.kind is Kind.WRENCHES]
         pairs = product(range(len(first.declaration.outputs)), first.declaration.required)
-        return _Second(
-            lambda places: self._call(second.name, places),
+        return Second(
+            lambda places: [self._call(second.name, places)],
             [p.size for p in second.declaration.outputs],
             {
                 (f"d_{D}", r.name): f"t_{number}"
@@ -190,7 +196,7 @@ class Externals:
             },
         )
 
-    def _by_blocks(self, D: str) -> _Second:
+    def _by_blocks(self, D: str) -> Second:
         """Return second derivatives from the second derivatives of inverse dynamics; with weights, one block
         for each pair of inputs. D: first of the arrays with the first derivatives.
         """
@@ -198,10 +204,10 @@ class Externals:
         second = self._built[d.second]
         tensors = _rooms("T", second)
         solution = {"ddq": self._model.nv} if d.inverse else {}
-        return _Second(
-            lambda places: (
+        return Second(
+            lambda places: [
                 f"second_blocks(weights, T0, {D}, {int(d.inverse)}, (double *const[]){braced(places)});"
-            ),
+            ],
             [self._model.nv**2] * len(_BLOCKS),
             {
                 (f"d_{k}", names[j]): f"t_{number}"
@@ -212,22 +218,65 @@ class Externals:
             {**tensors, **solution},
         )
 
-    def _products_by_blocks(self, products: Function, first: _First) -> tuple[_First, _Second]:
+    def _products_by_blocks(self, products: Function, first: First) -> tuple[First, Second]:
         """Return the products with the first derivatives, which are linear in the weights, and their
         derivatives by blocks.
         """
-        second, Ds, weights = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products).name
+        second, Ds, (own,) = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products)
         transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
         calls = [
             self._call(self._first.name, Ds),
             "times_columns(NV, D0, weights, d_0);",
             *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
         ]
-        by_weights = {(f"d_{k}", weights): W for k, W in enumerate(transposed)}
+        by_weights = {(f"d_{k}", own.name): W for k, W in enumerate(transposed)}
         rooms = {**Ds, **transposed, "d_0": self._model.nv}
         return replace(first, calls=calls, rooms=rooms), replace(second, of={**second.of, **by_weights})
 
-    def _once(self, first: _First) -> External:
+    def _by_hessian(self, D: str, *, one_by_one: bool) -> Second:
+        """Return second derivatives from the function with the blocks of the Hessian of weighted outputs.
+
+        D: prefix of the arrays with the first derivatives.
+        one_by_one: whether the outputs' entries are weighted one by one, by parts of one array.
+        """
+        hessian, count = self._built[self._differential.hessian].declaration, self._count
+        names = [p.name for p in self._required[:count]]
+        blocks = Blocks.of(hessian, {p.name: self._size(p) for p in self._required[:count]})
+        bow = {name: f"{D}{k}" for k, name in enumerate(names) if self.moves}
+        starts = [*accumulate((y.rows for y in self._outputs[:-1]), initial=0)] if one_by_one else [0]
+
+        def call(places: Sequence[str]) -> list[str]:
+            own = self._call(hessian.name, places[: len(blocks.pairs)])
+            return [*self._pulled(), *blocks.lines(own, places, bow)]
+
+        of = dict[tuple[str, str], str]()
+        for m, start in enumerate(starts):
+            stem = "e_" if one_by_one and self.moves and m == 0 else "d_"
+            for t, ((p, r), size) in enumerate(zip(blocks.every, blocks.lengths, strict=True)):
+                of[f"{stem}{m * count + names.index(p)}", r] = f"t_{t} + {start * size}"
+        parts = self._weighing([f"weights + {start}" for start in starts]) if one_by_one else []
+        rooms = {"bow": self._model.nv**2, "weights_0": self._model.nv} if self.moves else {}
+        return Second(call, blocks.lengths, of, parts, rooms)
+
+    def _products_by_hessian(self, products: Function, first: First) -> tuple[First, Second]:
+        """Return the products with the first derivatives, which are linear in the weights, and their
+        derivatives by the blocks of a Hessian.
+        """
+        second, Ds = self._by_hessian("D", one_by_one=False), _rooms("D", self._first)
+        calls, rooms = [*first.calls, self._call(self._first.name, Ds)], {**first.rooms, **Ds}
+        weights, of = self._weights(products), dict(second.of)
+        for number, D in enumerate(Ds):
+            m, k = divmod(number, self._count)
+            y, n, W = self._outputs[m], self._size(self._required[k]), f"W{number}"
+            if self.moves and m == 0:
+                rooms[f"E{k}"] = y.rows * n
+                calls.append(f"entries_of(y, {n}, {D}, E{k});")
+                D = f"E{k}"
+            calls.append(f"by_columns({y.rows}, {n}, {D}, {W});")
+            rooms[W], of[f"d_{k}", weights[m].name] = y.rows * n, W
+        return replace(first, calls=calls, rooms=rooms), replace(second, of=of)
+
+    def _once(self, first: First) -> External:
         """Return the external function of first derivatives."""
         results = [
             (
@@ -238,16 +287,16 @@ class Externals:
         ]
         return self._external(first.prefix, [x for x, _ in first.by], results, first.rooms, first.calls)
 
-    def _twice(self, first: _First, second: _Second, rows: int = 0) -> External:
+    def _twice(self, first: First, second: Second, rows: int = 0) -> External:
         """Return the Jacobian of first derivatives, with a row for each entry, by columns. rows: size of the
         output, whose entries are taken one by one with unit weights; 0 if there are weights or none are
         needed.
         """
-        call = second.call(f"t_{k}{f' + i * {n}' if rows else ''}" for k, n in enumerate(second.sizes))
+        call = second.call([f"t_{k}{f' + i * {n}' if rows else ''}" for k, n in enumerate(second.sizes)])
         row_by_row = [
             f"memset(weights, 0, sizeof(double) * {rows});",
             f"for (int i = 0; i < {rows}; ++i) {{",
-            *(f"    {line}" for line in ("weights[i] = 1.0;", call, "weights[i] = 0.0;")),
+            *(f"    {line}" for line in ("weights[i] = 1.0;", *call, "weights[i] = 0.0;")),
             "}",
         ]
         size = max((p.size + self._size(p)) * r.size for p in self._required for _, r in first.by if r)
@@ -258,7 +307,7 @@ class Externals:
             [*(x for x, _ in first.by), *(own.unread() for own, *_ in first.entries)],
             [self._differentiated(entry, x, r, second) for entry in first.entries for x, r in first.by],
             rooms,
-            [*first.calls, *second.calls, *(row_by_row if rows else [call])],
+            [*first.calls, *second.calls, *(row_by_row if rows else call)],
         )
 
     def _differentiated(
@@ -266,7 +315,7 @@ class Externals:
         entry: tuple[CasadiArray, CasadiArray, Parameter | None, str],
         x: CasadiArray,
         r: Parameter | None,
-        second: _Second,
+        second: Second,
     ) -> Result:
         """Return the derivatives of some first derivatives by an array."""
         own, y, p, D = entry
@@ -290,7 +339,8 @@ class Externals:
         """
         lines = [f"const double *const x_{x.name} = given(arg[{k}]);" for k, x in enumerate(self._inputs)]
         if PRODUCTS in prefix:
-            lines.append(f"const double *const weights = given(arg[{len(self._inputs) + 1}]);")
+            start = len(self._inputs) + len(self._outputs)
+            lines += self._weighing([f"given(arg[{start + k}])" for k, _ in enumerate(self._outputs)])
         units = [p for p in self._required if p.configuration and self._charted]
         lines += [f"double u_{p.name}[NQ + UNITS];" for p in units]
         starts = accumulate(rooms.values(), initial=0)
@@ -310,9 +360,10 @@ class Externals:
     def _call(self, name: str, outputs: Iterable[str], other: str = "zeros") -> str:
         """Return a call of the library. other: arrays that replace inputs which this function lacks."""
         places = {p.name: self._given(p) for p in self._required}
+        for k, p in enumerate(self._weights(self._built[name])):
+            places.setdefault(p.name, f"weights_{k}" if len(self._outputs) > 1 else "weights")
         given = [
-            "NULL" if p.optional else places.get(p.name, "weights" if p.kind is Kind.WEIGHTS else other)
-            for p in self._built[name].declaration.inputs
+            "NULL" if p.optional else places.get(p.name, other) for p in self._built[name].declaration.inputs
         ]
         given += [f"(int)*x_{x.name}" for x in self._place]
         return f"{self._robot}_{name}({', '.join([*given, *outputs])});"

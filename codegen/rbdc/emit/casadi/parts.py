@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from rbdc.functions.declarations import Parameter
@@ -65,3 +65,40 @@ Result = tuple[CasadiArray, str]
 
 ONE = CasadiArray("", 1, 1)
 """A weighted sum as an output."""
+
+
+@dataclass(frozen=True)
+class First:
+    """First derivatives.
+
+    prefix: prefix of their external function.
+    by: arrays that this function takes, each with its parameter if the function can be differentiated by this
+        array.
+    entries: for each result: its array, output and input (None for a place), and where the library stores it.
+    calls: calls that compute them.
+    rooms: arrays that the calls fill.
+    """
+
+    prefix: str
+    by: list[tuple[CasadiArray, Parameter | None]]
+    entries: Sequence[tuple[CasadiArray, CasadiArray, Parameter | None, str]]
+    calls: list[str]
+    rooms: Rooms
+
+
+@dataclass(frozen=True)
+class Second:
+    """Second derivatives.
+
+    call: returns the lines that fill arrays `t_k` at places.
+    sizes: sizes of these arrays.
+    of: array of the derivatives, by place of the first derivatives and input, if they are not zero.
+    calls: calls that come once before.
+    rooms: arrays that these calls fill.
+    """
+
+    call: Callable[[Sequence[str]], list[str]]
+    sizes: Sequence[int]
+    of: Mapping[tuple[str, str], str]
+    calls: Sequence[str] = ()
+    rooms: Rooms = field(default_factory=dict)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.tools.linear import dot, flat
 from rbdc.emit.backend import Backend, FunctionSource, Package
 from rbdc.emit.c.csource import CFunction, whole_part
 from rbdc.emit.casadi.externals import Externals
@@ -75,9 +76,9 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     units = _unit_vectors(model)
     helpers = dict[str, dict[str, Any]]()
     if any(f["prefix"] for f in functions):
-        parts = _chart_functions(robot, model, twice=tensors) if units else []
-        moved = any(externals.moves for externals in made)
-        helpers["casadi_charts.c.jinja"] = {"units": units, "parts": parts, "moved": moved}
+        uses = {use: any(getattr(externals, use) for externals in made) for use in ("moves", "pulls", "bows")}
+        parts = _chart_functions(robot, model, twice=tensors, **uses) if units else []
+        helpers["casadi_charts.c.jinja"] = {"units": units, "parts": parts, **uses}
     if tensors:
         helpers["casadi_curvature.c.jinja"] = {"units": units}
     if twice:
@@ -130,10 +131,13 @@ def _unit_vectors(model: Problem) -> list[UnitVector]:
     return [replace(unit, first=index + unit.first) for index, unit in units]
 
 
-def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFunction]:
+def _chart_functions(
+    robot: str, model: Problem, *, twice: bool, moves: bool, pulls: bool, bows: bool
+) -> list[CFunction]:
     """Return the C function `entries`, which maps a row over velocities to one over the entries of q. With
     `twice`, also return `bend`, which adds its derivatives by q, a row for each entry. They take q
-    normalised, then the inverse of the original length of each of its unit vectors.
+    normalised, then the inverse of the original length of each of its unit vectors. With `pulls` and `bows`,
+    also return the functions of `_of_results`.
     """
     # CasADi is imported only to convert its expressions to C.
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols
@@ -150,6 +154,28 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool) -> list[CFuncti
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
         title = "Add the derivatives of this row by q, one row for each entry of q."
         functions.append(_function(robot, title, replace(bend, outputs=(added,))))
+    return functions + (_of_results(robot, model, bows=bows) if moves and pulls else [])
+
+
+def _of_results(robot: str, model: Problem, *, bows: bool) -> list[CFunction]:
+    """Return the C function `tangent_of`, which maps a row over the entries of a unit q to one over
+    velocities. With `bows`, also return `bow_of`, which adds the second derivatives of the row times q along
+    two velocities.
+    """
+    from rbdc.ir.from_casadi import derivative_along, from_casadi, jacobian, symbols
+
+    u, row, v = (symbols(*own) for own in (("u", model.nq), ("row", model.nq), ("v", model.nv)))
+    inputs, rates = [("u", u), ("row", row)], configuration_rate(model, u, v)
+    (pulled,) = jacobian([dot(row, rates)], v)
+    title = "Convert a row of derivatives by the entries of a unit q to one in the tangent space."
+    functions = [_function(robot, title, from_casadi("tangent_of", inputs, [("to", pulled)]))]
+    if bows:
+        (slope,) = jacobian([0.5 * dot(row, derivative_along(rates, u, rates))], v)
+        bent = {k: x for k, x in enumerate(flat(jacobian(slope, v))) if not is_zero(x)}
+        program = from_casadi("bow_of", inputs, [("to", [*bent.values()])])
+        added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
+        title = "Add the second derivatives of a row times q along two velocities (NV, NV)."
+        functions.append(_function(robot, title, replace(program, outputs=(added,))))
     return functions
 
 

@@ -136,12 +136,12 @@ def _gradient(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[
 
 
 def _hessian(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
-    """Return the blocks qq, vv, qv, qtau, vtau and tautau."""
+    """Return the blocks qq, vv, qv, qtau, vtau and tautau, then qdt, vdt, taudt and dtdt."""
     total = _weighted(_differences(own(model, *given[:4], **named)[0], own), given[4:])
-    by = CONFIGURATIONS[:3]
+    by = CONFIGURATIONS
     gradient = partial(differentiated, method=total, configurations=by, kind=OuterTangent, **named)
     found = differentiated(model, *given[:4], method=gradient, configurations=by)
-    return tuple(found[k] for k in (0, 4, 1, 2, 5, 8))
+    return tuple(found[k] for k in (0, 5, 1, 2, 6, 10, 3, 7, 11, 15))
 
 
 step, constrained_step = partial(_step, _free), partial(_step, _held)
