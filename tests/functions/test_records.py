@@ -54,9 +54,19 @@ NAMING: dict[str, set[str]] = {
         "rnea_second_derivatives",
     },
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
+    "runtime/_casadi.py": {
+        "frame_placement",
+        "frame_position",
+        "frame_error",
+        "frame_jacobian",
+        "frame_velocity",
+        "frame_acceleration",
+        "frame_classical_acceleration",
+    },
 }
 """Files that may quote functions, and which: a member of descriptions, symbols of C, a column of a page, what
-experiments of papers measure, the function that a refusal of derivatives by parameters advises to build.
+experiments of papers measure, the function that a refusal of derivatives by parameters advises to build,
+functions that CasADi's operations move by an offset.
 """
 
 KEYING: dict[str, set[str]] = {
