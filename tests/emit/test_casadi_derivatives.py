@@ -34,7 +34,7 @@ TREES: Mapping[str, tuple[Problem, tuple[str, ...]]] = {
     **{f"tree {seed}": (random_tree(seed, size=4), ()) for seed in (1, 4)},
 }
 """By their names trees and contacts; those of four joints have all types together, and one a free root."""
-CASES = slow_but(TREES, (), ("held",))
+CASES = slow_but(TREES, (), ())
 LENGTH = 1.3
 """Of quaternions, and of cosine and sine, which are divided by it."""
 UNTOUCHED, GUARD = 7.0, 64

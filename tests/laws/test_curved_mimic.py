@@ -217,7 +217,7 @@ def test_second_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
     assert_close(products, moved, 1e-7)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_function_and_batches() -> None:
     """The builds compare them with the references, those of `BATCHED` in batches too."""
     model = dataclasses.replace(curved_tree("coupled"), name="curved_full")

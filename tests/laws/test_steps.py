@@ -262,7 +262,7 @@ def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
         ("turning", "semi-implicit", EVERY, {}),
         ("turning", "explicit", EVERY, {}),
         ("turning", "rk4", PRODUCTS, {}),
-        ("curved", "rk4", PRODUCTS, {}),
+        pytest.param("curved", "rk4", PRODUCTS, {}, marks=pytest.mark.exhaustive),
         pytest.param("coupled", "rk4", PRODUCTS, {"targets": ("c", "batch")}, marks=pytest.mark.exhaustive),
         ("turning", "semi-implicit", OF_CONTACTS, {"contacts": TIP}),
     ],

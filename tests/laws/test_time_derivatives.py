@@ -131,7 +131,11 @@ def test_orders_batches_and_single_precision_agree() -> None:
 
 @pytest.mark.parametrize(
     ("robot", "root"),
-    slow_but([("ur5", "fixed"), ("kuka_iiwa", "fixed"), ("hyq", "free-flyer")], [("ur5", "fixed")]),
+    slow_but(
+        [("ur5", "fixed"), ("kuka_iiwa", "fixed"), ("hyq", "free-flyer")],
+        [("ur5", "fixed")],
+        [("kuka_iiwa", "fixed")],
+    ),
 )
 def test_operations_grow_with_the_square_of_the_order(robot: str, root: str) -> None:
     """At most 1.5 k^2 times those of dynamics; of order one, where values count as much as their rates, 2.75

@@ -117,7 +117,7 @@ EVERY = sorted(functions_of(Problem.from_urdf(resolve("double_pendulum"))))
 """Functions of a robot."""
 
 
-@pytest.mark.parametrize("function", slow_but(EVERY, EVERY[::8]))
+@pytest.mark.parametrize("function", slow_but(EVERY, EVERY[::40], EVERY[::16]))
 def test_every_function_can_be_built_alone(function: str) -> None:
     module = build_module(
         "double_pendulum", functions=(function,), name=f"alone_{function}", cflags=UNOPTIMISED, verify=False
