@@ -36,21 +36,21 @@ def texts(robot: str, root: str, processes: int) -> dict[str, str]:
 
 def digests(robots: Sequence[str], processes: int) -> dict[str, str]:
     """Return SHA-256 by robot/root/file."""
-    found: dict[str, str] = {}
+    by_file: dict[str, str] = {}
     for robot in robots:
         for root in ROOTS:
             sys.stderr.write(f"{robot} {root}\n")
-            made = texts(robot, root, processes)
-            found |= {
-                f"{robot}/{root}/{name}": sha256(text.encode()).hexdigest() for name, text in made.items()
+            files = texts(robot, root, processes)
+            by_file |= {
+                f"{robot}/{root}/{name}": sha256(text.encode()).hexdigest() for name, text in files.items()
             }
-    return found
+    return by_file
 
 
-def changed(kept: Mapping[str, str], found: Mapping[str, str], robots: Sequence[str]) -> list[str]:
+def changed(before: Mapping[str, str], now: Mapping[str, str], robots: Sequence[str]) -> list[str]:
     """Return the files of these robots that differ, or that only one side has."""
-    names = sorted({name for name in (*kept, *found) if name.split("/")[0] in robots})
-    return [name for name in names if kept.get(name) != found.get(name)]
+    names = sorted({name for name in (*before, *now) if name.split("/")[0] in robots})
+    return [name for name in names if before.get(name) != now.get(name)]
 
 
 def main() -> int:
@@ -62,13 +62,13 @@ def main() -> int:
     parser.add_argument("--robots", type=lambda text: text.split(","), default=list(robot_names()))
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
-    found = digests(options.robots, options.processes)
+    current = digests(options.robots, options.processes)
     if options.write is not None:
-        options.write.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n")
+        options.write.write_text(json.dumps(dict(sorted(current.items())), indent=1) + "\n")
         return 0
-    differing = changed(json.loads(options.check.read_text()), found, options.robots)
+    differing = changed(json.loads(options.check.read_text()), current, options.robots)
     sys.stdout.write(
-        "".join(f"{name} differs\n" for name in differing) or f"all {len(found)} files as they were\n"
+        "".join(f"{name} differs\n" for name in differing) or f"all {len(current)} files as they were\n"
     )
     return 1 if differing else 0
 

@@ -28,7 +28,7 @@ def constraint_models(
     model: pin.Model, contacts: Problem, targets: Array | None = None, gains: Array | None = None
 ) -> Any:
     """Return Pinocchio's constraints for the contacts of a model, LOCAL."""
-    found = pin.StdVec_RigidConstraintModel()
+    constraints = pin.StdVec_RigidConstraintModel()
     world = 0
     for number, contact in enumerate(contacts.contacts):
         kind = pin.ContactType.CONTACT_3D if contact.kind.components == 3 else pin.ContactType.CONTACT_6D
@@ -39,15 +39,15 @@ def constraint_models(
                 places += [0, where]
                 world += 1
                 continue
-            own = frame.placement
-            rotation = np.array(own.rotation.rows(), dtype=float)
-            where = pin.SE3(rotation, np.array(own.translation.scalars(), dtype=float))
+            placement = frame.placement
+            rotation = np.array(placement.rotation.rows(), dtype=float)
+            where = pin.SE3(rotation, np.array(placement.translation.scalars(), dtype=float))
             joint = 0 if frame.body < 0 else model.getJointId(contacts.bodies[frame.body].joint_name)
             joint = joint if joint < model.njoints else 1
             places += [joint, where]
-        made = pin.RigidConstraintModel(kind, model, *places, pin.ReferenceFrame.LOCAL)
+        constraint = pin.RigidConstraintModel(kind, model, *places, pin.ReferenceFrame.LOCAL)
         if gains is not None:
-            made.m_baumgarte_parameters.Kp = gains[number, 0]
-            made.m_baumgarte_parameters.Kd = gains[number, 1]
-        found.append(made)
-    return found
+            constraint.m_baumgarte_parameters.Kp = gains[number, 0]
+            constraint.m_baumgarte_parameters.Kd = gains[number, 1]
+        constraints.append(constraint)
+    return constraints

@@ -125,8 +125,8 @@ def _of_structures(text: str) -> str:
     """Return the C with its types of vectors as structures; the same number in all lanes is no operation."""
     text = re.sub(
         r"typedef (\w+(?: \w+)?) (vec|any|bits|any_bits)(\d+) __attribute__.*;",
-        lambda found: (
-            f"typedef {'bits' if 'bits' in found[2] else 'lanes'}<{found[3]}> {found[2]}{found[3]};"
+        lambda match: (
+            f"typedef {'bits' if 'bits' in match[2] else 'lanes'}<{match[3]}> {match[2]}{match[3]};"
         ),
         text,
     )

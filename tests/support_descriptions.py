@@ -183,7 +183,7 @@ def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Problem:
     rng, tilt = draw(randoms), draw(noises)
     known = KINDS if scales.masses[1] - scales.masses[0] <= DECADES else COUPLED_KINDS
     kinds = draw(
-        st.lists(st.sampled_from(known), min_size=1, max_size=6).filter(lambda found: set(found) != {"fixed"})
+        st.lists(st.sampled_from(known), min_size=1, max_size=6).filter(lambda names: set(names) != {"fixed"})
     )
     scales = scales.of_one(rng)
     links, joints, leaders = [Link("base", scales.inertia(rng))], [], list[str]()
@@ -219,15 +219,17 @@ def mirrored(draw: st.DrawFn) -> Problem:
     rng, noise, digits = draw(randoms), draw(noises), draw(st.integers(3, 17))
     limbs, length, fingers = draw(st.sampled_from([2, 4])), draw(st.integers(2, 4)), draw(st.booleans())
     joints, links = [], [Link("base", USUAL.inertia(rng))]
-    made = [(k, f"{k - 1}", "revolute" if rng.random() < 0.8 else "prismatic") for k in range(length)]
-    made += [(length + k, f"{length - 1}", "revolute") for k in range(2)] if fingers else []
+    limb_joints = [(k, f"{k - 1}", "revolute" if rng.random() < 0.8 else "prismatic") for k in range(length)]
+    limb_joints += [(length + k, f"{length - 1}", "revolute") for k in range(2)] if fingers else []
     drawn = [
         (_rpy(rng, digits), rng.normal(size=3) * rng.choice([0.0, 1.0], 3), _along(rng, digits), _masses(rng))
-        for _ in made
+        for _ in limb_joints
     ]
     for limb in range(limbs):
         sign = np.array([1.0, -1.0 if limb % 2 else 1.0, 1.0])
-        for (k, before, kind), (rpy, offset, direction, (masses, places)) in zip(made, drawn, strict=True):
+        for (k, before, kind), (rpy, offset, direction, (masses, places)) in zip(
+            limb_joints, drawn, strict=True
+        ):
             moved = [
                 written(float(x), digits) + noise * rng.normal()
                 for x in sign * offset * (1.0 if limb < 2 else 0.7)

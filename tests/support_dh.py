@@ -80,9 +80,9 @@ def frames(table: Table, q: Array) -> list[Array]:
     """Return the poses of the frames 1, 2, ... in the world, by the definition of the parameters."""
     world: dict[int, Array] = {0: np.eye(4)}
     for position, (row, value) in enumerate(zip(table["joints"], q, strict=True), 1):
-        own = row.get("q_sign", 1) * value
-        theta = row.get("theta_offset", 0.0) + (own if row["type"] == "revolute" else 0.0)
-        d = row.get("d", 0.0) + (own if row["type"] == "prismatic" else 0.0)
+        coordinate = row.get("q_sign", 1) * value
+        theta = row.get("theta_offset", 0.0) + (coordinate if row["type"] == "revolute" else 0.0)
+        d = row.get("d", 0.0) + (coordinate if row["type"] == "prismatic" else 0.0)
         along_z = _turn_z(theta) @ _shift(0.0, d)
         along_x = _shift(row.get("a", 0.0), 0.0) @ _turn_x(row.get("alpha", 0.0))
         step = along_z @ along_x if table["convention"].startswith("distal") else along_x @ along_z

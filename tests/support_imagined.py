@@ -28,7 +28,7 @@ SIZE = 1e-11
 
 
 @dataclass(frozen=True)
-class Found:
+class Comparison:
     """The largest error of a function evaluated in some way, in parts of what it may be, and where it is."""
 
     way: str
@@ -36,7 +36,7 @@ class Found:
     where: str
 
 
-def found(model: Problem, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Found]:
+def comparisons(model: Problem, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Comparison]:
     """For each function of these, or of all that are defined for the model, and for each way of evaluating
     it.
     """
@@ -60,7 +60,7 @@ def _compared(
     part: EntryPart,
     inputs: Mapping[str, Array],
     ways: Iterator[tuple[str, Values]],
-) -> Iterator[Found]:
+) -> Iterator[Comparison]:
     """Yield the error of each output by each way; the references are asked where there is any."""
     expected: list[Expected] = []
     for way, values in ways:
@@ -70,12 +70,12 @@ def _compared(
                 error = right.error(states_of(entries))
                 state, entry = np.unravel_index(np.argmax(error), error.shape)
                 where = f"{output.name}, entry {entry}, {name_of_state(function.declaration, int(state))}"
-                yield Found(f"{part.name} {way}", float(error.max()), where)
+                yield Comparison(f"{part.name} {way}", float(error.max()), where)
 
 
-def worst(model: Problem, names: Sequence[str] | None = None) -> Found:
+def worst(model: Problem, names: Sequence[str] | None = None) -> Comparison:
     """Return the largest of the errors."""
-    return max(found(model, names), key=lambda one: one.error)
+    return max(comparisons(model, names), key=lambda one: one.error)
 
 
 def _parts(model: Problem, function: Function) -> list[EntryPart]:
@@ -93,11 +93,11 @@ def _ways(
     model: Problem, function: Function, part: EntryPart, inputs: Mapping[str, Array]
 ) -> Iterator[tuple[str, Values]]:
     """Yield the words for each way but lanes, and what it gives."""
-    given = {name: list(x.T) for name, x in inputs.items()}
+    values = {name: list(x.T) for name, x in inputs.items()}
     if part.reference is not None and function.at_frame is not None:
-        yield (part.reference, for_one_frame(function.at_frame, *part.place)(model, given, silent))
+        yield (part.reference, for_one_frame(function.at_frame, *part.place)(model, values, silent))
     for method, evaluate in function.methods.items():
-        yield method, generated(evaluate, model, given)
+        yield method, generated(evaluate, model, values)
 
 
 def _in_lanes(
@@ -106,13 +106,13 @@ def _in_lanes(
     """Yield likewise with the limbs' constants as they are in lanes, where there are limbs: without the
     optional input.
     """
-    given = {name: list(x.T) for name, x in inputs.items()}
+    arguments = {name: list(x.T) for name, x in inputs.items()}
     for method, evaluate in function.methods.items():
         if not isinstance(evaluate, InLanes):
             continue
         limbs = lane_model(model, evaluate.space)
         if limbs is not None:
-            values = evaluated(limbs, limbs.numbers, function.declaration, evaluate, given, silent)
+            values = evaluated(limbs, limbs.numbers, function.declaration, evaluate, arguments, silent)
             yield f"{method}, in lanes", [entries for _, entries in values]
 
 

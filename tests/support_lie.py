@@ -35,28 +35,28 @@ def quantities(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[list
     """All of them, each of which is a list of all its entries."""
     m = OneFrame(model, q, v, a)
     vs, accelerations = forward_pass(m)
-    forces, (rates, subtrees), found = body_forces(m, vs, accelerations), in_motion(m), _empty()
+    forces, (rates, subtrees), by_name = body_forces(m, vs, accelerations), in_motion(m), _empty()
     for b in m.down():
         inertia, subtree = b.inertia(), subtrees[b]
         for k in b.columns():
-            own = (
+            of_column = (
                 k.s,
                 vs[b].cross(k.s),
                 b.motion(b.rates()).cross(k.s),
                 rates[k].psi_rate,
                 rates[k].psi_second,
             )
-            for name, x in zip(COLUMNS, own, strict=True):
-                found[name] += x.scalars()
+            for name, x in zip(COLUMNS, of_column, strict=True):
+                by_name[name] += x.scalars()
         bodily = vs[b], accelerations[b], inertia @ accelerations[b], forces[b], subtree.force
         for name, y in zip(BODIES, bodily, strict=True):
-            found[name] += y.scalars()
+            by_name[name] += y.scalars()
         factors = (BodyCoriolis.of_body(inertia, vs[b]), subtree.factor)
         for name, which in zip(("I", "IC"), (inertia, subtree.inertia), strict=True):
-            found[name] += flat([(which @ e).scalars() for e in UNITS])
+            by_name[name] += flat([(which @ e).scalars() for e in UNITS])
         for name, factor in zip(("B", "BC"), factors, strict=True):
-            found[name] += [0.5 * x for e in UNITS for x in factor.apply(e).scalars()]
-    return tuple(found.values())
+            by_name[name] += [0.5 * x for e in UNITS for x in factor.apply(e).scalars()]
+    return tuple(by_name.values())
 
 
 def _empty() -> dict[str, list[Scalar]]:
@@ -79,13 +79,13 @@ class Tree:
         self.inertias: list[RigidInertia] = [s.inertia for s in m.in_order(in_motion(m)[1])]
 
     def _named(self, lists: Sequence[Sequence[Scalar]], directions: int) -> dict[str, Array]:
-        found = {}
+        arrays = {}
         for name, values in zip(_empty(), lists, strict=True):
             shape = (6, 6) if name in MATRICES else (6,)
             array = np.array(values, dtype=float).reshape(-1, *shape, directions)
             array = array.swapaxes(1, 2) if name in MATRICES else array  # they come column by column
-            found[name] = array[..., 0] if directions == 1 else array
-        return found
+            arrays[name] = array[..., 0] if directions == 1 else array
+        return arrays
 
     @cached_property
     def slopes(self) -> dict[str, dict[str, Array]]:
@@ -107,26 +107,26 @@ class Tree:
     def first(self) -> dict[str, Array]:
         """dtau/dq, dtau/dv and M by dual numbers through RNEA (nv, nv), [i, j]: of tau_i by j."""
         n = self.model.nv
-        made = _slopes(self.model, self.q, self.v, self.a)
-        return {by: np.array(x, dtype=float).reshape(n, n) for by, x in zip("qva", made, strict=True)}
+        slopes = _slopes(self.model, self.q, self.v, self.a)
+        return {by: np.array(x, dtype=float).reshape(n, n) for by, x in zip("qva", slopes, strict=True)}
 
     @cached_property
     def second(self) -> dict[str, Array]:
         """L_k (L_j tau_i) by dual numbers twice (nv, nv, nv), [i, j, k]: qq, vv, qv, vq, and aq, M by q."""
         n = self.model.nv
-        made = differentiated(
+        rates = differentiated(
             self.model, self.q, self.v, self.a, method=_inner_slopes, configurations=(True, False)
         )
         names = [first + then for first in "qva" for then in "qv"]
-        return {name: np.array(x, dtype=float).reshape(n, n, n) for name, x in zip(names, made, strict=True)}
+        return {name: np.array(x, dtype=float).reshape(n, n, n) for name, x in zip(names, rates, strict=True)}
 
 
-def _slopes(model: Problem, *given: Any, **named: Any) -> tuple[list[Scalar], ...]:
-    return differentiated(model, *given, method=rnea, configurations=(True, False, False), **named)
+def _slopes(model: Problem, *inputs: Any, **named: Any) -> tuple[list[Scalar], ...]:
+    return differentiated(model, *inputs, method=rnea, configurations=(True, False, False), **named)
 
 
-def _inner_slopes(model: Problem, *given: Any) -> tuple[list[Scalar], ...]:
-    return _slopes(model, *given, kind=OuterTangent)
+def _inner_slopes(model: Problem, *inputs: Any) -> tuple[list[Scalar], ...]:
+    return _slopes(model, *inputs, kind=OuterTangent)
 
 
 @cache

@@ -91,27 +91,27 @@ class _Run:
 
     def _call(self, call: Call, at: Mapping[str, int]) -> None:
         routine = call.routine
-        own = {name: np.full(size, np.nan) for name, size in routine.arrays.items()}
+        local = {name: np.full(size, np.nan) for name, size in routine.arrays.items()}
         for name in routine.arguments:
             place = call.places[name]
-            own[name] = self.arrays[place.array][self._first(place, at) :]
+            local[name] = self.arrays[place.array][self._first(place, at) :]
         tables = {name: self.arrays[name] for name in self.tables}
-        given = {key: value_of(index, at, self.columns) for key, index in call.indices.items()}
-        _Run(tables | own, self.columns, self.tables).statements(routine.statements, given)
+        values = {key: value_of(index, at, self.columns) for key, index in call.indices.items()}
+        _Run(tables | local, self.columns, self.tables).statements(routine.statements, values)
 
     def _step(self, step: Step, at: Mapping[str, int]) -> None:
-        given = {}
+        inputs = {}
         for array in step.program.inputs:
             place = step.places[array.name]
             entries = self.arrays[place.array][
                 self._numbers(place, array, range(array.size), array.width, at)
             ]
-            given[array.name] = entries.tolist() if array.width > 1 else entries[:, 0].tolist()
-        for array, made in zip(step.program.outputs, vectors(step.program, **given), strict=True):
+            inputs[array.name] = entries.tolist() if array.width > 1 else entries[:, 0].tolist()
+        for array, rows in zip(step.program.outputs, vectors(step.program, **inputs), strict=True):
             place = step.places[array.name]
             lanes = array.width if place.count is None else value_of(place.count, at, self.columns)
-            where = self._numbers(place, array, array.output_indices or range(len(made)), lanes, at)
-            values = np.array([own * (array.width // len(own)) for own in made])[:, :lanes]
+            where = self._numbers(place, array, array.output_indices or range(len(rows)), lanes, at)
+            values = np.array([row * (array.width // len(row)) for row in rows])[:, :lanes]
             to = self.arrays[place.array]
             to[where] = values + to[where] if array.adds else values
 
@@ -124,6 +124,6 @@ class _Run:
     ) -> Indices:
         """Return where so many lanes of these entries lie, to be read or written."""
         begins = self._first(place, at) + (place.pitch or array.width) * np.array(entries, dtype=np.int64)
-        found: Indices = begins[:, None] + place.lane_stride * np.arange(array.width, dtype=np.int64)[:lanes]
-        assert np.all((found >= 0) & (found < len(self.arrays[place.array]))), place
-        return found
+        places: Indices = begins[:, None] + place.lane_stride * np.arange(array.width, dtype=np.int64)[:lanes]
+        assert np.all((places >= 0) & (places < len(self.arrays[place.array]))), place
+        return places

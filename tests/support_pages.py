@@ -43,21 +43,21 @@ class Page(HTMLParser):
     def data(self) -> dict[str, Any]:
         """The JSON that the page carries."""
         (text,) = [text for kind, text in self.scripts if kind == "application/json"]
-        found: dict[str, Any] = json.loads(text)
-        return found
+        data: dict[str, Any] = json.loads(text)
+        return data
 
     @property
     def programs(self) -> list[str]:
         """The scripts that a browser runs."""
         return [text for kind, text in self.scripts if kind == "text/javascript"]
 
-    def run(self, expression: str, **given: Any) -> Any:
+    def run(self, expression: str, **values: Any) -> Any:
         """The value of an expression of `scene`, what is given and the functions of the first script."""
         node = shutil.which("node")
         if node is None:
             pytest.skip("Node is not installed: scripts of pages are not run")
         constants = "".join(
-            f"const {name} = {json.dumps(x)};\n" for name, x in {"scene": self.data, **given}.items()
+            f"const {name} = {json.dumps(x)};\n" for name, x in {"scene": self.data, **values}.items()
         )
         program = f"{self.programs[0]}\n{constants}console.log(JSON.stringify({expression}));"
         done = subprocess.run([node, "-"], input=program, capture_output=True, text=True, check=True)

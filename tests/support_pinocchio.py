@@ -53,8 +53,8 @@ class Peer:
         """Return rbdc's configuration, angles of continuous joints in (-pi, pi]."""
         result, start = [], 0
         for joint in self.model.joints[1:]:
-            own = q[start : start + joint.nq]
-            result += [np.arctan2(own[1], own[0])] if joint.nq == 2 else list(own)
+            entries = q[start : start + joint.nq]
+            result += [np.arctan2(entries[1], entries[0])] if joint.nq == 2 else list(entries)
             start += joint.nq
         return np.array(result)
 
@@ -84,8 +84,8 @@ def as_snapped(text: str) -> str:
     tree = etree.fromstring(text.encode())
     for origin in tree.iterfind("joint/origin[@rpy]"):
         roll, pitch, yaw = (float(x) for x in origin.attrib["rpy"].split())
-        made = snapped(Rotation.from_rpy(roll, pitch, yaw), LIKELY_MEANT)
-        angles = pin.rpy.matrixToRpy(np.array(made.rows()))
+        rotation = snapped(Rotation.from_rpy(roll, pitch, yaw), LIKELY_MEANT)
+        angles = pin.rpy.matrixToRpy(np.array(rotation.rows()))
         origin.set("rpy", " ".join(repr(float(angle)) for angle in angles))
     return etree.tostring(tree).decode()
 
@@ -105,13 +105,13 @@ def peer_of(text: str, root: str, *, snap: bool = True) -> Peer:
 def states(module: ModuleType, count: int = 16, seed: int = 0) -> list[tuple[Array, Array, Array, Array]]:
     """Return random (q, v, a, fext): the first at rest in the neutral configuration, some fast."""
     rng = np.random.default_rng(seed)
-    made = []
+    samples = []
     for k in range(count):
         q = module.q_neutral.copy() if k == 0 else module.random_configuration(rng)
         speed = 0.0 if k == 0 else 10.0 if k % 4 == 0 else 1.0
         v, a = (speed * rng.standard_normal(module.nv) for _ in range(2))
-        made.append((q, v, a, rng.standard_normal((module.njoints, 6))))
-    return made
+        samples.append((q, v, a, rng.standard_normal((module.njoints, 6))))
+    return samples
 
 
 Reference = Callable[[Peer, Array, Array, Array, Array], Array]

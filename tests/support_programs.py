@@ -33,8 +33,8 @@ def finish(
     symbols: dict[int, str],
 ) -> Program:
     """Return the program of a builder's values."""
-    values, made = tuple(builder.values), tuple(map(tuple, results))
-    return Program(name, tuple(inputs), tuple(outputs), values, made, tuple(sections), symbols)
+    values, indices = tuple(builder.values), tuple(map(tuple, results))
+    return Program(name, tuple(inputs), tuple(outputs), values, indices, tuple(sections), symbols)
 
 
 Make = Callable[[Builder, list[int]], list[int]]
@@ -61,7 +61,7 @@ Given = Sequence[float] | Sequence[Sequence[float]]
 
 def evaluate(program: Program, **inputs: Given) -> list[list[float]]:
     """Return the outputs by direct interpretation; lanes of wide entries one after the other."""
-    return [[x for entry in made for x in entry] for made in vectors(program, **inputs)]
+    return [[x for entry in entries for x in entry] for entries in vectors(program, **inputs)]
 
 
 def vectors(program: Program, **inputs: Given) -> list[list[list[float]]]:
@@ -99,11 +99,11 @@ def lanes(value: Value, arguments: Sequence[Sequence[float]], inputs: Mapping[st
     return [operation.numeric(*(x[m % len(x)] for x in arguments)) for m in range(value.width)]
 
 
-def shown(made: Program) -> list[str]:
+def shown(program: Program) -> list[str]:
     """Return the outputs of a program, with every association shown."""
 
     def of(index: int) -> str:
-        value = made.values[index]
+        value = program.values[index]
         if value.constant is not None:
             return f"{value.constant:g}"
         if value.source is not None:
@@ -115,7 +115,7 @@ def shown(made: Program) -> list[str]:
             return f"({f' {value.operation.spelling} '.join(arguments)})"
         return f"{value.operation}({', '.join(arguments)})"
 
-    return [of(index) for result in made.results for index in result]
+    return [of(index) for result in program.results for index in result]
 
 
 def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
@@ -148,7 +148,7 @@ def _called(
         (folder / file).write_text(text)
     command = [*find_compiler().command, "-std=c99", "-Werror", *WARNING_FLAGS, *FLAGS, "-fPIC", "-shared"]
     run([*command, main, "-o", f"{name}.so", "-lm"], folder)
-    given, y = np.ascontiguousarray(x, dtype=float), np.full(size, np.nan)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (given, y)]
+    argument, y = np.ascontiguousarray(x, dtype=float), np.full(size, np.nan)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (argument, y)]
     getattr(ctypes.CDLL(str(folder / f"{name}.so")), name)(*pointers)
     return y.tolist()

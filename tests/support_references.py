@@ -36,11 +36,11 @@ def generated(evaluate: Evaluate, model: Problem, inputs: Inputs) -> list[list[A
     """
     if not isinstance(evaluate, Differentiated | StepHessian):
         return evaluate(model, inputs, silent)
-    given = {name: symbols(name, len(values)) for name, values in inputs.items()}
-    outputs = evaluate(model, given, silent)
-    columns = [ca.vertcat(*map(expression, values)) for values in given.values()]
-    function = ca.Function("f", columns, [ca.vertcat(*(expression(x) for own in outputs for x in own))])
+    variables = {name: symbols(name, len(values)) for name, values in inputs.items()}
+    outputs = evaluate(model, variables, silent)
+    columns = [ca.vertcat(*map(expression, values)) for values in variables.values()]
+    function = ca.Function("f", columns, [ca.vertcat(*(expression(x) for output in outputs for x in output))])
     states = max(np.size(x) for values in inputs.values() for x in values)
     at = [np.array([np.broadcast_to(x, states) for x in values], dtype=float) for values in inputs.values()]
     rows = iter(np.asarray(function(*at), dtype=float))
-    return [[next(rows) for _ in own] for own in outputs]
+    return [[next(rows) for _ in output] for output in outputs]

@@ -28,11 +28,11 @@ def slices(ids: Sequence[str], n: int) -> list[int]:
     whole tier, and are cut where a slice has its share of the tests.
     """
     groups = Counter(map(_group, ids))
-    found, done = {}, 0
+    by_group, done = {}, 0
     for group in sorted(groups, key=lambda name: hashlib.sha256(name.encode()).digest()):
-        found[group] = (done + groups[group] // 2) * n // len(ids) + 1
+        by_group[group] = (done + groups[group] // 2) * n // len(ids) + 1
         done += groups[group]
-    return [found[_group(name)] for name in ids]
+    return [by_group[_group(name)] for name in ids]
 
 
 def _group(name: str) -> str:

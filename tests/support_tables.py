@@ -39,8 +39,8 @@ class Row(NamedTuple):
     def has(self, element: str) -> bool:
         """Return whether a row is about an element: "a/*" is about "a" and all below it."""
         return any(
-            element == own or (own.endswith("/*") and f"{element}/".startswith(own[:-1]))
-            for own in self.elements
+            element == name or (name.endswith("/*") and f"{element}/".startswith(name[:-1]))
+            for name in self.elements
         )
 
 
@@ -53,7 +53,7 @@ def table(page: str, heading: str) -> list[Row]:
 
 def _row(line: str) -> Row:
     elements, attributes, fate = (cell.strip() for cell in line.strip().strip("|").split("|"))
-    (begun,) = (own for own in FATES if fate.startswith(own))
+    (begun,) = (word for word in FATES if fate.startswith(word))
     words = re.search('"(.*)"', fate)
     named = tuple(re.findall("`(.*?)`", attributes)) or (attributes,)
     return Row(
@@ -65,18 +65,18 @@ def row_of(rows: Sequence[Row], element: str, attribute: str) -> Row:
     """Return the one row that has an attribute of an element; AssertionError without one, or with two."""
     about = [row for row in rows if row.has(element)]
     named = [row for row in about if attribute in row.attributes or row.attributes == (ALL,)]
-    found = named or [row for row in about if row.attributes == (OTHERS,)]
-    assert len(found) == 1, f"{element}: {attribute} is in {len(found)} rows"
-    return found[0]
+    matches = named or [row for row in about if row.attributes == (OTHERS,)]
+    assert len(matches) == 1, f"{element}: {attribute} is in {len(matches)} rows"
+    return matches[0]
 
 
 def check_complete(rows: Sequence[Row], schema: Mapping[str, Iterable[str]]) -> None:
     """Every attribute of a schema is in one row, and every row has something of the schema."""
-    used = {row_of(rows, element, own) for element, attributes in schema.items() for own in attributes}
+    used = {row_of(rows, element, name) for element, attributes in schema.items() for name in attributes}
     assert used == set(rows)
     for row in rows:
         for element in row.elements:
-            known = {own for path, attributes in schema.items() if row.has(path) for own in attributes}
+            known = {name for path, attributes in schema.items() if row.has(path) for name in attributes}
             assert any(row.has(path) for path in schema), element
             assert set(row.attributes) <= {ALL, OTHERS, *known}, row
 
@@ -112,8 +112,8 @@ def extended(text: str, place: str, content: str) -> str:
 
 
 def _at(root: etree._Element, place: str) -> etree._Element:
-    found: Any = root.xpath(place)
-    element: etree._Element = found[0]
+    elements: Any = root.xpath(place)
+    element: etree._Element = elements[0]
     return element
 
 

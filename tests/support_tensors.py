@@ -61,14 +61,14 @@ def pages(operator: Callable[[Array], Array], columns: Array) -> Array:
 
 def after(tensor: Array, matrix: Array) -> Array:
     """Z_ijk = sum_l A_ilk B_lj: equation (18)."""
-    found: Array = np.einsum("ilk,lj->ijk", tensor, matrix)
-    return found
+    product: Array = np.einsum("ilk,lj->ijk", tensor, matrix)
+    return product
 
 
 def before(matrix: Array, tensor: Array) -> Array:
     """Y_ijk = sum_l B_il A_ljk: equation (20)."""
-    found: Array = np.einsum("il,ljk->ijk", matrix, tensor)
-    return found
+    product: Array = np.einsum("il,ljk->ijk", matrix, tensor)
+    return product
 
 
 def turned(tensor: Array) -> Array:

@@ -23,16 +23,16 @@ def tuning(
 ) -> Tuning:
     """Return a tuning by times of ways, of which the first is the default, by function."""
     kinds = {SINGLE: single, BATCH: batch or {}, BLOCKS: blocks or {}}
-    made = {
-        kind: {name: decided(next(iter(times)), timings(times, on)) for name, times in own.items()}
-        for kind, own in kinds.items()
+    decisions = {
+        kind: {name: decided(next(iter(times)), timings(times, on)) for name, times in by_function.items()}
+        for kind, by_function in kinds.items()
     }
-    ways = [way for own in kinds.values() for times in own.values() for way in times]
-    return Tuning({way.compiler: Used("version", ("-O1",)) for way in ways}, made)
+    ways = [way for by_function in kinds.values() for times in by_function.values() for way in times]
+    return Tuning({way.compiler: Used("version", ("-O1",)) for way in ways}, decisions)
 
 
-def written(made: Tuning, folder: Path) -> Path:
+def written(tuned: Tuning, folder: Path) -> Path:
     """Return the file of a tuning."""
     path = folder / "tuning.json"
-    path.write_text(made.text, encoding="utf-8")
+    path.write_text(tuned.text, encoding="utf-8")
     return path

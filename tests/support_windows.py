@@ -144,8 +144,8 @@ class WindowsKernel:
     def __call__(self, *inputs: Array | None) -> list[Array]:
         """Return the matrices at the inputs of the function, external forces or None the last."""
         nv, dtype = self.model.nv, np.dtype(self.scalar.dtype)
-        given = [None if x is None else np.ascontiguousarray(x, dtype) for x in inputs]
+        arrays = [None if x is None else np.ascontiguousarray(x, dtype) for x in inputs]
         outputs = [np.full((nv, nv), np.nan, dtype) for _ in self.declaration.outputs]
-        addresses: Sequence[int | None] = [None if x is None else x.ctypes.data for x in (*given, *outputs)]
+        addresses: Sequence[int | None] = [None if x is None else x.ctypes.data for x in (*arrays, *outputs)]
         self.function(*(ctypes.c_void_p(x) for x in addresses))
         return outputs

@@ -46,13 +46,13 @@ LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 
 def imports(path: Path) -> list[tuple[str, int]]:
     """Return every imported module of a file, wherever the import stands, with its line."""
-    found = []
+    modules = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names]
+            modules += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
-            found.append((node.module, node.lineno))
-    return found
+            modules.append((node.module, node.lineno))
+    return modules
 
 
 def part(module: str) -> str | None:
@@ -64,13 +64,13 @@ def part(module: str) -> str | None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_point_backwards(path: Path) -> None:
     relative = path.relative_to(SOURCE)
-    own = relative.parts[0].removesuffix(".py")
-    if own == "__init__":
+    room = relative.parts[0].removesuffix(".py")
+    if room == "__init__":
         return  # lazy attributes: names only
     for module, line in imports(path):
         other = part(module)
-        if other is not None and other != own:
-            assert LEVEL[other] < LEVEL[own], f"{relative}:{line} imports {module}"
+        if other is not None and other != room:
+            assert LEVEL[other] < LEVEL[room], f"{relative}:{line} imports {module}"
 
 
 REPORT = SOURCE / "report"
@@ -93,12 +93,12 @@ REPORT_LEVEL = {name: level for level, names in enumerate(REPORT_ORDER) for name
 
 @pytest.mark.parametrize("path", REPORT_FILES, ids=lambda p: str(p.relative_to(REPORT)))
 def test_imports_of_the_report_point_backwards(path: Path) -> None:
-    own = path.relative_to(REPORT).parts[0].removesuffix(".py")
-    others = {module.split(".")[2] for module in of_rbdc(path) if module.startswith("rbdc.report.")} - {own}
-    if own == "__init__":
+    part = path.relative_to(REPORT).parts[0].removesuffix(".py")
+    others = {module.split(".")[2] for module in of_rbdc(path) if module.startswith("rbdc.report.")} - {part}
+    if part == "__init__":
         assert not others
         return
-    later = {name for name in others if REPORT_LEVEL[name] >= REPORT_LEVEL[own]}
+    later = {name for name in others if REPORT_LEVEL[name] >= REPORT_LEVEL[part]}
     assert not later, f"{path.relative_to(REPORT)} imports {sorted(later)}"
 
 
@@ -113,11 +113,11 @@ def test_no_circles(room: Path) -> None:
     """Of the files and folders in a room each imports only those that do not come back to it."""
     above, inside = room.relative_to(SOURCE).parts, dict[str, set[str]]()
     for path in room.rglob("*.py"):
-        own = path.relative_to(room).parts[0].removesuffix(".py")
-        if own != "__init__":
+        part = path.relative_to(room).parts[0].removesuffix(".py")
+        if part != "__init__":
             parts = [tuple(module.split(".")[1:]) for module in of_rbdc(path)]
             others = {p[len(above)] for p in parts if p[: len(above)] == above and len(p) > len(above)}
-            inside[own] = inside.get(own, set()) | others - {own}
+            inside[part] = inside.get(part, set()) | others - {part}
     while free := [name for name, others in inside.items() if not others & inside.keys()]:
         for name in free:
             del inside[name]
@@ -207,24 +207,24 @@ def of_rbdc(path: Path) -> frozenset[str]:
     """Return the modules of rbdc that a file imports, wherever the import stands; of a package the modules
     that are named.
     """
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             inner = [f"{node.module}.{name}" for name in names]
             names = [str(node.module), *(name for name in inner if module_path(name) is not None)]
-        found |= {name for name in names if name.split(".")[0] == "rbdc"}
-    return frozenset(found)
+        modules |= {name for name in names if name.split(".")[0] == "rbdc"}
+    return frozenset(modules)
 
 
 def reached(start: AbstractSet[str]) -> set[str]:
     """Return the modules of rbdc that some import, whatever these import, and so on."""
-    found: set[str] = set()
+    modules: set[str] = set()
     while start:
-        found |= start
+        modules |= start
         paths = [module_path(module) for module in start]
-        start = {name for path in paths if path is not None for name in of_rbdc(path)} - found
-    return found
+        start = {name for path in paths if path is not None for name in of_rbdc(path)} - modules
+    return modules
 
 
 @pytest.mark.parametrize(
@@ -233,16 +233,16 @@ def reached(start: AbstractSet[str]) -> set[str]:
     ids=lambda p: str(p.relative_to(ALGORITHMS)),
 )
 def test_references_and_tools_import_nothing_that_is_generated(path: Path) -> None:
-    own = f"rbdc.algorithms.{path.relative_to(ALGORITHMS).parts[0]}"
+    part = f"rbdc.algorithms.{path.relative_to(ALGORITHMS).parts[0]}"
     shared = OF_TOOLS if path.is_relative_to(TOOLS) else OF_REFERENCES
     imported = {module for module, _ in imports(path)} | of_rbdc(path)
     for module in imported:
-        allowed = module in shared or module == own or module.startswith(f"{own}.")
+        allowed = module in shared or module == part or module.startswith(f"{part}.")
         assert allowed or module.split(".")[0] in {*sys.stdlib_module_names, "numpy"}, (
             f"{path.name} imports {module}"
         )
     beyond = (
-        {m for m in reached(of_rbdc(path)) if not m.startswith(own)} - shared - READING - {"rbdc.algorithms"}
+        {m for m in reached(of_rbdc(path)) if not m.startswith(part)} - shared - READING - {"rbdc.algorithms"}
     )
     assert not beyond, f"{path.name} comes down to {sorted(beyond)}"
     calls = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
@@ -277,8 +277,8 @@ def runs(path: Path) -> set[tuple[str, ...]]:
 @cache
 def runs_of_generated() -> set[tuple[str, ...]]:
     """Return those of all algorithms that are generated."""
-    apart = (REFERENCE, TOOLS)
-    paths = [p for p in ALGORITHMS.rglob("*.py") if not any(p.is_relative_to(room) for room in apart)]
+    others = (REFERENCE, TOOLS)
+    paths = [p for p in ALGORITHMS.rglob("*.py") if not any(p.is_relative_to(room) for room in others)]
     return {run for path in paths for run in runs(path)}
 
 
@@ -296,12 +296,12 @@ def test_nothing_that_generates_imports_the_references() -> None:
     }
     outside = {path for path in users if path.parts[:2] != ("algorithms", "reference")}
     assert all(path.parts[0] in MAY_CHECK or str(path) in MAY_CHECK for path in outside)
-    apart = DECIDING | CHECKING
+    others = DECIDING | CHECKING
     rooms = ("planning", "emit", "reduction", "functions")
     generating = [p.relative_to(SOURCE) for room in rooms for p in (SOURCE / room).rglob("*.py")]
-    found = reached({_module(path) for path in generating if str(path) not in apart})
-    assert not {module for module in found if module.startswith("rbdc.algorithms.reference")}
-    assert not {_module(Path(path)) for path in apart} & found
+    modules = reached({_module(path) for path in generating if str(path) not in others})
+    assert not {module for module in modules if module.startswith("rbdc.algorithms.reference")}
+    assert not {_module(Path(path)) for path in others} & modules
 
 
 def _module(path: Path) -> str:

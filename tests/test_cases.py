@@ -62,9 +62,9 @@ def test_flags_that_reorder(compiler: str, tmp_path: Path) -> None:
     def torques(*more: str) -> np.ndarray | str:
         program = tmp_path / "batch"
         command = [compiler, "-std=c99", "-O2", *more, f"-I{folder}", str(CASES / "batch.c"), *sources, "-lm"]
-        made = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
-        if made.returncode:
-            return made.stderr
+        compiled = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
+        if compiled.returncode:
+            return compiled.stderr
         told = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         return np.array([line.split() for line in told.splitlines()], dtype=float)
 

@@ -147,8 +147,8 @@ def git(folder: Path, *words: str) -> str:
 def run(command: list[str], folder: Path) -> str:
     """Return the standard output of a command that must succeed, with this environment's programs first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    own = os.environ | {"PATH": path, "CC": str(fast_compiler())}
-    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    variables = os.environ | {"PATH": path, "CC": str(fast_compiler())}
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -162,8 +162,8 @@ def run_shell(block: Block, folder: Path) -> None:
         if not _runs_the_tests(line):
             line = re.sub(r"^pip install -e '\.", f"pip install -e '{ROOT}", line)
             line = _TESTS.sub(r"\g<0> --collect-only", line)
-            if found := _COMMAND.search(line):
-                few = "--root-joint fixed" if found[1].startswith("experiment") else "--checked 2"
+            if match := _COMMAND.search(line):
+                few = "--root-joint fixed" if match[1].startswith("experiment") else "--checked 2"
                 command = _LARGE.sub(lambda name: _SMALLER[name[1]], line.partition(" #")[0])
                 line = f"{command} {_QUICKLY} {few}"
             lines.append(line)
@@ -267,5 +267,5 @@ def test_the_tests_are_run_as_the_first_page_says() -> None:
     (line,) = [line for block in blocks(FIRST) for line in block.text.splitlines() if _runs_the_tests(line)]
     script = (ROOT / ".ci" / "run").read_text()
     (pattern,) = re.findall(r"grep -m 1 '(.*)' README.md", script)
-    found = run(["grep", "-m", "1", pattern, str(FIRST)], ROOT)
-    assert found.rstrip("\n") == line
+    printed = run(["grep", "-m", "1", pattern, str(FIRST)], ROOT)
+    assert printed.rstrip("\n") == line

@@ -33,9 +33,9 @@ def test_data_folders_are_flat() -> None:
 
 def run(command: list[str], folder: Path, **environment: str) -> str:
     """Return the standard output of a command that must succeed."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    usual = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     done = subprocess.run(
-        command, cwd=folder, env=kept | environment, capture_output=True, text=True, check=False
+        command, cwd=folder, env=usual | environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -97,12 +97,12 @@ def check(programs: Path, origin: Path, folder: Path) -> None:
 
 def data_files() -> set[str]:
     """Return every file of the repository that an installation needs, as a path below site-packages."""
-    found = set()
+    files = set()
     for package, folder in FOLDERS.items():
         for file in (ROOT / folder).rglob("*"):
             if file.is_file() and file.suffix not in (".pyc", ".so"):
-                found.add(f"{package.replace('.', '/')}/{file.relative_to(ROOT / folder).as_posix()}")
-    return found
+                files.add(f"{package.replace('.', '/')}/{file.relative_to(ROOT / folder).as_posix()}")
+    return files
 
 
 def test_the_wheel_holds_every_file(distributions: dict[str, Path]) -> None:

@@ -59,18 +59,18 @@ def counts(robot: str) -> dict[str, int]:
 @pytest.mark.parametrize("robot", slow_but(ROBOTS, ("kuka_iiwa",), ("hyq",)))
 def test_operations_grow_only_on_purpose(robot: str) -> None:
     table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
-    found = counts(robot)
+    counted = counts(robot)
     if os.environ.get("RBDC_UPDATE"):
         # Other processes write theirs meanwhile.
         now = json.loads(TABLE.read_text()) if TABLE.exists() else {}
-        TABLE.write_text(json.dumps(dict(sorted({**now, robot: found}.items())), indent=1) + "\n")
+        TABLE.write_text(json.dumps(dict(sorted({**now, robot: counted}.items())), indent=1) + "\n")
         return
-    assert (problem := disagreement(table[robot], found)) == "", f"{robot}: {problem}"
+    assert (problem := disagreement(table[robot], counted)) == "", f"{robot}: {problem}"
 
 
-def disagreement(stored: Mapping[str, int], found: Mapping[str, int]) -> str:
+def disagreement(stored: Mapping[str, int], counted: Mapping[str, int]) -> str:
     """What is wrong, and how to store the new figures; empty where nothing is."""
-    changes = {name: (stored.get(name), n) for name, n in found.items() if n != stored.get(name)}
+    changes = {name: (stored.get(name), n) for name, n in counted.items() if n != stored.get(name)}
     fewer = [name for name, (before, now) in changes.items() if before is not None and now < before]
     if not changes:
         return ""
@@ -81,5 +81,5 @@ def disagreement(stored: Mapping[str, int], found: Mapping[str, int]) -> str:
 def test_fewer_operations_are_an_error_too() -> None:
     assert disagreement({"rnea": 7, "aba": 9}, {"rnea": 7, "aba": 9}) == ""
     assert disagreement({"rnea": 7, "aba": 9}, {"rnea": 7, "aba": 8}).startswith("fewer operations")
-    for found in ({"rnea": 8, "aba": 8}, {"rnea": 7, "aba": 9, "crba": 1}):
-        assert STORING in disagreement({"rnea": 7, "aba": 9}, found)
+    for counted in ({"rnea": 8, "aba": 8}, {"rnea": 7, "aba": 9, "crba": 1}):
+        assert STORING in disagreement({"rnea": 7, "aba": 9}, counted)

@@ -32,9 +32,9 @@ OPTIONS = options_of(BuildOptions)
 
 def asked(*words: str) -> BuildOptions:
     """Return the options of `rbdc build cartpole` with these words."""
-    given = dict(build_command.make_context("build", ["cartpole", *words]).params)
-    del given["descriptions"], given["as_json"]
-    return BuildOptions(**given)
+    values = dict(build_command.make_context("build", ["cartpole", *words]).params)
+    del values["descriptions"], values["as_json"]
+    return BuildOptions(**values)
 
 
 SAME: list[tuple[str, list[str], list[Any]]] = [
@@ -158,8 +158,8 @@ REFUSED: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("name", "value", "message"), REFUSED, ids=[f"{r[0]}-{r[2][:30]}" for r in REFUSED])
 def test_others_are_refused_by_name(name: str, value: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=message):
-        given: Any = {"out": tmp_path / "out", "functions": "nle", OPTIONS[name].names[0]: value}
-        rbdc.build("cartpole", **given)
+        options: Any = {"out": tmp_path / "out", "functions": "nle", OPTIONS[name].names[0]: value}
+        rbdc.build("cartpole", **options)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -204,9 +204,9 @@ def test_what_manifests_record() -> None:
     assert list(usual) == [name for name, option in OPTIONS.items() if option.recorded]
     assert usual["gravity"] == [0.0, 0.0, -9.81] and usual["targets"] == ["c", "batch"]
     assert (usual["parameters"], usual["contacts"], usual["armature"]) == (None, [], {})
-    given = BuildOptions(parameters=(), damping="include", armature={"joint1": 1}, jobs=2, name="n")
+    options = BuildOptions(parameters=(), damping="include", armature={"joint1": 1}, jobs=2, name="n")
     added = {"parameters": ["all"], "damping": "include", "armature": {"joint1": 1.0}}
-    recorded = recorded_options(given, read(resolve("double_pendulum"), given))
+    recorded = recorded_options(options, read(resolve("double_pendulum"), options))
     assert recorded == usual | added
     assert json.loads(json.dumps(recorded)) == recorded
 

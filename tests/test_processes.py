@@ -106,9 +106,9 @@ def test_the_text_is_the_same_by_any_number_of_processes() -> None:
     options = [
         GenerationOptions(fuse=[("rnea", "crba")], targets=("c", "batch"), processes=n) for n in (1, 3)
     ]
-    made = [generate(tree, "robot", names, lambda _: None, one) for one in options]
-    assert made[0].files == made[1].files
-    assert made[0].sources == made[1].sources
+    packages = [generate(tree, "robot", names, lambda _: None, one) for one in options]
+    assert packages[0].files == packages[1].files
+    assert packages[0].sources == packages[1].sources
 
 
 def test_a_wrong_group_is_refused_by_helpers_too() -> None:
@@ -172,9 +172,9 @@ def test_an_error_of_what_hears_of_tasks_is_raised() -> None:
     def broken(_: float) -> None:
         raise BrokenPipeError("nobody reads")
 
-    for apart in (False, True):
+    for with_prepared in (False, True):
         with pytest.raises(BrokenPipeError, match="nobody reads"):
-            spread(square, [1.0, 2.0, 3.0], 2, broken, square if apart else None)
+            spread(square, [1.0, 2.0, 3.0], 2, broken, square if with_prepared else None)
 
 
 class Counting:

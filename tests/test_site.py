@@ -61,9 +61,9 @@ def test_measurements_are_shown() -> None:
 
 def test_no_other_page_lists_functions() -> None:
     """No table has rows of functions, but for what differs from other libraries."""
-    apart = {"functions.md", "from_pinocchio.md", "from_mujoco.md"}
+    exempt = {"functions.md", "from_pinocchio.md", "from_mujoco.md"}
     for path in PAGES:
-        if path.name not in apart and path.is_relative_to(DOCS):
+        if path.name not in exempt and path.is_relative_to(DOCS):
             for first in re.findall(r"^\| *((?:`\w+`(?:, )?)+) *\|", path.read_text("utf-8"), re.MULTILINE):
                 assert not set(re.findall(r"\w+", first)) <= NAMES, f"{path}: {first}"
 
@@ -73,7 +73,7 @@ def test_peers_have_their_names(peer: str) -> None:
     module = import_module(MODULES[peer])
     for name, theirs in functions_page.PEERS[peer].items():
         assert name in NAMES, name
-        assert [own for own in theirs if not hasattr(module, own)] == [], name
+        assert [attribute for attribute in theirs if not hasattr(module, attribute)] == [], name
 
 
 def test_links_hold_where_pages_are_shown() -> None:

@@ -42,8 +42,8 @@ def a_tuning() -> Tuning:
 
 
 def built(out: Path, tuned: Any, **options: Any) -> Path:
-    given = {"functions": FUNCTIONS, "cflags": UNOPTIMISED, "compiler": FIRST, "jobs": 1, **options}
-    return build_package(ROBOT, BuildOptions(out=out, tuning=tuned, **given)).directory
+    values = {"functions": FUNCTIONS, "cflags": UNOPTIMISED, "compiler": FIRST, "jobs": 1, **options}
+    return build_package(ROBOT, BuildOptions(out=out, tuning=tuned, **values)).directory
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -51,14 +51,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_file_reads_as_it_was_written(tmp_path: Path) -> None:
-    made = a_tuning()
-    path = written(made, tmp_path)
-    assert read_tuning(path) == made and read_tuning(path).text == made.text
-    lines = [line for line in made.text.splitlines() if '"nanoseconds"' in line]
-    assert len(lines) == sum(len(decision.measured) for decision in made.all()) >= 7
+    tuning = a_tuning()
+    path = written(tuning, tmp_path)
+    assert read_tuning(path) == tuning and read_tuning(path).text == tuning.text
+    lines = [line for line in tuning.text.splitlines() if '"nanoseconds"' in line]
+    assert len(lines) == sum(len(decision.measured) for decision in tuning.all()) >= 7
     (place,) = {decision.place for decision in read_tuning(path).decisions[BATCH].values()}
     line = int(place.removeprefix(f"{path}:"))
-    assert '"batch": {' in made.text.splitlines()[line - 1]
+    assert '"batch": {' in tuning.text.splitlines()[line - 1]
 
 
 def test_the_fastest_is_chosen_and_the_default_kept_in_a_tie() -> None:
@@ -83,8 +83,8 @@ def test_of_two_processors_the_least_worst_ratio_decides() -> None:
 
 
 def test_a_build_follows_the_file(tmp_path: Path) -> None:
-    made = a_tuning()
-    folder = built(tmp_path / "tuned", written(made, tmp_path))
+    tuning = a_tuning()
+    folder = built(tmp_path / "tuned", written(tuning, tmp_path))
     manifest = json.loads((folder / "manifest.json").read_text())
     functions = manifest["functions"]
     assert {name: functions[name]["form"] for name in FUNCTIONS} == {
@@ -95,7 +95,7 @@ def test_a_build_follows_the_file(tmp_path: Path) -> None:
     assert (functions["crba"]["compiler"], functions["minverse"]["compiler"]) == (FIRST, LAST)
     assert functions["crba"]["batch_compiler"] == LAST and "batch_compiler" not in functions["minverse"]
     assert set(manifest["compiler"]["others"]) == {FIRST, LAST}
-    assert (folder / FILE).read_text() == made.text and FILE in manifest["files"]
+    assert (folder / FILE).read_text() == tuning.text and FILE in manifest["files"]
     module, plain = rbdc.load(folder), rbdc.load(built(tmp_path / "plain", None))
     assert "tuning.json" not in contents(tmp_path / "plain" / ROBOT)
     q = np.array([0.3, -0.7])
@@ -127,9 +127,9 @@ def test_replaying_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_losing_a_tuning_is_said(tmp_path: Path) -> None:
-    made = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
+    tuning = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
     how: dict[str, Any] = {"functions": ("crba",), "targets": ("c",), "cflags": UNOPTIMISED}
-    tuned = build_package(ROBOT, BuildOptions(out=tmp_path, tuning=made, compiler=FIRST, **how))
+    tuned = build_package(ROBOT, BuildOptions(out=tmp_path, tuning=tuning, compiler=FIRST, **how))
     assert not any("replaces" in text for text in tuned.news)
     plain = build_package(ROBOT, BuildOptions(out=tmp_path, compiler=FIRST, **how))
     (said,) = (text for text in plain.news if "replaces" in text)
@@ -138,8 +138,8 @@ def test_losing_a_tuning_is_said(tmp_path: Path) -> None:
 
 
 def test_a_portable_build_and_an_addition_follow_it(tmp_path: Path) -> None:
-    made = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
-    folder = built(tmp_path, made, march="portable", functions=("minverse",), targets=("c",))
+    tuning = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
+    folder = built(tmp_path, tuning, march="portable", functions=("minverse",), targets=("c",))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["functions"]["minverse"]["form"] == "columns" and rbdc.load(folder).variant
     assert zipfile.is_zipfile(make_wheel(folder, tmp_path / "wheels", {}))
@@ -212,11 +212,11 @@ def test_a_kernel_is_chosen_for_both_batches() -> None:
     rows = decided(first, timings({first: 10.0, second: 9.0, TunedWay(1, "gcc"): 30.0}))
     blocks = decided(first, timings({first: 8.0, second: 10.0}))
     plain = {"f": decided(first, timings({first: 1.0}))}
-    made = with_kernels({SINGLE: plain, BATCH: {"f": rows}, BLOCKS: {"f": blocks}})
-    assert made[BATCH]["f"].way == made[BLOCKS]["f"].way == first, "1.11 times in rows, but 1.25 in blocks"
+    both = with_kernels({SINGLE: plain, BATCH: {"f": rows}, BLOCKS: {"f": blocks}})
+    assert both[BATCH]["f"].way == both[BLOCKS]["f"].way == first, "1.11 times in rows, but 1.25 in blocks"
     one_by_one = decided(first, timings({first: 10.0, second: 9.0, TunedWay(1, "gcc"): 3.0}))
-    made = with_kernels({SINGLE: plain, BATCH: {"f": one_by_one}, BLOCKS: {"f": blocks}})
-    assert (made[BATCH]["f"].way, made[BLOCKS]["f"].way) == (TunedWay(1, "gcc"), first)
+    both = with_kernels({SINGLE: plain, BATCH: {"f": one_by_one}, BLOCKS: {"f": blocks}})
+    assert (both[BATCH]["f"].way, both[BLOCKS]["f"].way) == (TunedWay(1, "gcc"), first)
 
 
 def test_both_batches_have_one_kernel(tmp_path: Path) -> None:

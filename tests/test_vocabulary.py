@@ -50,8 +50,8 @@ def texts() -> dict[str, str]:
     pages = [path for place in (".", "docs", "generated", "robots") for path in (ROOT / place).glob("*.md")]
     paths = [path for place in PLACES for path in (ROOT / place, *(ROOT / place).rglob("*"))]
     ours = {*pages, *paths} - {Path(__file__), ROOT / "CHANGELOG.md"}
-    found = sorted(path for path in ours if path.suffix in ENDINGS and path.is_file())
-    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in found}
+    files = sorted(path for path in ours if path.suffix in ENDINGS and path.is_file())
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
 
 
 @pytest.mark.parametrize("old", OLD)
@@ -64,21 +64,21 @@ def test_a_form_has_one_name() -> None:
     """The function that plans it, the class of its data, its row on the page of packages."""
     words = [name.replace(" ", "_") for name in FORMS]
     assert [form.__name__ for form in FORMS.values()] == words
-    assert [own.__name__ for own in get_args(Content)] == [word.title().replace("_", "") for word in words]
+    assert [kind.__name__ for kind in get_args(Content)] == [word.title().replace("_", "") for word in words]
     rows = re.findall(r"^\| `([a-z ]+)` \|", (ROOT / "docs" / "packages.md").read_text(), re.MULTILINE)
     assert rows == list(FORMS)
 
 
 def forms_of(model: Problem, *names: str, options: GenerationOptions = PLAIN) -> set[str]:
     """Return the forms that the manifest of a package of these functions names."""
-    made = generate(model, "robot", names, lambda _: None, options)
-    manifest = json.loads(render_manifest(Package(model, "robot"), made.sources, {}))
+    package = generate(model, "robot", names, lambda _: None, options)
+    manifest = json.loads(render_manifest(Package(model, "robot"), package.sources, {}))
     return {entry["form"] for entry in manifest["functions"].values()}
 
 
 def test_manifests_name_forms() -> None:
     arm = Problem.from_file(resolve("kuka_iiwa"))
-    found = [
+    forms = [
         forms_of(arm, "rnea"),
         forms_of(arm, "minverse"),
         forms_of(chain(130), "minverse"),
@@ -86,7 +86,7 @@ def test_manifests_name_forms() -> None:
         forms_of(arm, "frame_jacobian"),
         forms_of(arm, "rnea", options=GenerationOptions("rolled")),
     ]
-    assert found == [{name} for name in FORMS]
+    assert forms == [{name} for name in FORMS]
 
 
 def test_an_algorithm_has_one_name() -> None:

@@ -24,10 +24,10 @@ OPTIONS: dict[str, Any] = {"functions": "nle", "cflags": "-O0", "targets": "c", 
 
 
 def built(description: Any, out: Path, **options: Any) -> tuple[Any, list[warnings.WarningMessage]]:
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         module = rbdc.build(description, out=out, **OPTIONS | options)
-    return module, [w for w in found if w.category is rbdc.RbdcWarning]
+    return module, [w for w in caught if w.category is rbdc.RbdcWarning]
 
 
 def texts(description: Any, out: Path, **options: Any) -> list[str]:
@@ -40,13 +40,13 @@ def test_a_build_warns_and_the_package_keeps_it(tmp_path: Path) -> None:
     module, (warning,) = built(path, tmp_path / "out")
     assert str(warning.message).startswith(f"{path}:") and "`damping='include'`" in str(warning.message)
     assert warning.filename == __file__
-    (kept,) = module.warnings
-    assert f"{tmp_path}/{kept}" == str(warning.message)
+    (text,) = module.warnings
+    assert f"{tmp_path}/{text}" == str(warning.message)
     manifest = json.loads((tmp_path / "out" / "damped" / "manifest.json").read_text())
-    assert manifest["warnings"] == [kept]
+    assert manifest["warnings"] == [text]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert rbdc.load(tmp_path / "out" / "damped").warnings == (kept,)
+        assert rbdc.load(tmp_path / "out" / "damped").warnings == (text,)
 
 
 def test_a_build_that_changes_nothing_does_not_warn_again(tmp_path: Path) -> None:
@@ -123,21 +123,21 @@ def test_one_that_is_an_error_leaves_the_package(tmp_path: Path) -> None:
 
 
 def test_functions_that_a_preset_leaves_out_are_kept(tmp_path: Path) -> None:
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         module = rbdc.build(
             "planar_floating", root_joint="free-flyer", out=tmp_path, cflags="-O0", targets="c"
         )
     left_out = json.loads((tmp_path / "planar_floating" / "manifest.json").read_text())["left_out"]
     assert left_out and set(left_out) <= set(module.warnings)
-    assert set(left_out) <= {str(w.message) for w in found}
+    assert set(left_out) <= {str(w.message) for w in caught}
 
 
 def test_no_warning(tmp_path: Path) -> None:
     path = tmp_path / "clean.urdf"
     path.write_text(pair(f'<axis xyz="0 0 1"/>{LIMIT}'))
-    module, found = built(path, tmp_path / "out")
-    assert (module.warnings, found) == ((), [])
+    module, caught = built(path, tmp_path / "out")
+    assert (module.warnings, caught) == ((), [])
 
 
 def test_the_command_line_prints_them(tmp_path: Path) -> None:

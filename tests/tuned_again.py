@@ -28,12 +28,12 @@ MOST = 1.03
 
 def again(first: Tuning, second: Tuning, kind: str) -> dict[str, float]:
     """For each function the second run's time of the first one's choice in that of its fastest way."""
-    found = {}
+    ratios = {}
     for name, decision in first.decisions[kind].items():
         times = {timing.way: timing.nanoseconds for timing in second.decisions[kind][name].measured}
         if decision.way in times:
-            found[name] = times[decision.way] / min(times.values())
-    return found
+            ratios[name] = times[decision.way] / min(times.values())
+    return ratios
 
 
 def lines(first: Tuning, second: Tuning) -> Iterator[str]:

@@ -98,20 +98,20 @@ def inputs_of(text: Text, model: Problem) -> dict[str, Array]:
     """Return inputs by name."""
     rng = np.random.default_rng(7)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
-    given = {name: rng.normal(size=model.nv) for name in text.inputs.split()} | {"q": np.array(q)}
-    return given | ({"fext": rng.normal(size=6 * model.njoints)} if "v" in given else {})
+    inputs = {name: rng.normal(size=model.nv) for name in text.inputs.split()} | {"q": np.array(q)}
+    return inputs | ({"fext": rng.normal(size=6 * model.njoints)} if "v" in inputs else {})
 
 
 def by_numbers(evaluate: Callable[..., Any], inputs: dict[str, Array]) -> list[Array]:
     """Return the outputs of an algorithm, flat, all in one row."""
-    *given, last = inputs.items()
+    *arguments, last = inputs.items()
     forces = {}
     if last[0] == "fext":
         forces = {"fext": [Force.of(x.tolist()) for x in last[1].reshape(-1, 6)]}
     else:
-        given.append(last)
-    found = evaluate(*(x.tolist() for _, x in given), **forces)
-    return [np.ravel(x) for x in (found if isinstance(found, tuple) else (found,))]
+        arguments.append(last)
+    results = evaluate(*(x.tolist() for _, x in arguments), **forces)
+    return [np.ravel(x) for x in (results if isinstance(results, tuple) else (results,))]
 
 
 def by_loops(name: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
@@ -138,8 +138,8 @@ CASES = [(name, which) for name in TEXTS for which in TREES if (name, which) != 
 @pytest.mark.parametrize("machine", ["Numbers", "Loops"])
 @pytest.mark.parametrize(("name", "which"), CASES)
 def test_a_machine_gives_what_the_reference_gives(name: str, which: int | str, machine: str) -> None:
-    found, right = (results(name, by, tree(which)) for by in (machine, "reference"))
-    for one, other in zip(found, right, strict=True):
+    results_of_machine, right = (results(name, by, tree(which)) for by in (machine, "reference"))
+    for one, other in zip(results_of_machine, right, strict=True):
         assert_close(one, other, 1e-11, what=name)
 
 
@@ -164,8 +164,8 @@ def flipped(text: Text) -> Iterator[None]:
 def test_a_flipped_sign_shows_under_every_machine(name: str, machine: str) -> None:
     right = results(name, "reference", tree(0))
     with flipped(TEXTS[name]):
-        found = results(name, machine, tree(0))
-    assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True)) > 1e-3
+        wrong = results(name, machine, tree(0))
+    assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(wrong, right, strict=True)) > 1e-3
 
 
 HELD = partial(Text, "constrained_dynamics", constrained_dynamics, "q v tau")
@@ -208,8 +208,8 @@ def test_contacts_are_held_by_every_machine(machine: str) -> None:
 def test_a_flipped_sign_of_contacts_shows_under_every_machine(name: str, machine: str) -> None:
     right = with_contacts("reference")
     with flipped(CONTACTS[name]):
-        found = with_contacts(machine)
-    assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True)) > 1e-3
+        wrong = with_contacts(machine)
+    assert max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(wrong, right, strict=True)) > 1e-3
 
 
 ROWS = {
@@ -243,15 +243,15 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 def test_a_flipped_sign_shows_in_rows_of_limbs(name: str, tmp_path: Path) -> None:
     text, model = ROWS[name], path_tree(5, 12)
-    given = inputs(model)[: len(text.inputs.split())]
-    right = by_numbers(partial(text.straight, model), dict(zip(text.inputs.split(), given, strict=True)))
+    arguments = inputs(model)[: len(text.inputs.split())]
+    right = by_numbers(partial(text.straight, model), dict(zip(text.inputs.split(), arguments, strict=True)))
     changes: list[AbstractContextManager[None]] = [nullcontext(), flipped(text)]
     for flips, change in enumerate(changes):
         (folder := tmp_path / str(flips)).mkdir()
         with change:
             kernel = WindowsKernel(model, widths()[0], COMPILERS[0], folder, function=text.loops)
-        found = [x.ravel() for x in kernel(*given, *[None] * ("v" in text.inputs))]
-        error = max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, right, strict=True))
+        wrong = [x.ravel() for x in kernel(*arguments, *[None] * ("v" in text.inputs))]
+        error = max(np.abs(x - y).max() / np.abs(y).max() for x, y in zip(wrong, right, strict=True))
         assert error > 1e-3 if flips else error < 1e-12
 
 
@@ -308,10 +308,10 @@ def test_a_recursion_is_one_text(recursion: str) -> None:
     is_text, known = RECURSIONS[recursion]
     rooms = [SOURCE / room for room in ("algorithms", "planning", "emit")]
     paths = [path for room in rooms for path in room.rglob("*.py") if "reference" not in path.parts]
-    found = {
+    definitions = {
         f"{path.relative_to(SOURCE)}:{node.name}"
         for path in paths
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and is_text(node)
     }
-    assert found == known
+    assert definitions == known

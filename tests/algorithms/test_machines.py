@@ -47,11 +47,11 @@ def test_results_do_not_depend_on_the_machine(text: str, machine: str, seed: int
     model, rng = random_tree(seed), np.random.default_rng(seed)
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
     v, a = rng.normal(size=(2, model.nv)).tolist()
-    expected, found = (
+    expected, results = (
         [np.array(m.rows(matrix), dtype=float) for matrix in TEXTS[text](m)]
         for m in (Numbers(model, q, v, a), MACHINES[machine](model, q, v, a))
     )
-    for right, one in zip(expected, found, strict=True):
+    for right, one in zip(expected, results, strict=True):
         assert_close(one, right)
 
 
@@ -101,18 +101,18 @@ PAIRS: dict[str, Callable[[Machine], None]] = {
 @pytest.mark.parametrize("text", PAIRS)
 @pytest.mark.parametrize("seed", [0, 3])
 def test_loops_have_arrays_and_columns_of_numbers(text: str, seed: int) -> None:
-    model, rng, found = random_tree(seed), np.random.default_rng(seed), list[Any]()
+    model, rng, matrices = random_tree(seed), np.random.default_rng(seed), list[Any]()
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
 
     class Kept(OneFrame):
         """One frame, and the matrix that a text makes."""
 
         def matrix(self, name: str) -> Rows:
-            found.append(super().matrix(name))
-            return cast(Rows, found[-1])
+            matrices.append(super().matrix(name))
+            return cast(Rows, matrices[-1])
 
     PAIRS[text](Kept(model, q))
     loops = nest(TreeTables(model), lambda m, _: PAIRS[text](m), functions_of(model)["crba"].declaration)
-    made = run(loops, {"M": model.nv**2}, q=np.array(q, dtype=float))["M"]
-    assert_close(made, np.ravel(found[0].rows), 1e-14)
-    assert np.any(made)
+    entries = run(loops, {"M": model.nv**2}, q=np.array(q, dtype=float))["M"]
+    assert_close(entries, np.ravel(matrices[0].rows), 1e-14)
+    assert np.any(entries)

@@ -16,20 +16,20 @@ from rbdc.functions.references import reference_of
 from tests.support_trees import random_tree
 
 
-def made(*given: Any) -> list[Any]:
-    return list(given)
+def collected(*arguments: Any) -> list[Any]:
+    return list(arguments)
 
 
 def test_a_step_is_remembered_for_the_same_objects() -> None:
     x, equal = [1.0], [1.0]
     with shared_steps():
-        first = once(made, x, 2)
-        assert once(made, x, 2) is first
-        assert once(made, equal, 2) is not first and once(made, x) is not first
+        first = once(collected, x, 2)
+        assert once(collected, x, 2) is first
+        assert once(collected, equal, 2) is not first and once(collected, x) is not first
         for k in range(MOST):
-            once(made, k)
-        assert once(made, x, 2) is not first, "the oldest are forgotten"
-    assert once(made, x, 2) is not once(made, x, 2), "elsewhere nothing is"
+            once(collected, k)
+        assert once(collected, x, 2) is not first, "the oldest are forgotten"
+    assert once(collected, x, 2) is not once(collected, x, 2), "elsewhere nothing is"
 
 
 @pytest.mark.parametrize(("name", "inputs"), [("frame_velocity", 1), ("frame_acceleration_derivatives", 3)])
@@ -38,9 +38,9 @@ def test_frames_share_the_motion_of_the_tree(name: str, inputs: int, monkeypatch
     model, counted = random_tree(1), Mock(wraps=tree_motions)
     monkeypatch.setattr(frames, "tree_motions", counted)
     reference = reference_of(functions_of(model)[name])
-    given = [[*model.neutral()], *([0.1] * model.nv for _ in range(2 if "acceleration" in name else 1))]
+    arguments = [[*model.neutral()], *([0.1] * model.nv for _ in range(2 if "acceleration" in name else 1))]
     with shared_steps():
         for frame in range(len(model.frames)):
             for seen in REFERENCES:
-                reference(model, *given, frame, seen)
+                reference(model, *arguments, frame, seen)
     assert len(model.frames) > 2 and counted.call_count == inputs

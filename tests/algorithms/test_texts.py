@@ -103,9 +103,9 @@ def test_loops_in_c_give_what_the_oracle_gives(name: str, tmp_path: Path) -> Non
     nests = [(functions[f].declaration, reference_loops(model, functions[f], x)) for f, x in tried]
     outputs = compiled(model, nests, tmp_path, {"q": q, "v": v, "a": a, "tau": a})
     condition = np.linalg.cond(np.array(reference_of(functions["crba"])(model, q.tolist()), dtype=float))
-    for (function, reference), found in zip(tried, outputs, strict=True):
+    for (function, reference), results in zip(tried, outputs, strict=True):
         tolerance = max(1e-12, 1e-15 * condition) if function.startswith("aba") else 1e-12
-        for one, other in zip(found, oracle(name, function), strict=True):
+        for one, other in zip(results, oracle(name, function), strict=True):
             assert_close(one, other.ravel(), tolerance, what=f"{function} {reference}")
 
 
@@ -113,8 +113,8 @@ def test_loops_in_c_give_what_the_oracle_gives(name: str, tmp_path: Path) -> Non
 def oracle(name: str, function: str) -> list[Array]:
     """The outputs of the oracle of a function."""
     model = robot(name)
-    found = reference_of(functions_of(model)[function])(model, *(x.tolist() for x in state(model)))
-    return [np.array(x, dtype=float) for x in (found if isinstance(found, tuple) else (found,))]
+    results = reference_of(functions_of(model)[function])(model, *(x.tolist() for x in state(model)))
+    return [np.array(x, dtype=float) for x in (results if isinstance(results, tuple) else (results,))]
 
 
 def compiled(
@@ -132,14 +132,14 @@ def compiled(
     library = folder / "robot.so"
     flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC"]
     subprocess.run(["gcc", *flags, "-o", str(library), *map(str, folder.glob("*.c")), "-lm"], check=True)
-    made, entry = [], ctypes.CDLL(str(library))
+    results, entry = [], ctypes.CDLL(str(library))
     for number, (declaration, _) in enumerate(nests):
         outputs = [np.full(p.size, np.nan) for p in declaration.outputs]
-        given = [None if p.optional else inputs[p.name] for p in declaration.inputs]
-        arguments = [None if x is None else x.ctypes.data_as(ctypes.c_void_p) for x in (*given, *outputs)]
+        arrays = [None if p.optional else inputs[p.name] for p in declaration.inputs]
+        arguments = [None if x is None else x.ctypes.data_as(ctypes.c_void_p) for x in (*arrays, *outputs)]
         getattr(entry, f"r{number}_{declaration.name}")(*arguments)
-        made.append(outputs)
-    return made
+        results.append(outputs)
+    return results
 
 
 OVER_NUMBERS: list[tuple[str, str, Callable[..., Any], dict[str, Any]]] = [
@@ -162,8 +162,8 @@ def test_over_numbers(name: str, function: str, what: str, text: Any, ways: dict
     model, (q, v, a) = robot(name), (x.tolist() for x in state(robot(name)))
     forward = function.startswith("aba")
     m = ComposedNumbers(model, q, v, None if forward else a, tau=a)
-    found = text(m, *((m.given(a),) if forward else ()), **ways)
-    matrices = [m.rows(x) if function == "aba_derivatives" else m.slabs(x) for x in found]
+    tensors = text(m, *((m.given(a),) if forward else ()), **ways)
+    matrices = [m.rows(x) if function == "aba_derivatives" else m.slabs(x) for x in tensors]
     for matrix, other in zip(matrices, oracle(name, function), strict=True):
         assert_close(np.array(matrix, dtype=float).ravel(), other.ravel(), 1e-12, what=what)
 
@@ -215,8 +215,8 @@ def test_lagrangian_with_loads(name: str) -> None:
 
     def text(m: Loops, *_: str) -> None:
         m.one_frame, m.v, m.a = False, "v", "a"
-        given = (m.given(name, Vector3, 3) for name in ("forces", "torques", "points"))
-        lagrangian.torque_sensitivity(m, Loads(*given))
+        loads = (m.given(name, Vector3, 3) for name in ("forces", "torques", "points"))
+        lagrangian.torque_sensitivity(m, Loads(*loads))
 
     inputs = {"forces": forces.ravel(), "torques": torques.ravel(), "points": points.ravel()}
     declaration = functions_of(model)["rnea_derivatives"].declaration

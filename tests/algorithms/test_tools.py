@@ -59,8 +59,8 @@ def state(model: Problem) -> tuple[Array, Array]:
     q = rng.uniform(-2.0, 2.0, model.nq)
     for index, body in enumerate(model.bodies):
         if body.coupling is None and not body.joint.euclidean:
-            own = q[model.q_slice(index)]
-            unit = own[body.joint.lengths :]
+            entries = q[model.q_slice(index)]
+            unit = entries[body.joint.lengths :]
             unit /= np.linalg.norm(unit)
     return q, rng.standard_normal(model.nv)
 
@@ -83,49 +83,49 @@ def exponential(a: Array) -> Array:
 def joint_matrix(joint: JointType, q: Array) -> Array:
     """Return the 4x4 matrix of a joint at its configuration."""
     columns = np.array([s.scalars() for s in joint.subspace()], dtype=float)
-    made = np.eye(4)
+    matrix = np.eye(4)
     if joint.nq == 1:
         twist = np.zeros((4, 4))
         twist[:3, :3], twist[:3, 3] = cross(columns[0, 3:]), columns[0, :3]
         return exponential(twist * q[0])
     if joint.kind == "planar":
         spin = cross(columns[2, 3:])
-        made[:3, :3] = np.eye(3) + q[3] * spin + (1.0 - q[2]) * spin @ spin
-        made[:3, 3] = q[0] * columns[0, :3] + q[1] * columns[1, :3]
-        return made
+        matrix[:3, :3] = np.eye(3) + q[3] * spin + (1.0 - q[2]) * spin @ spin
+        matrix[:3, 3] = q[0] * columns[0, :3] + q[1] * columns[1, :3]
+        return matrix
     vector = cross(q[-4:-1])
-    made[:3, :3] = np.eye(3) + 2.0 * q[-1] * vector + 2.0 * vector @ vector
-    made[:3, 3] = q[:-4] if joint.nq == 7 else 0.0
-    return made
+    matrix[:3, :3] = np.eye(3) + 2.0 * q[-1] * vector + 2.0 * vector @ vector
+    matrix[:3, 3] = q[:-4] if joint.nq == 7 else 0.0
+    return matrix
 
 
 def matrix(placement: Placement) -> Array:
-    made = np.eye(4)
-    made[:3, :3], made[:3, 3] = placement.rotation.rows(), placement.translation.scalars()
-    return made
+    entries = np.eye(4)
+    entries[:3, :3], entries[:3, 3] = placement.rotation.rows(), placement.translation.scalars()
+    return entries
 
 
 def links(model: Problem, q: Array) -> list[Array]:
     """Return the 4x4 matrix of each body in its parent."""
-    found = []
+    matrices = []
     for index, body in enumerate(model.bodies):
-        own, follow = q[model.q_slice(index)], body.coupling
+        entries, follow = q[model.q_slice(index)], body.coupling
         if follow is not None:
             leader = model.bodies[follow.leader]
-            own = follow.multiplier * q[leader.index_q : leader.index_q + 1] + follow.offset
-        found.append(matrix(body.placement) @ joint_matrix(body.joint, own))
-    return found
+            entries = follow.multiplier * q[leader.index_q : leader.index_q + 1] + follow.offset
+        matrices.append(matrix(body.placement) @ joint_matrix(body.joint, entries))
+    return matrices
 
 
 def world_of(model: Problem, q: Array) -> list[Array]:
     """Return the 4x4 matrix of each body in the world."""
-    own, found = links(model, q), []
+    in_parents, placements = links(model, q), []
     for index in range(model.njoints):
         whole = np.eye(4)
         for k in model.support(index):
-            whole = whole @ own[k]
-        found.append(whole)
-    return found
+            whole = whole @ in_parents[k]
+        placements.append(whole)
+    return placements
 
 
 def motion_matrix(placement: Array) -> Array:
@@ -138,14 +138,14 @@ def jacobians(model: Problem, q: Array) -> list[Array]:
     """Return J_i (6, nfull) of each body in its own frame: X_i^-1 X_k S_k for the joints k that carry it."""
     world = [motion_matrix(x) for x in world_of(model, q)]
     starts = np.cumsum([0, *(body.joint.nv for body in model.bodies)])
-    found = []
+    matrices = []
     for index in range(model.njoints):
         jacobian = np.zeros((6, starts[-1]))
         for k in model.support(index):
             columns = np.array([s.scalars() for s in model.bodies[k].joint.subspace()], dtype=float).T
             jacobian[:, starts[k] : starts[k + 1]] = np.linalg.solve(world[index], world[k] @ columns)
-        found.append(jacobian)
-    return found
+        matrices.append(jacobian)
+    return matrices
 
 
 @pytest.mark.parametrize("which", TREES)
@@ -172,9 +172,9 @@ def test_coupling(which: int | str) -> None:
 
 def test_positions_of_followers() -> None:
     model, q = tree("coupled"), np.array([0.5, -1.0, 2.0])
-    found = joint_coordinates.joint_positions(model, q.tolist())
+    positions = joint_coordinates.joint_positions(model, q.tolist())
     offsets = [0.0 if body.coupling is None else body.coupling.offset for body in model.bodies]
-    assert_close(np.concatenate(found), coupling_matrix(model) @ q + offsets, TOLERANCE)
+    assert_close(np.concatenate(positions), coupling_matrix(model) @ q + offsets, TOLERANCE)
     assert np.count_nonzero(offsets) >= 2
 
 
@@ -182,11 +182,11 @@ def test_positions_of_followers() -> None:
 def test_placements(which: int | str) -> None:
     model = tree(which)
     q, _ = state(model)
-    for found, expected in (
+    for placements, expected in (
         (kinematics.joint_placements(model, q.tolist()), links(model, q)),
         (kinematics.world_placements(model, q.tolist()), world_of(model, q)),
     ):
-        assert_close(np.array([matrix(x) for x in found], dtype=float), np.array(expected), TOLERANCE)
+        assert_close(np.array([matrix(x) for x in placements], dtype=float), np.array(expected), TOLERANCE)
 
 
 @pytest.mark.parametrize("which", TREES)
@@ -197,8 +197,8 @@ def test_velocities_and_torques(which: int | str) -> None:
     m, columns = Numbers(model, q.tolist(), v.tolist()), jacobians(model, q)
     expected = [jacobian @ coupling_matrix(model) @ v for jacobian in columns]
     for velocities in (body_motion.body_velocities(m), body_velocities(m)):
-        found = [x.scalars() for x in m.in_order(velocities)]
-        assert_close(np.array(found), np.array(expected), TOLERANCE)
+        motions = [x.scalars() for x in m.in_order(velocities)]
+        assert_close(np.array(motions), np.array(expected), TOLERANCE)
     forces = np.random.default_rng(3).standard_normal((model.njoints, 6))
     on_bodies = m.array("f", Force)
     for b in m.down():
@@ -215,7 +215,7 @@ def test_subtrees(which: int | str) -> None:
     q, _ = state(model)
     world, rng = world_of(model, q), np.random.default_rng(4)
     forces = rng.standard_normal((model.njoints, 6))
-    own = [six_by_six(model, index) for index in range(model.njoints)]
+    of_bodies = [six_by_six(model, index) for index in range(model.njoints)]
     m = Numbers(model, q.tolist())
     on_bodies = Entries(known={k: Force.of(f.tolist()) for k, f in enumerate(forces)})
     totals = m.in_order(subtree_sums(m, on_bodies))
@@ -225,7 +225,7 @@ def test_subtrees(which: int | str) -> None:
         force, inertia = np.zeros(6), np.zeros((6, 6))
         for k in (k for k in range(model.njoints) if index in model.support(k)):
             back = np.linalg.solve(motion_matrix(world[k]), motion_matrix(world[index]))
-            force, inertia = force + back.T @ forces[k], inertia + back.T @ own[k] @ back
+            force, inertia = force + back.T @ forces[k], inertia + back.T @ of_bodies[k] @ back
         assert_close(totals[index].scalars(), force, TOLERANCE)
         assert_close((inertias[index] @ motion).scalars(), inertia @ motion.scalars(), TOLERANCE)
 
@@ -279,8 +279,8 @@ def test_factors() -> None:
     assert np.array_equal(np.array(factors.lower) != 0.0, np.tril(a != 0.0, -1))
     assert_close((np.eye(size) + np.array(inverse.rows)) @ lower, np.eye(size), TOLERANCE)
     solved, inverted = np.linalg.solve(a, b), np.linalg.inv(a)
-    for found in (factors.solve(b.tolist()), inverse.solve(b.tolist())):
-        assert_close(found, solved, 1e-12)
+    for solution in (factors.solve(b.tolist()), inverse.solve(b.tolist())):
+        assert_close(solution, solved, 1e-12)
     for whole in (factors.inverse(), inverse.inverse(), inverse.symmetric_inverse()):
         assert_close(whole, inverted, 1e-12)
         assert np.array_equal(np.array(whole), np.array(whole).T)

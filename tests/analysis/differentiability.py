@@ -31,12 +31,12 @@ class Derivatives:
 def differentiable() -> list[Derivatives]:
     """Return all functions with first derivatives, in the order of the documentation."""
     catalogue = functions_of(TOUCHING)
-    found = []
+    functions = []
     for name, function in catalogue.items():
         d = function.differential
         if d is not None and d.first in catalogue:
-            found.append(Derivatives(name, d.first, _second(catalogue, d), d.forces))
-    return found
+            functions.append(Derivatives(name, d.first, _second(catalogue, d), d.forces))
+    return functions
 
 
 def _second(catalogue: Mapping[str, Function], d: Differential) -> str:

@@ -72,7 +72,7 @@ def test_what_corners_exert_is_in_the_cone_and_its_facets_are_tight() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [
         ({"mu": -0.1}, "mu: give a coefficient of friction"),
         ({"sides": 5}, "sides: give an even number, 4 at least, not 5"),
@@ -81,9 +81,9 @@ def test_what_corners_exert_is_in_the_cone_and_its_facets_are_tight() -> None:
         ({"rotation": np.zeros((3, 3))}, "rotation: give the"),
     ],
 )
-def test_what_is_no_cone_is_refused(given: dict[str, Any], words: str) -> None:
+def test_what_is_no_cone_is_refused(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(rbdc.OptionError, match=words):
-        rbdc.wrench_cone(**{"mu": MU, "box": BOX, **given})
-    if "normal" not in given:
+        rbdc.wrench_cone(**{"mu": MU, "box": BOX, **arguments})
+    if "normal" not in arguments:
         with pytest.raises(rbdc.OptionError, match="normal: give three"):
             rbdc.friction_cone(MU, normal=(0.0, 0.0, 0.0))

@@ -35,16 +35,16 @@ def module(robot: str) -> ModuleType:
     """Return functions of the table; their values, and derivatives in CasADi, are verified on other
     robots.
     """
-    given: Any = chain(*robot.split("_")) if robot in ROBOTS[:2] else robot
+    model: Any = chain(*robot.split("_")) if robot in ROBOTS[:2] else robot
     options: dict[str, Any] = {
         "root_joint": "free-flyer" if robot == "hyq" else "fixed",
         "contacts": (f"touch=point@{TOUCHING[robot]}:0.1,-0.2,0.05",),
     }
     names = {name for row in ROWS for name in (row.name, row.first, row.second)} | {"rnea_vjp", "aba_vjp"}
     return build_module(
-        given,
+        model,
         **options,
-        functions=tuple(name for name in functions_of(read(given, BuildOptions(**options))) if name in names),
+        functions=tuple(name for name in functions_of(read(model, BuildOptions(**options))) if name in names),
         targets=("c", "casadi") if robot == ROBOTS[0] else ("c", "batch", "casadi", "jax"),
         cflags=UNOPTIMISED,
         verify=False,
@@ -77,14 +77,16 @@ def flat(f: Any) -> Vector:
     shapes = [f.size_in(k) for k in range(f.n_in())]
 
     def values(x: Array) -> Array:
-        given = (own.reshape(shape, order="F") for own, shape in zip(np.split(x, ends), shapes, strict=True))
-        return np.array(f(*given)).ravel()
+        inputs = (
+            part.reshape(shape, order="F") for part, shape in zip(np.split(x, ends), shapes, strict=True)
+        )
+        return np.array(f(*inputs)).ravel()
 
     return values
 
 
-def close(found: Array, expected: Array, tolerance: float) -> None:
-    assert np.abs(found - expected).max() <= tolerance * max(np.abs(expected).max(), 1e-3)
+def close(values: Array, expected: Array, tolerance: float) -> None:
+    assert np.abs(values - expected).max() <= tolerance * max(np.abs(expected).max(), 1e-3)
 
 
 @pytest.mark.parametrize("robot", slow_but(ROBOTS, (), ROBOTS[:1]))
@@ -96,9 +98,9 @@ def test_casadi(robot: str) -> None:
         f = m.casadi(f"{row.name}{place}", fext=forces)
         x, outputs = symbolic(f)
         several = outputs if isinstance(outputs, tuple) else (outputs,)
-        y, every, given = casadi.vertcat(*map(casadi.vec, several)), casadi.veccat(*x), drawn(m, f)
-        at = np.concatenate([x.ravel(order="F") for x in given])
-        J = np.array(casadi.Function("J", x, [casadi.jacobian(y, every)])(*given))
+        y, every, inputs = casadi.vertcat(*map(casadi.vec, several)), casadi.veccat(*x), drawn(m, f)
+        at = np.concatenate([x.ravel(order="F") for x in inputs])
+        J = np.array(casadi.Function("J", x, [casadi.jacobian(y, every)])(*inputs))
         close(J, central(flat(casadi.Function("y", x, [y])), at), 1e-8)
         weights = np.random.default_rng(2).standard_normal(y.numel())
         weighted = casadi.dot(casadi.DM(weights), y)
@@ -106,11 +108,11 @@ def test_casadi(robot: str) -> None:
             with pytest.raises(RuntimeError, match="Derivatives cannot be calculated for"):
                 casadi.hessian(weighted, every)
             continue
-        H = np.array(casadi.Function("H", x, [casadi.hessian(weighted, every)[0]])(*given))
+        H = np.array(casadi.Function("H", x, [casadi.hessian(weighted, every)[0]])(*inputs))
         close(H, central(flat(casadi.Function("g", x, [casadi.gradient(weighted, every)])), at), 1e-7)
         close(H, H.T, 1e-12)
         twice = casadi.jacobian(casadi.vec(casadi.jacobian(y, every)), every)
-        tensor = np.array(casadi.Function("T", x, [twice])(*given)).reshape(len(at), y.numel(), len(at))
+        tensor = np.array(casadi.Function("T", x, [twice])(*inputs)).reshape(len(at), y.numel(), len(at))
         close(np.einsum("i,jik->jk", weights, tensor), H, 1e-10)
 
 
@@ -128,8 +130,8 @@ def total(
 
     def summed(x: Any) -> Any:
         parts = zip(shapes.items(), [0, *ends[:-1]], ends, strict=True)
-        found = f(**{key: x[a:b].reshape(shape) for (key, shape), a, b in parts}, **place)
-        several = found if isinstance(found, tuple) else (found,)
+        results = f(**{key: x[a:b].reshape(shape) for (key, shape), a, b in parts}, **place)
+        several = results if isinstance(results, tuple) else (results,)
         return sum((y * w).sum() for y, w in zip(several, weights, strict=True))
 
     q = m.random_configuration(rng) * 1.2
@@ -150,9 +152,9 @@ def test_derivatives_at_rest_take_the_place_of_all() -> None:
     for name in names[::2]:
         f = m.casadi(name)
         x, y = symbolic(f)
-        given = drawn(m, f)
-        J = np.array(casadi.Function("J", x, [casadi.jacobian(y, casadi.veccat(*x))])(*given))
-        close(J, central(flat(f), np.concatenate([x.ravel() for x in given])), 1e-8)
+        inputs = drawn(m, f)
+        J = np.array(casadi.Function("J", x, [casadi.jacobian(y, casadi.veccat(*x))])(*inputs))
+        close(J, central(flat(f), np.concatenate([x.ravel() for x in inputs])), 1e-8)
 
 
 @pytest.mark.parametrize("robot", slow_but(ROBOTS[1:3], (), ()))

@@ -48,8 +48,8 @@ def test_the_cart_pole_of_textbooks() -> None:
         (m + p) * a + p * c * b * sp.cos(q) - p * c * v**2 * sp.sin(q),
         p * c * a * sp.cos(q) + (i + p * c**2) * b - p * g * c * sp.sin(q),
     ]
-    found = equations_of(explanation(Problem.from_urdf(resolve("cartpole"))), "equations of motion")
-    assert [sp.expand(x - y) for x, y in zip(found, expected, strict=True)] == [0, 0]
+    equations = equations_of(explanation(Problem.from_urdf(resolve("cartpole"))), "equations of motion")
+    assert [sp.expand(x - y) for x, y in zip(equations, expected, strict=True)] == [0, 0]
 
 
 def test_the_double_pendulum_of_textbooks() -> None:
@@ -66,8 +66,8 @@ def test_the_double_pendulum_of_textbooks() -> None:
         across * a1 + lower * a2 + coupling * sp.sin(q2) * v1**2 - tip,
     ]  # fmt: skip
     what = explanation(Problem.from_urdf(resolve("double_pendulum")), neglect=1e-3)
-    found = equations_of(what, "equations of motion")
-    assert [sp.expand(x - y) for x, y in zip(found, expected, strict=True)] == [0, 0]
+    equations = equations_of(what, "equations of motion")
+    assert [sp.expand(x - y) for x, y in zip(equations, expected, strict=True)] == [0, 0]
     assert what["neglected"]
     assert "cos(q_2)" in str(equations_of(what, "inertia")[0])
     assert equations_of(what, "gravity")[1] == -tip
@@ -134,8 +134,8 @@ def test_generated_programs_symbol_by_symbol(robot: str) -> None:
     interpreter = Interpreter(equations)
     n = range(model.nv)
 
-    def same(found: Any, expected: Any) -> None:
-        difference = found - interpreter.number(expected).rem(interpreter.relations)
+    def same(printed: Any, expected: Any) -> None:
+        difference = printed - interpreter.number(expected).rem(interpreter.relations)
         assert all(abs(x) < 1e-14 for _, x in difference.terms()), difference
 
     programs = {name: chosen(model, functions_of(model)[name])[1] for name in ("crba", "rnea")}
@@ -177,8 +177,8 @@ def check_numbers(model: Problem, seed: int) -> None:
     assert_close(inertia, crba(model, state[0]), 1e-12)
     assert_close(numbers("gravity"), gravity_torque(model, state[0]), 1e-12, 1e-3)
     assert_close(numbers("equations of motion"), rnea(model, *state), 1e-12)
-    found = numbers("Coriolis").reshape(model.nv, model.nv) @ v
-    assert_close(found, np.array(coriolis(model, *state[:2]), dtype=float) @ v, 1e-12)
+    product = numbers("Coriolis").reshape(model.nv, model.nv) @ v
+    assert_close(product, np.array(coriolis(model, *state[:2]), dtype=float) @ v, 1e-12)
 
 
 @pytest.mark.parametrize("seed", slow_but(range(4), (0, 2)))

@@ -39,24 +39,24 @@ def regressors(model: Problem) -> Array:
 )
 def test_torques_depend_on_the_base_parameters_alone(robot: str, root: str, base: int | None) -> None:
     model = Problem.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
-    found = identifiability(model)
-    assert base in (None, len(found["base"]))
-    assert found["rank"] == len(found["base"])
-    full, index = regressors(model), {name: k for k, name in enumerate(found["names"])}
-    selected = np.zeros((found["rank"], full.shape[1]))
-    for row, combination in enumerate(found["base"]):
+    result = identifiability(model)
+    assert base in (None, len(result["base"]))
+    assert result["rank"] == len(result["base"])
+    full, index = regressors(model), {name: k for k, name in enumerate(result["names"])}
+    selected = np.zeros((result["rank"], full.shape[1]))
+    for row, combination in enumerate(result["base"]):
         for name, factor in combination["terms"]:
             selected[row, index[name]] = factor
-    leading = full[:, [index[combination["terms"][0][0]] for combination in found["base"]]]
+    leading = full[:, [index[combination["terms"][0][0]] for combination in result["base"]]]
     assert_close(leading @ selected, full, 1e-10)
-    for name in found["unseen"]:
+    for name in result["unseen"]:
         assert not np.abs(full[:, index[name]]).max() > 1e-12 * np.abs(full).max()
 
 
-@pytest.mark.parametrize(("robot", "kept"), [("double_pendulum", 2), ("cartpole", 2), ("kuka_iiwa", 3)])
-def test_symbols_agree_with_numbers(robot: str, kept: int) -> None:
+@pytest.mark.parametrize(("robot", "moving"), [("double_pendulum", 2), ("cartpole", 2), ("kuka_iiwa", 3)])
+def test_symbols_agree_with_numbers(robot: str, moving: int) -> None:
     whole = Problem.from_urdf(resolve(robot), snap=1e-11)
-    lock = tuple((body.joint_name, 0.0) for body in whole.bodies[kept:])
+    lock = tuple((body.joint_name, 0.0) for body in whole.bodies[moving:])
     model = Problem.from_urdf(resolve(robot), snap=1e-11, lock=lock)
     exact = combinations(NamedModel(model))
     assert exact is not None
@@ -73,15 +73,15 @@ def test_drives(regressor: str) -> None:
     drive is seen by itself.
     """
     model = Problem.from_urdf(resolve("cartpole"))
-    found = identifiability(model, regressor)
-    formulas = [one["formula"] for one in found["base"]]
+    result = identifiability(model, regressor)
+    formulas = [one["formula"] for one in result["base"]]
     joints = [body.joint_name for body in model.bodies]
     if "links" in regressor:
         assert formulas[0] == f"m(cart) + m(pole) + armature({joints[0]})"
         assert any(formula.endswith(f" + armature({joints[1]})") for formula in formulas[1:])
     alone = [f"{name}({joint})" for name in regressor.split(",")[-1:] for joint in joints]
     assert set(alone) <= set(formulas)
-    assert len(found["base"]) == found["rank"] and not found["largest_dropped"] > 1e-12
+    assert len(result["base"]) == result["rank"] and not result["largest_dropped"] > 1e-12
 
 
 def test_unknown_parts_are_refused() -> None:
@@ -97,9 +97,9 @@ def test_models_with_oblique_angles_have_no_symbols() -> None:
 
 
 def test_they_are_shown() -> None:
-    found = CliRunner().invoke(commands, ["info", "double_pendulum", "--identifiability"])
-    assert "of 20 inertial parameters torques determine 6 combinations" in found.stdout
-    assert "mcz(link1) + l_2z m(link2)" in found.stdout
+    result = CliRunner().invoke(commands, ["info", "double_pendulum", "--identifiability"])
+    assert "of 20 inertial parameters torques determine 6 combinations" in result.stdout
+    assert "mcz(link1) + l_2z m(link2)" in result.stdout
     data = json.loads(
         CliRunner().invoke(commands, ["info", "cartpole", "--identifiability", "--json"]).stdout
     )

@@ -39,7 +39,7 @@ def four_bar() -> Problem:
 ROBOTS: dict[str, tuple[Callable[[], Problem], float]] = {
     "every joint type": (lambda: random_tree(0), 1e-12),
     "every joint type on a free root": (lambda: random_tree(3), 1e-12),
-    "a joint of two coordinates": (lambda: arm(apart=False), 1e-12),
+    "a joint of two coordinates": (lambda: arm(split=False), 1e-12),
     "followers along lines": (lambda: mimic_tree("coupled"), 1e-12),
     "followers along curves": (lambda: curved_tree("coupled"), 1e-12),
     "a closed loop, by interpolation": (four_bar, 1e-6),
@@ -80,10 +80,10 @@ def test_the_figure_moves_as_the_compiled_module(name: str) -> None:
         for body, placed in zip(model.bodies, body_placements(model, q), strict=True):
             expected = module.frame_placement(np.array(q), body.name)
             assert_close(homogeneous(placed.scalars()), expected, 1e-12)
-    made = Page(page_of(model)).run(MOVED, states=states)
-    for q, found in zip(configurations, made, strict=True):
-        assert_close(np.array(found["centre"]), module.com(np.array(q)), tolerance)
-        for frame, placement in zip(module.frame_names, found["frames"], strict=True):
+    figures = Page(page_of(model)).run(MOVED, states=states)
+    for q, figure in zip(configurations, figures, strict=True):
+        assert_close(np.array(figure["centre"]), module.com(np.array(q)), tolerance)
+        for frame, placement in zip(module.frame_names, figure["frames"], strict=True):
             assert_close(homogeneous(placement), module.frame_placement(np.array(q), frame), tolerance)
 
 
@@ -98,8 +98,8 @@ def test_an_ellipsoid_has_the_mass_and_the_inertia_of_its_body() -> None:
     model = Problem.assemble("one", [Link("base"), solid], [joint])
     (body,) = scene(model)["bodies"]
     xx, xy, yy, xz, yz, zz = body["ellipsoid"]
-    found = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    assert_close(found, axes @ np.diag(half**2) @ axes.T, 1e-10)
+    moments = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    assert_close(moments, axes @ np.diag(half**2) @ axes.T, 1e-10)
     assert_close(np.array(body["centre"]), np.array(com), 1e-12)
     right, up = axes[:, 2].tolist(), axes[:, 0].tolist()
     seen = Page(page_of(model)).run(
@@ -135,9 +135,9 @@ def test_a_page_is_one_file_that_asks_no_network() -> None:
     html = page_of(model, ("rnea",))
     assert html == page_of(model, ("rnea",)), "the same bytes"
     page = Page(html)
-    attributes = [name for _, found in page.elements for name in found]
+    attributes = [name for _, names in page.elements for name in names]
     assert not {"src", "href", "srcset", "action"} & set(attributes)
-    (policy,) = [found["content"] for tag, found in page.elements if tag == "meta" and "http-equiv" in found]
+    (policy,) = [names["content"] for tag, names in page.elements if tag == "meta" and "http-equiv" in names]
     assert policy is not None and policy.startswith("default-src 'none'")
     assert "url(" not in html and "@import" not in html and "fetch(" not in html
 
@@ -160,14 +160,14 @@ def test_limits_and_followers_of_the_sliders() -> None:
 
 def test_patterns_are_those_of_the_matrices() -> None:
     model = Problem.from_file(resolve("hyq"), root_joint="free-flyer")
-    found = {name: one.entries for one in patterns(model) for name in one.names}
+    entries = {name: one.entries for one in patterns(model) for name in one.names}
     legs = np.zeros((18, 18), dtype=bool)
     legs[:6] = legs[:, :6] = True
     for k in range(6, 18, 3):
         legs[k : k + 3, k : k + 3] = True
-    assert not np.any(found["crba: M"] & ~legs)
-    assert np.array_equal(found["crba: M"], found["rnea_derivatives: dtau_da"])
-    assert not found["rnea_derivatives: dtau_dq"][:, :3].any(), "no force depends on where the robot is"
+    assert not np.any(entries["crba: M"] & ~legs)
+    assert np.array_equal(entries["crba: M"], entries["rnea_derivatives: dtau_da"])
+    assert not entries["rnea_derivatives: dtau_dq"][:, :3].any(), "no force depends on where the robot is"
     assert moved_links(model).sum() == 6 + 4 * (7 + 8 + 9)
 
 
@@ -183,12 +183,12 @@ def test_sections_have_all_operations() -> None:
 def test_treemaps_fill_their_box() -> None:
     sizes = sorted(np.random.default_rng(0).uniform(1.0, 30.0, 40).tolist(), reverse=True)
     box = Box(10.0, 20.0, 300.0, 100.0)
-    found = squarified(sizes, box)
+    boxes = squarified(sizes, box)
     scale = 300.0 * 100.0 / sum(sizes)
-    assert_close(np.array([b.width * b.height for b in found]), scale * np.array(sizes), 1e-10)
-    for k, one in enumerate(found):
+    assert_close(np.array([b.width * b.height for b in boxes]), scale * np.array(sizes), 1e-10)
+    for k, one in enumerate(boxes):
         assert one.x >= 10.0 and one.x + one.width <= 310.0 + 1e-9 and one.y + one.height <= 120.0 + 1e-9
-        for other in found[:k]:
+        for other in boxes[:k]:
             across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
             along = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
             assert min(across, along) < 1e-9, "two overlap"
@@ -215,4 +215,4 @@ def test_warnings_have_their_place_and_effect(tmp_path: Path, monkeypatch: pytes
     page = Page(page_of(Problem.from_file(path)))
     line = 1 + text[: text.index("<link ")].count("\n")
     assert f"{path}:{line}" in page.text and "functions with the forces of joints' drives" in page.text
-    assert audit(replace(arm(apart=False), notes=())).words == ["None."]
+    assert audit(replace(arm(split=False), notes=())).words == ["None."]

@@ -76,9 +76,9 @@ def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_server_moves_the_robot() -> None:
     viser = pytest.importorskip("viser", reason="viser is not installed: its scenes are not tested")
-    with socket.socket() as found:
-        found.bind(("localhost", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
     server: Any = viser.ViserServer(host="localhost", port=port, verbose=False)
     try:
         drawing = drawing_of("panda", mimic="coupled")

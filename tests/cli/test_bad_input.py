@@ -115,12 +115,12 @@ def test_a_mimic_joint_that_cannot_follow(tmp_path: Path) -> None:
     """An error where it is to follow, else a warning; `model/test_validation.py` has the other reasons."""
     path, out = tmp_path / "bad.urdf", tmp_path / "out"
     path.write_text(pair('<mimic joint="ghost"/>' + LIMIT))
-    found = f"{path}:4: .*does not exist"
+    problem = f"{path}:4: .*does not exist"
     message = refused(run("build", str(path), "--mimic", "coupled", "--out", str(out)), out)
-    assert re.search(found, message) and len(message.strip().splitlines()) == 1
+    assert re.search(problem, message) and len(message.strip().splitlines()) == 1
     shown = run("info", str(path))
     assert shown.exit_code == 0
-    assert re.search(f"warning: {found}.*: its <mimic> is ignored", shown.stderr)
+    assert re.search(f"warning: {problem}.*: its <mimic> is ignored", shown.stderr)
 
 
 def test_messages_name_the_line(tmp_path: Path) -> None:

@@ -110,13 +110,13 @@ def test_second_derivatives_are_a_preset_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [5, "abc", b"abc", [0, 0], [0, 0, 0, 0], [0, 0, "down"], [0, None, 0], [0, 0, float("nan")]]
+    "gravity", [5, "abc", b"abc", [0, 0], [0, 0, 0, 0], [0, 0, "down"], [0, None, 0], [0, 0, float("nan")]]
 )
-def test_gravity_is_three_numbers(given: object) -> None:
+def test_gravity_is_three_numbers(gravity: object) -> None:
     with pytest.raises(
         OptionError,
         match=r"^`gravity=.*`: give three finite numbers \(m/s\^2, world axes\), such as 0 0 -9.81$",
     ):
-        rbdc.build("double_pendulum", gravity=given)  # type: ignore[arg-type]
+        rbdc.build("double_pendulum", gravity=gravity)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give three finite numbers"):
-        Problem.from_urdf(resolve("double_pendulum"), gravity=given)
+        Problem.from_urdf(resolve("double_pendulum"), gravity=gravity)

@@ -54,9 +54,9 @@ def test_folders_in_brackets_are_no_markup(tmp_path: Path) -> None:
 
 def test_build_json(tmp_path: Path) -> None:
     result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--json")
-    (made,) = json.loads(result.stdout)
-    assert (made["name"], made["directory"]) == ("double_pendulum", str(tmp_path / "double_pendulum"))
-    (figures,) = made["functions"]
+    (built,) = json.loads(result.stdout)
+    assert (built["name"], built["directory"]) == ("double_pendulum", str(tmp_path / "double_pendulum"))
+    (figures,) = built["functions"]
     assert figures["name"] == "nle"
     assert figures["operations"] == sum(
         figures[k] for k in ("additions", "multiplications", "divisions", "calls")
@@ -71,8 +71,8 @@ def test_build_json(tmp_path: Path) -> None:
 
 
 def test_march(tmp_path: Path) -> None:
-    made = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--march", "portable", "--json")
-    (result,) = json.loads(made.stdout)
+    done = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--march", "portable", "--json")
+    (result,) = json.loads(done.stdout)
     variants = {variant["name"]: variant["code_bytes"] for variant in result["variants"]}
     assert "baseline" in variants
     (figures,) = result["functions"]
@@ -95,7 +95,7 @@ def test_bad_march(tmp_path: Path, value: str) -> None:
 def test_several_builds(tmp_path: Path) -> None:
     result = run("build", "double_pendulum", "cartpole", *QUICK, "--out", str(tmp_path), "--json")
     assert result.exit_code == 0, result.output
-    assert [made["name"] for made in json.loads(result.stdout)] == ["double_pendulum", "cartpole"]
+    assert [built["name"] for built in json.loads(result.stdout)] == ["double_pendulum", "cartpole"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cartpole", "double_pendulum"]
 
 
@@ -155,16 +155,16 @@ def test_info_shows_tree_joints_masses_and_warnings() -> None:
 
 
 def test_info_json() -> None:
-    found = json.loads(
+    data = json.loads(
         run("info", "panda", "--mimic", "coupled", "--root-joint", "free-flyer", "--json").stdout
     )
-    assert (found["nq"], found["nv"]) == (15, 14)
-    joints = {entry["name"]: entry for entry in found["joints"]}
+    assert (data["nq"], data["nv"]) == (15, 14)
+    joints = {entry["name"]: entry for entry in data["joints"]}
     assert joints["root_joint"]["q"] == [0, 7]
     assert joints["panda_finger_joint2"]["follows"] == ["panda_finger_joint1", 1.0, 0.0]
     assert joints["panda_finger_joint2"]["v"] == joints["panda_finger_joint1"]["v"]
     assert joints["panda_joint1"]["upper"] == 2.8973
-    assert any("damping" in warning for warning in found["warnings"])
+    assert any("damping" in warning for warning in data["warnings"])
 
 
 def test_info_has_no_infinities_in_its_json(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_page_is_written_beside_or_where_it_is_asked_for(folder: Path) -> None:
-    made = run("info", "clean.urdf", "--html", "--functions", "rnea,crba")
-    assert (made.exit_code, made.stdout) == (0, "") and "wrote clean.html" in made.stderr
+    result = run("info", "clean.urdf", "--html", "--functions", "rnea,crba")
+    assert (result.exit_code, result.stdout) == (0, "") and "wrote clean.html" in result.stderr
     page = Page((folder / "clean.html").read_text())
     assert {"rnea", "crba"} <= {text.strip() for text in page.text.splitlines()}
     again = run("info", "clean.urdf", "--html", "pages/robot.html", "--functions", "rnea,crba")
@@ -48,8 +48,8 @@ def test_the_page_is_written_beside_or_where_it_is_asked_for(folder: Path) -> No
 )
 def test_what_does_not_go_together_is_refused(arguments: tuple[str, ...], problem: str, folder: Path) -> None:
     before = sorted(path.name for path in folder.iterdir())
-    made = run("info", "clean.urdf", *arguments)
-    assert made.exit_code == 2 and problem in made.stderr
+    result = run("info", "clean.urdf", *arguments)
+    assert result.exit_code == 2 and problem in result.stderr
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -59,9 +59,9 @@ def test_what_does_not_go_together_is_refused(arguments: tuple[str, ...], proble
 def test_strict_is_a_gate(how: tuple[str, ...], folder: Path) -> None:
     assert run("info", "clean.urdf", "--strict", *how).exit_code == 0
     assert run("info", "odd.urdf", *how).exit_code == 0
-    made = run("info", "odd.urdf", "--strict", *how)
-    assert made.exit_code == 1
-    assert made.stderr.endswith("rbdc: error: odd.urdf: 1 warning (--strict)\n")
+    result = run("info", "odd.urdf", "--strict", *how)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("rbdc: error: odd.urdf: 1 warning (--strict)\n")
     (folder / "broken.urdf").write_text("<robot")
     assert run("info", "broken.urdf", "--strict", *how).exit_code == 2
 

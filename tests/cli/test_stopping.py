@@ -55,7 +55,7 @@ def building(folder: Path, robots: tuple[str, ...], *options: str) -> Iterator[s
 
 def alive(session: int) -> list[int]:
     """Return the processes of a session that have not ended."""
-    found = []
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -63,8 +63,8 @@ def alive(session: int) -> list[int]:
             except OSError:
                 continue  # it has just ended
             if int(member) == session and state != "Z":
-                found.append(int(entry.name))
-    return found
+                processes.append(int(entry.name))
+    return processes
 
 
 def wait_until(condition: object, seconds: float = 30.0) -> None:
@@ -133,8 +133,8 @@ def test_code_that_does_not_return_is_ended_too(tmp_path: Path) -> None:
     change = "for w; do case $w in double_pendulum_nle.c) sed -i 's/^}/for (;;) {}}/' $w;; esac; done"
     compiler.write_text(f'#!/bin/sh\n{change}\nexec cc "$@"\n')
     compiler.chmod(0o755)
-    given = ("--functions", "nle", "--cflags", "-O0", "--cc", str(compiler))
-    with building(tmp_path, ("double_pendulum",), *given) as process:
+    options = ("--functions", "nle", "--cflags", "-O0", "--cc", str(compiler))
+    with building(tmp_path, ("double_pendulum",), *options) as process:
         assert process.stderr is not None
         while "verifying" not in process.stderr.readline():
             assert process.poll() is None

@@ -119,10 +119,10 @@ def test_what_was_not_verified_does_not_count_as_verified(tmp_path: Path, wrong:
 
 def test_json_has_the_errors(tmp_path: Path) -> None:
     with nothing_left_in_this_process():
-        (made,) = json.loads(build(tmp_path, "--json").stdout)
-    assert set(made["errors"]) == {"nle", "rnea"}
-    assert all(0.0 < error < 1.0 for error in made["errors"].values())
-    assert made["verification_seconds"] > 0.0
+        (built,) = json.loads(build(tmp_path, "--json").stdout)
+    assert set(built["errors"]) == {"nle", "rnea"}
+    assert all(0.0 < error < 1.0 for error in built["errors"].values())
+    assert built["verification_seconds"] > 0.0
     assert (
         json.loads((tmp_path / "out" / "double_pendulum" / "manifest.json").read_text())["verified"] is True
     )
@@ -142,8 +142,8 @@ def test_what_comes_from_the_cache_is_not_verified_again(
     monkeypatch.setattr("rbdc.verification.package.verify_package", refuse)
     result = build(tmp_path, "--json")
     assert result.exit_code == 0
-    (made,) = json.loads(result.stdout)
-    assert (made["cached"], made["errors"], made["verification_seconds"]) == (True, None, 0.0)
+    (built,) = json.loads(result.stdout)
+    assert (built["cached"], built["errors"], built["verification_seconds"]) == (True, None, 0.0)
     assert build(tmp_path, "--force").exit_code == 3
 
 

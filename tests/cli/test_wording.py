@@ -73,11 +73,11 @@ REFUSED: dict[str, tuple[list[str], dict[str, Any], str, str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals_in_the_language_of_the_caller(case: str, tmp_path: Path) -> None:
-    words, given, command, python = REFUSED[case]
+    words, options, command, python = REFUSED[case]
     done = CliRunner().invoke(commands, ["build", "double_pendulum", *words, "--out", str(tmp_path)])
     assert done.exit_code == 2 and command in done.stderr and "`" not in done.stderr
     with pytest.raises((OptionError, rbdc.UnsupportedError)) as caught:
-        rbdc.build("double_pendulum", **given, out=tmp_path)
+        rbdc.build("double_pendulum", **options, out=tmp_path)
     assert python in str(caught.value) and "--" not in str(caught.value)
 
 

@@ -130,14 +130,14 @@ paths was 0.19 of an operation while sums along the tree and added results, 3 to
 
 def measurements(table: str = _TABLE, entries: Mapping[str, str] = ENTRIES) -> list[Measurement]:
     """Return the rows of the table, with the times of further processors."""
-    found = {(m.robot, m.function, m.form): m for m in (_measurement(*row) for row in _cells(table))}
+    rows = {(m.robot, m.function, m.form): m for m in (_measurement(*row) for row in _cells(table))}
     for processor, text in entries.items():
         for robot, *words, times in _cells(text):
             clang, gcc = map(int, times.split())
             new = _measurement(_usual(robot), *words, *["-"] * len(PROCESSORS))
-            own = found.setdefault((new.robot, new.function, new.form), new)
-            own.times[processor] = (clang, gcc)
-    return [*found.values()]
+            stored = rows.setdefault((new.robot, new.function, new.form), new)
+            stored.times[processor] = (clang, gcc)
+    return [*rows.values()]
 
 
 def processors() -> tuple[str, ...]:

@@ -49,9 +49,9 @@ class Generated:
         self._integers, self._reals = (ctypes.c_int * integers)(), (ctypes.c_double * reals)()
         self._shapes = [function.size_out(k) for k in range(function.n_out())]
 
-    def __call__(self, *given: Array) -> list[Array]:
+    def __call__(self, *arrays: Array) -> list[Array]:
         """Return arrays by columns in and out."""
-        inputs = [np.asfortranarray(x) for x in given]
+        inputs = [np.asfortranarray(x) for x in arrays]
         outputs = [np.zeros(shape, order="F") for shape in self._shapes]
         for k, x in enumerate(inputs):
             self._inputs[k] = x.ctypes.data
@@ -91,9 +91,9 @@ def test_an_integrator_with_sensitivities(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x, u = rng.standard_normal(m.nq + m.nv), rng.standard_normal(m.nv)
 
-    def step(given: Array) -> Array:
+    def step(state_and_control: Array) -> Array:
         """Return the same by the module."""
-        state, control = np.split(given, [m.nq + m.nv])
+        state, control = np.split(state_and_control, [m.nq + m.nv])
 
         def rate(x: Array, *_: Array) -> list[Array]:
             q, v = np.split(x[:, 0], 2)

@@ -54,15 +54,15 @@ def angles(
         "lanes": (scalar.lanes, f"t_arctangent{scalar.lanes}(y + i, x + i, angle + i);"),
     }
     headers = elementary_header("t", scalar)
-    compiled, found = (
+    compiled, by_form = (
         library(headers, "const {0} *y, const {0} *x, {0} *angle", calls, compiler, flags, folder, scalar),
         {},
     )
     for form in calls:
-        found[form] = np.empty_like(x)
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (y, x, found[form])]
+        by_form[form] = np.empty_like(x)
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (y, x, by_form[form])]
         getattr(compiled, form)(*pointers, ctypes.c_long(len(x)))
-    return found
+    return by_form
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
@@ -76,15 +76,15 @@ def test_units_in_the_last_place(compiler: str, flags: str, scalar: ScalarType, 
             mpmath.atan2(mpmath.mpf(float(a)), mpmath.mpf(float(b)))
             for a, b in zip(y[:usual], x[:usual], strict=True)
         ]
-        for form, found in angles(compiler, FLAG_SETS[flags], tmp_path, scalar, y, x).items():
+        for form, computed in angles(compiler, FLAG_SETS[flags], tmp_path, scalar, y, x).items():
             unit = np.spacing(np.abs(np.array([float(a) for a in exact]).astype(scalar.dtype)))
             worst = max(
                 float(abs(mpmath.mpf(float(a)) - b) / float(c))
-                for a, b, c in zip(found[:usual], exact, unit, strict=True)
+                for a, b, c in zip(computed[:usual], exact, unit, strict=True)
             )
             assert worst <= UNITS, f"{form}: {worst} units"
             np.testing.assert_allclose(
-                found[usual:], np.arctan2(y[usual:], x[usual:]), rtol=2 * float(np.finfo(scalar.dtype).eps)
+                computed[usual:], np.arctan2(y[usual:], x[usual:]), rtol=2 * float(np.finfo(scalar.dtype).eps)
             )
 
 
@@ -94,7 +94,7 @@ def test_zeros_keep_their_signs_and_spoil_no_neighbour(compiler: str, tmp_path: 
         np.resize(np.array(values), DOUBLE.lanes)
         for values in ((0.0, -0.0, 0.0, -0.0, 3.0), (0.0, 0.0, -0.0, -2.0, 4.0))
     )
-    for form, found in angles(compiler, FLAG_SETS["generated"], tmp_path, DOUBLE, y, x).items():
+    for form, computed in angles(compiler, FLAG_SETS["generated"], tmp_path, DOUBLE, y, x).items():
         expected = np.arctan2(y, x)
-        np.testing.assert_allclose(found, expected, rtol=1e-15, err_msg=form)
-        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected), err_msg=form)
+        np.testing.assert_allclose(computed, expected, rtol=1e-15, err_msg=form)
+        np.testing.assert_array_equal(np.signbit(computed), np.signbit(expected), err_msg=form)

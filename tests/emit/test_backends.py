@@ -57,20 +57,20 @@ def test_a_further_target_computes_what_the_module_does(module: ModuleType) -> N
     rng = np.random.default_rng(3)
     q = np.array(module.q_neutral) + rng.normal(size=module.nq)
     q[3:7] /= np.linalg.norm(q[3:7])
-    given = {
+    arguments = {
         "q": q,
         "v": rng.normal(size=module.nv),
         "a": rng.normal(size=module.nv),
         "tau": rng.normal(size=module.nv),
     }
-    given["fext"] = rng.normal(size=(module.njoints, 6))
+    arguments["fext"] = rng.normal(size=(module.njoints, 6))
     for name in FUNCTIONS:
-        inputs = [given[parameter.name] for parameter in declared(name)]
+        inputs = [arguments[parameter.name] for parameter in declared(name)]
         printed = runpy.run_path(str(folder / f"double_pendulum_{name}_numpy.py"))[name](
             *(np.ravel(x) for x in inputs)
         )
-        found = getattr(module, name)(*inputs)
-        for ours, theirs in zip(found if isinstance(found, tuple) else (found,), printed, strict=True):
+        results = getattr(module, name)(*inputs)
+        for ours, theirs in zip(results if isinstance(results, tuple) else (results,), printed, strict=True):
             assert np.any(theirs != 0.0)
             assert_close(theirs.reshape(np.shape(ours)), ours, 1e-11, what=name)
 

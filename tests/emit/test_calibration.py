@@ -101,7 +101,7 @@ def worst_ratio(monkeypatch: pytest.MonkeyPatch, rates: Mapping[str, Rate]) -> f
         chosen = min(forms, key=lambda m: nanoseconds(m.form, m.operations, m.looped, m.moved))
         for processor, times in chosen.times.items():
             there = [m.times[processor] for m in forms if processor in m.times]
-            worst = max(worst, *(times[k] / min(own[k] for own in there) for k in (0, 1)))
+            worst = max(worst, *(times[k] / min(of_form[k] for of_form in there) for k in (0, 1)))
     return worst
 
 

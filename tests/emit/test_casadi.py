@@ -74,7 +74,7 @@ def module(robot: str, root: str) -> ModuleType:
 def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Problem:
     """Return a chain of joints of some kinds, about one axis."""
     links = [rbdc.Link("base"), *(rbdc.Link(f"link{k}", inertia_of_one()) for k in range(len(kinds)))]
-    made = [
+    joints = [
         rbdc.Joint(
             f"joint{k}",
             kind,
@@ -85,7 +85,7 @@ def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Pr
         )
         for k, kind in enumerate(kinds)
     ]
-    return Problem.assemble("_".join(kinds), links, made)
+    return Problem.assemble("_".join(kinds), links, joints)
 
 
 PLACEMENTS = ("target", "pose")
@@ -96,11 +96,11 @@ def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
     """Return a random configuration of quaternions of some length, placements, and random vectors."""
     rng = np.random.default_rng(1)
     q = m.random_configuration(rng) * length
-    given = [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
+    inputs = [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
     for k in range(f.n_in()):
         if f.name_in(k) in PLACEMENTS:
-            given[k][3:] /= np.linalg.norm(given[k][3:])
-    return given
+            inputs[k][3:] /= np.linalg.norm(inputs[k][3:])
+    return inputs
 
 
 def symbolic(f: Any) -> tuple[list[Any], Any]:
@@ -116,16 +116,16 @@ def test_values(robot: str, root: str) -> None:
         reference = FRAMED.get(name, "LOCAL")
         place = (m.frame_names[-1], reference) if name in OF_FRAMES else ()
         f = m.casadi("@".join([name, *place]))
-        given = arguments(m, f, 1.0)
-        q = np.array(given[0])
-        expected = getattr(m, name)(*given, *place)
-        results = f.call([casadi.DM(x) for x in given])
+        inputs = arguments(m, f, 1.0)
+        q = np.array(inputs[0])
+        expected = getattr(m, name)(*inputs, *place)
+        results = f.call([casadi.DM(x) for x in inputs])
         for result, array in zip(
             results, expected if isinstance(expected, tuple) else (expected,), strict=True
         ):
             rows = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(-1, 1)
             np.testing.assert_allclose(np.array(result), rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
-        np.testing.assert_array_equal(q, given[0])
+        np.testing.assert_array_equal(q, inputs[0])
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas", "rk", "collocation"])
@@ -139,17 +139,17 @@ def test_sensitivities_of_integrators(integrator: str) -> None:
     accurate = {"abstol": 1e-12, "reltol": 1e-12} if integrator in ("cvodes", "idas") else {}
     end = casadi.integrator("end", integrator, ode, 0.0, 0.1, accurate)
     x, p = casadi.MX.sym("x", 4), casadi.MX.sym("p", 2)
-    last, given = end(x0=x, p=p)["xf"], casadi.vertcat(x, p)
+    last, start = end(x0=x, p=p)["xf"], casadi.vertcat(x, p)
     at = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     expected = central(lambda z: np.array(end(x0=z[:4], p=z[4:])["xf"]).ravel(), at)
     direction, weights = np.array([0.2, -0.4, 0.3, 0.1, 0.5, -0.6]), np.array([0.3, -0.2, 0.5, 0.7])
-    forward = casadi.jtimes(last, given, casadi.DM(direction))
-    reverse = casadi.jtimes(last, given, casadi.DM(weights), True)
-    found = casadi.Function("S", [x, p], [casadi.jacobian(last, given), forward, reverse])(at[:4], at[4:])
+    forward = casadi.jtimes(last, start, casadi.DM(direction))
+    reverse = casadi.jtimes(last, start, casadi.DM(weights), True)
+    results = casadi.Function("S", [x, p], [casadi.jacobian(last, start), forward, reverse])(at[:4], at[4:])
     scale = 1e-5 * np.abs(expected).max()
-    np.testing.assert_allclose(np.array(found[0]), expected, rtol=0.0, atol=scale)
-    np.testing.assert_allclose(np.array(found[1]).ravel(), expected @ direction, rtol=0.0, atol=scale)
-    np.testing.assert_allclose(np.array(found[2]).ravel(), weights @ expected, rtol=0.0, atol=scale)
+    np.testing.assert_allclose(np.array(results[0]), expected, rtol=0.0, atol=scale)
+    np.testing.assert_allclose(np.array(results[1]).ravel(), expected @ direction, rtol=0.0, atol=scale)
+    np.testing.assert_allclose(np.array(results[2]).ravel(), weights @ expected, rtol=0.0, atol=scale)
 
 
 def test_nothing_is_differentiated_numerically() -> None:
@@ -239,8 +239,8 @@ def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
     model, texts = Problem.from_file(resolve("double_pendulum")), set[str]()
     for name in ("plain", "second_blocks_of_ddq"):
         options = GenerationOptions(targets=("c", "casadi"))
-        made = generate(model, name, ["rnea", "rnea_derivatives", *more], lambda _: None, options)
-        text = made.files[f"{name}_casadi.c"]
+        package = generate(model, name, ["rnea", "rnea_derivatives", *more], lambda _: None, options)
+        text = package.files[f"{name}_casadi.c"]
         texts.add(text.replace(name, "").replace(name.upper(), ""))
     assert len(texts) == 1
 

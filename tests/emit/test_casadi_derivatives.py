@@ -44,14 +44,14 @@ UNTOUCHED, GUARD = 7.0, 64
 def records(case: str) -> Mapping[str, Function]:
     """Return the functions that have derivatives, and those that these are taken from."""
     tree, contacts = TREES[case]
-    found = functions_of(read(tree, BuildOptions(contacts=contacts)))
+    known = functions_of(read(tree, BuildOptions(contacts=contacts)))
     names = {
-        name for name, f in found.items() if f.differential is not None and f.differential.first in found
+        name for name, f in known.items() if f.differential is not None and f.differential.first in known
     }
-    for d in [found[name].differential for name in names]:
+    for d in [known[name].differential for name in names]:
         assert d is not None
-        names |= {name for name in (d.first, d.weighted, d.second, d.hessian) if name in found}
-    return {name: f for name, f in found.items() if name in names}
+        names |= {name for name in (d.first, d.weighted, d.second, d.hessian) if name in known}
+    return {name: f for name, f in known.items() if name in names}
 
 
 @cache
@@ -69,13 +69,13 @@ def built(case: str) -> ModuleType:
     )
 
 
-def agrees(of: Any, found: Any, z: Any, at: Array, along: Array) -> bool:
+def agrees(of: Any, derivatives: Any, z: Any, at: Array, along: Array) -> bool:
     """Return whether the derivatives of an expression by its only symbol are those found, along some
     directions.
     """
     function = casadi.Function("f", [z], [casadi.vec(of)])
     expected = central(lambda x: np.array(function(x)).ravel(), at) @ along
-    values = np.array(casadi.Function("d", [z], [found])(at)) @ along
+    values = np.array(casadi.Function("d", [z], [derivatives])(at)) @ along
     return bool(np.abs(values - expected).max() <= 1e-7 * max(1.0, np.abs(expected).max()))
 
 
@@ -131,18 +131,18 @@ def call_externals(folder: Path) -> list[str]:
         call = Guarded(library, symbol)
         zeros = call.inputs(0.0), [None] * call.f.n_in()
         assert [x.tobytes() for x in call(zeros[0])] == [x.tobytes() for x in call(zeros[1])], symbol
-        given = call.inputs(0.5)
-        results = call(given)
+        inputs = call.inputs(0.5)
+        results = call(inputs)
         for k, result in enumerate(results):
-            assert call(given, only=k)[k].tobytes() == result.tobytes(), f"{symbol}: output {k}"
+            assert call(inputs, only=k)[k].tobytes() == result.tobytes(), f"{symbol}: output {k}"
     return symbols
 
 
-@pytest.mark.parametrize("held", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("contacts", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_compiles_without_a_warning(compiler: str, held: bool) -> None:
+def test_compiles_without_a_warning(compiler: str, contacts: bool) -> None:
     """With CasADi's integer, and with that of acados."""
-    m = built("held") if held else module("double_pendulum", "free-flyer")
+    m = built("held") if contacts else module("double_pendulum", "free-flyer")
     folder = Path(str(m.__file__)).parent
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{folder}"]
     for integer in ("long long int", "int"):
@@ -165,16 +165,16 @@ class Guarded:
             for k, name in enumerate(names)
         ]
 
-    def __call__(self, given: Sequence[Array | None], only: int | None = None) -> list[Array]:
+    def __call__(self, inputs: Sequence[Array | None], only: int | None = None) -> list[Array]:
         """Return the outputs, or one of them alone."""
         outputs = range(self.f.n_out())
-        made = [np.full(self.f.nnz_out(k) + GUARD, UNTOUCHED) for k in outputs]
+        guarded = [np.full(self.f.nnz_out(k) + GUARD, UNTOUCHED) for k in outputs]
         work = np.full(self.f.sz_w() + GUARD, UNTOUCHED)
-        asked = [y if only in (None, k) and self.f.nnz_out(k) else None for k, y in enumerate(made)]
-        assert self._call(_pointers(given), _pointers(asked), None, _pointer(work), 0) == 0
-        for x in (*made, work):
+        asked = [y if only in (None, k) and self.f.nnz_out(k) else None for k, y in enumerate(guarded)]
+        assert self._call(_pointers(inputs), _pointers(asked), None, _pointer(work), 0) == 0
+        for x in (*guarded, work):
             assert (x[-GUARD:] == UNTOUCHED).all(), self.f.name()
-        return [x[:-GUARD] for x in made]
+        return [x[:-GUARD] for x in guarded]
 
 
 def _pointer(x: Array | None) -> Any:

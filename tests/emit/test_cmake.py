@@ -122,9 +122,9 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
             functions=FUNCTIONS, out=OUT / "cmake", targets=("c",), cflags=flags, march=march, jobs=1
         )
         package = build_package(robot, options).directory
-        made, first = str(folder / robot), f"-DCMAKE_INSTALL_PREFIX={folder / 'first'}"
-        run("cmake", "-S", str(package), "-B", made, first, "-DCMAKE_C_FLAGS=-O0")
-        run("cmake", "--build", made, "-j", "2", "--target", "install")
+        build, first = str(folder / robot), f"-DCMAKE_INSTALL_PREFIX={folder / 'first'}"
+        run("cmake", "-S", str(package), "-B", build, first, "-DCMAKE_C_FLAGS=-O0")
+        run("cmake", "--build", build, "-j", "2", "--target", "install")
     return (folder / "first").rename(folder / "moved")
 
 
@@ -143,18 +143,18 @@ def test_a_project_elsewhere(prefix: Path, tmp_path: Path) -> None:
     texts = {"CMakeLists.txt": PROJECT, "in_c.c": IN_C, "in_cpp.cpp": IN_CPP, "in_eigen.cpp": IN_EIGEN}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    made = tmp_path / "made"
+    build = tmp_path / "made"
     eigen = [f"-DEIGEN={EIGEN}"] if EIGEN.is_dir() else []
-    run("cmake", "-S", str(tmp_path), "-B", str(made), f"-DCMAKE_PREFIX_PATH={prefix}", *eigen)
-    run("cmake", "--build", str(made))
+    run("cmake", "-S", str(tmp_path), "-B", str(build), f"-DCMAKE_PREFIX_PATH={prefix}", *eigen)
+    run("cmake", "--build", str(build))
     expected = numbers()
     for program, count in {
         "in_c.c.out": 4,
         "in_cpp.cpp.out": 4,
         **({"in_eigen.out": 10} if eigen else {}),
     }.items():
-        found = [float(word) for word in run(str(made / program)).split()]
-        np.testing.assert_allclose(found, expected[:count], rtol=1e-12, atol=1e-12)
+        printed = [float(word) for word in run(str(build / program)).split()]
+        np.testing.assert_allclose(printed, expected[:count], rtol=1e-12, atol=1e-12)
 
 
 def test_pkg_config(prefix: Path, tmp_path: Path) -> None:

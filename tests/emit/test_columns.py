@@ -66,9 +66,9 @@ def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.M
     for with_forces in (False, True):
         q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
         fext = rng.standard_normal((module.njoints, 6)) if with_forces else None
-        given = None if fext is None else [Force.of(f) for f in fext.tolist()]
+        forces = None if fext is None else [Force.of(f) for f in fext.tolist()]
         tolerance = max(1e-12, 1e-15 * conditioning(module.crba(q)))
-        expected = aba_derivatives(tree, q.tolist(), v.tolist(), tau.tolist(), given)
+        expected = aba_derivatives(tree, q.tolist(), v.tolist(), tau.tolist(), forces)
         for result, matrix in zip(module.aba_derivatives(q, v, tau, fext), expected, strict=True):
             assert_close(result, np.array(matrix, dtype=float), tolerance)
         inverse = module.minverse(q)
@@ -92,8 +92,8 @@ def in_loops(strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("strip", [0, 2])
-@pytest.mark.parametrize("given", [False, True])
-def test_nests_give_the_recursion(strip: int, given: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("with_forces", [False, True])
+def test_nests_give_the_recursion(strip: int, with_forces: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the interpreter of nests, in vectors of both lengths."""
     in_loops(strip, monkeypatch)
     model, function, programs = prepared("kuka_iiwa", "aba_derivatives", "free-flyer")
@@ -103,7 +103,7 @@ def test_nests_give_the_recursion(strip: int, given: bool, monkeypatch: pytest.M
     q, (v, tau) = rng.standard_normal(model.nq), rng.standard_normal((2, model.nv))
     q[3:7] /= np.linalg.norm(q[3:7])
     inputs = {"q": q, "v": v, "tau": tau}
-    fext = rng.standard_normal((model.njoints, 6)) if given else None
+    fext = rng.standard_normal((model.njoints, 6)) if with_forces else None
     if fext is not None:
         inputs["fext"] = fext.ravel()
     forces = None if fext is None else [Force.of(f) for f in fext.tolist()]
@@ -141,10 +141,10 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     assert set(plan.factor) == {(i, j) for i in range(model.nv) for j in range(i)} - {(5, 4)}
     assert plan.known == []  # no free root
     assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)
-    made = kernel(programs[0], plan)
-    assert [a.name for a in made.outputs] == ["columns", "factor", "pivots"]
+    program = kernel(programs[0], plan)
+    assert [a.name for a in program.outputs] == ["columns", "factor", "pivots"]
     assert all(
-        place < model.nv * plan.blocks * DOUBLE.single_lanes for place in made.outputs[0].output_indices
+        place < model.nv * plan.blocks * DOUBLE.single_lanes for place in program.outputs[0].output_indices
     )
 
 
@@ -152,20 +152,20 @@ def test_a_loop_takes_what_written_rows_take() -> None:
     """Every product of a written row is in the strip of its block, and little else but zeros."""
     _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
     plan = replace(plan_of(programs, function.declaration), looped=True)
-    taken = set()
+    of_loop = set()
     for strip in strips(plan.early_blocks):
         for first, second, terms, within in row_pairs(plan, strip):
             products = [(first.number, x, i) for x, _, i in terms]
             products += [(second.number, y, i) for _, y, i in [*terms, (0, within, first.number)]]
-            taken |= {(k, x, i, b) for k, x, i in products if x < len(plan.factor) for b in strip}
+            of_loop |= {(k, x, i, b) for k, x, i in products if x < len(plan.factor) for b in strip}
     written = {
         (row.number, x, i, b)
         for row in solve(plan, plan.early_blocks)
         for x, i, blocks in row.terms
         for b in blocks
     }
-    assert written <= taken
-    assert len(taken) < 1.5 * len(written)
+    assert written <= of_loop
+    assert len(of_loop) < 1.5 * len(written)
 
 
 @pytest.mark.parametrize("contacts, solved", [((), 45), (("foot=point@lf_foot",), 48)])

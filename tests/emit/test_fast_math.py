@@ -82,35 +82,35 @@ def inputs(name: str) -> Mapping[str, Any]:
 
 def results(library: Path, name: str, scalar: ScalarType, frame: int) -> dict[str, Any]:
     """What each function gives for all samples, by single calls and by its batch."""
-    loaded, found = ctypes.CDLL(str(library)), dict[str, Any]()
+    loaded, by_function = ctypes.CDLL(str(library)), dict[str, Any]()
     for function in FUNCTIONS:
         declaration = functions_of(model(name))[function].declaration
         there = [p for p in declaration.inputs if p.name != OFFSET]
-        given = [np.ascontiguousarray(inputs(name)[p.name], scalar.dtype) for p in there]
+        arguments = [np.ascontiguousarray(inputs(name)[p.name], scalar.dtype) for p in there]
         place = [frame, *[1] * declaration.pair, 0] if declaration.framed else []
         for form in ("", "_batch"):
-            made = [np.full((COUNT, p.size), 7.0, scalar.dtype) for p in declaration.outputs]
-            arrays = [given, made]
+            outputs = [np.full((COUNT, p.size), 7.0, scalar.dtype) for p in declaration.outputs]
+            arrays = [arguments, outputs]
             for sample in range(COUNT) if form == "" else (0,):
                 pointers = [[ctypes.c_void_p(array[sample:].ctypes.data) for array in a] for a in arrays]
                 count = [ctypes.c_size_t(COUNT)] * (form != "")
                 none = [None] * (len(declaration.inputs) - len(there))
                 getattr(loaded, f"{name}_{function}{form}")(*count, *pointers[0], *none, *place, *pointers[1])
-            found[function + form] = np.concatenate(made, axis=1)
-    return found
+            by_function[function + form] = np.concatenate(outputs, axis=1)
+    return by_function
 
 
 def expected(name: str, scalar: ScalarType) -> dict[str, Any]:
     """Return the results of a build by rbdc."""
-    module, found = build_module(model(name), functions=FUNCTIONS, dtype=scalar.dtype), dict[str, Any]()
+    module, by_function = build_module(model(name), functions=FUNCTIONS, dtype=scalar.dtype), dict[str, Any]()
     for function in FUNCTIONS:
         declaration = functions_of(model(name))[function].declaration
         there = [p for p in declaration.inputs if p.name != OFFSET]
-        given = [inputs(name)[p.name].reshape(COUNT, *p.shape) for p in there]
+        arguments = [inputs(name)[p.name].reshape(COUNT, *p.shape) for p in there]
         place = [FRAME, *[1] * declaration.pair, "LOCAL"] if declaration.framed else []
-        made = getattr(module, function)(*(x.astype(scalar.dtype) for x in given), *place)
-        found[function] = np.reshape(made, (COUNT, -1))
-    return found
+        outputs = getattr(module, function)(*(x.astype(scalar.dtype) for x in arguments), *place)
+        by_function[function] = np.reshape(outputs, (COUNT, -1))
+    return by_function
 
 
 @pytest.mark.parametrize(("compiler", "flags", "dtype"), slow_but(CASES, QUICK, SLOW))
@@ -128,9 +128,9 @@ def test_results_do_not_depend_on_flags(
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_frames_that_do_not_exist_still_give_nan(compiler: str, tmp_path: Path) -> None:
     library = compiled("pendulum", DOUBLE, compiler, ("-ffast-math",), tmp_path / "fast")
-    found = results(library, "pendulum", DOUBLE, 99)
+    values = results(library, "pendulum", DOUBLE, 99)
     for function in ("frame_jacobian", "relative_jacobian"):
-        assert np.isnan(found[function]).all() and np.isnan(found[f"{function}_batch"]).all(), function
+        assert np.isnan(values[function]).all() and np.isnan(values[f"{function}_batch"]).all(), function
 
 
 def test_old_clang_refuses(tmp_path: Path) -> None:

@@ -66,33 +66,33 @@ def chain(mimic: str) -> Problem:
 
 @pytest.mark.parametrize("name", (*FUNCTIONS, *SINGLE))
 def test_one_function_brings_what_it_shares(name: str) -> None:
-    made = generated(random_tree(1), name)
-    assert set(made.sources[0].files) == {f"robot_{name}.c", *SHARED}
-    assert set(made.sources[0].files) <= set(made.files)
+    package = generated(random_tree(1), name)
+    assert set(package.sources[0].files) == {f"robot_{name}.c", *SHARED}
+    assert set(package.sources[0].files) <= set(package.files)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_batch_brings_what_it_shares(name: str) -> None:
     """And changes no more of the function for one sample than that its file has no loop."""
-    made, alone = generated(random_tree(1), name, batch=True), generated(random_tree(1), name)
-    assert set(made.sources[0].batch_files) == {f"robot_{name}_batch.c", *SHARED_BY_BATCHES}
+    package, alone = generated(random_tree(1), name, batch=True), generated(random_tree(1), name)
+    assert set(package.sources[0].batch_files) == {f"robot_{name}_batch.c", *SHARED_BY_BATCHES}
     file = f"robot_{name}.c"
-    assert alone.files[file].startswith(made.files[file])
-    assert all(made.files[shared] == alone.files[shared] for shared in SHARED)
+    assert alone.files[file].startswith(package.files[file])
+    assert all(package.files[shared] == alone.files[shared] for shared in SHARED)
     assert (
-        f"void robot_{name}_lanes(size_t n, " in made.files["robot.h"]
+        f"void robot_{name}_lanes(size_t n, " in package.files["robot.h"]
         and "_lanes(" not in alone.files["robot.h"]
     )
 
 
 def test_all_functions_share_the_same_files() -> None:
-    made = generated(random_tree(1), "rnea", *FUNCTIONS)
+    package = generated(random_tree(1), "rnea", *FUNCTIONS)
     for name in SHARED:
-        assert len({source.files[name] for source in made.sources[1:]}) == 1
-        assert made.files["CMakeLists.txt"].count(f"    {name}\n") == 1
-        assert name not in made.sources[0].files
-    assert "robot_frames" not in made.files["robot.h"]
-    steps = [name for name, text in made.files.items() if "static void step_0(" in text]
+        assert len({source.files[name] for source in package.sources[1:]}) == 1
+        assert package.files["CMakeLists.txt"].count(f"    {name}\n") == 1
+        assert name not in package.sources[0].files
+    assert "robot_frames" not in package.files["robot.h"]
+    steps = [name for name, text in package.files.items() if "static void step_0(" in text]
     assert steps == ["robot_frames.c"]
 
 
@@ -113,9 +113,9 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     model = chain(mimic)
-    made = generated(model, *FUNCTIONS, *SINGLE)
+    package = generated(model, *FUNCTIONS, *SINGLE)
     calls = []
-    for source in made.sources:
+    for source in package.sources:
         d = source.declaration
         arguments = (
             ["NULL" if p.optional else "in" for p in d.inputs]
@@ -123,10 +123,10 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
             + [f"out[{k}]" for k in range(len(d.outputs))]
         )
         calls.append(f"robot_{d.name}({', '.join(arguments)})")
-    files = {name: text for name, text in made.files.items() if name.endswith((".c", ".h"))}
+    files = {name: text for name, text in package.files.items() if name.endswith((".c", ".h"))}
     counts = counted_operations(files, "robot.h", calls, 16 * model.nv**2, tmp_path)
     # choices, of which manipulability has some, are not instrumented
-    assert [replace(source.cost, others=0) for source in made.sources] == counts
+    assert [replace(source.cost, others=0) for source in package.sources] == counts
 
 
 @pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("gcc",), COMPILERS[-1:]))

@@ -64,9 +64,9 @@ def test_committed_output(robot: str) -> None:
             assert (folder / name).read_text() == text, (
                 f"{name} differs from the committed one; see the docstring of this file"
             )
-    committed, made = json.loads((folder / "manifest.json").read_text()), json.loads(files["manifest.json"])
-    assert made["files"].items() <= committed["files"].items()
-    for name, entry in made["functions"].items():
+    committed, now = json.loads((folder / "manifest.json").read_text()), json.loads(files["manifest.json"])
+    assert now["files"].items() <= committed["files"].items()
+    for name, entry in now["functions"].items():
         assert entry.items() <= committed["functions"][name].items(), name
 
 

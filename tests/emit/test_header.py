@@ -107,9 +107,9 @@ def test_unknown_frames_and_references_give_nan() -> None:
         wrong = [(*[1] * k, bad, *[1] * (frames - 1 - k), 0) for k in range(frames) for bad in (-1, 3, 99)]
         for place in [*wrong, (*[1] * frames, -1), (*[1] * frames, 3)]:
             for form, n in (("", ()), ("_batch", (count,))):
-                given, made = ([np.full(count * p.size, 0.5) for p in ps] for ps in (d.inputs, d.outputs))
-                pointers = [[ffi.cast("double *", x.ctypes.data) for x in xs] for xs in (given, made)]
+                inputs, outputs = ([np.full(count * p.size, 0.5) for p in ps] for ps in (d.inputs, d.outputs))
+                pointers = [[ffi.cast("double *", x.ctypes.data) for x in xs] for xs in (inputs, outputs)]
                 getattr(lib, f"double_pendulum_{name}{form}")(*n, *pointers[0], *place, *pointers[1])
                 sizes = [p.size * (count if n else 1) for p in d.outputs]
-                found = [np.isnan(x[:size]).all() for x, size in zip(made, sizes, strict=True)]
-                assert all(found), f"{name}{form} at {place}: {made}"
+                are_nan = [np.isnan(x[:size]).all() for x, size in zip(outputs, sizes, strict=True)]
+                assert all(are_nan), f"{name}{form} at {place}: {outputs}"

@@ -52,24 +52,24 @@ def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> N
 def counts(text: str) -> dict[str, int]:
     """Return the counts in the head of a C file."""
     (line,) = re.findall(r"^ \* (\d+ operations: .*)$", text, re.MULTILINE)
-    own = line.split(" for ")[0]
-    return {words: int(number) for number, words in re.findall(r"(\d+) ([a-z ]+?)(?=[,:]|$)", own)}
+    before = line.split(" for ")[0]
+    return {words: int(number) for number, words in re.findall(r"(\d+) ([a-z ]+?)(?=[,:]|$)", before)}
 
 
 def check(text: str) -> dict[str, int]:
     """Return the counts, which make up the operations."""
-    found = counts(text)
-    assert found["operations"] == sum(found.values()) - found["operations"]
-    return found
+    counted = counts(text)
+    assert counted["operations"] == sum(counted.values()) - counted["operations"]
+    return counted
 
 
 def test_heads_of_loops_count_all_that_they_execute() -> None:
     files = generated("float64")
     assert check(files["robot_rnea_second_derivatives.c"])["calls of libm"] == 4  # two joints
     for name in ("aba_second_derivatives", "aba_hessian_vector"):
-        found = check(files[f"robot_{name}.c"])
-        assert found["divisions"] >= 8, "the pivots of M"
-        assert found["on vectors"] > 1000
+        counted = check(files[f"robot_{name}.c"])
+        assert counted["divisions"] >= 8, "the pivots of M"
+        assert counted["on vectors"] > 1000
 
 
 @pytest.mark.parametrize("name", ["minverse", "rnea_derivatives", "aba_derivatives"])
@@ -80,15 +80,15 @@ def test_heads_of_windows_count_vectors_divisions_and_calls(name: str) -> None:
     model = path_tree(5, 9)
     record = functions_of(model)[name]
     source = kernel_alone(model, record)
-    found = check(source.files[f"robot_{name}.c"])
-    assert found["calls of libm"] == 2 * LIMBS * scheduled(model).rows > 0
-    assert found["divisions"] == (0 if name == "rnea_derivatives" else 6 * model.bodies[0].joint.free)
-    assert found["on vectors"] > 500 and source.cost.lane_flops >= 4 * found["on vectors"] * 0.9
+    counted = check(source.files[f"robot_{name}.c"])
+    assert counted["calls of libm"] == 2 * LIMBS * scheduled(model).rows > 0
+    assert counted["divisions"] == (0 if name == "rnea_derivatives" else 6 * model.bodies[0].joint.free)
+    assert counted["on vectors"] > 500 and source.cost.lane_flops >= 4 * counted["on vectors"] * 0.9
 
 
 def test_heads_of_batches_count_what_is_done_on_vectors() -> None:
-    found = check(generated("float64")["robot_crba_batch.c"])
-    assert found["on vectors"] > 50
+    counted = check(generated("float64")["robot_crba_batch.c"])
+    assert counted["on vectors"] > 50
 
 
 def test_a_comment_stands_once_in_a_function() -> None:

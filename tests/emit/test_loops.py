@@ -56,8 +56,8 @@ def traced(
     make: Callable[..., Mapping[str, list[Scalar]]], vectors: Mapping[str, int], adds: str = "", **sizes: int
 ) -> Program:
     """Return the program of what a function gives of arrays of these sizes; `vectors`: lanes of arguments."""
-    given = {name: symbols(name, size) for name, size in sizes.items()}
-    program = in_lanes(from_casadi("step", list(given.items()), list(make(**given).items())), vectors)
+    inputs = {name: symbols(name, size) for name, size in sizes.items()}
+    program = in_lanes(from_casadi("step", list(inputs.items()), list(make(**inputs).items())), vectors)
     return replace(program, outputs=tuple(replace(a, adds=a.name == adds) for a in program.outputs))
 
 
@@ -103,10 +103,10 @@ def columns() -> tuple[list[Statement], dict[str, int]]:
         for place in (to, beside):
             steps = Step(program, {"a": Place("x", ((K, 3),), pitch=4), "c": place})
             statements.append(Loop("k", 0, 4, (steps,)))
-    apart = traced(copy, {}, a=3)
+    narrow = traced(copy, {}, a=3)
     places = {"a": Place("x", pitch=2), "c": Place("y", (), 20 * SIZE, pitch=7)}
     shift = Step(traced(shifted, {}, x=1), {"x": Place("x", (), 3), "y": Place("y", (), 22 * SIZE)})
-    return [*statements, Step(apart, places), shift], {}
+    return [*statements, Step(narrow, places), shift], {}
 
 
 def lanes() -> tuple[list[Statement], dict[str, int]]:
@@ -133,12 +133,12 @@ def calls() -> tuple[list[Statement], dict[str, int]]:
     inner = Step(traced(copy, {}, "c", a=2), {"a": Place("z", ((R, 1),)), "c": Place("own")})
     back = Step(traced(copy, {}, a=2), {"a": Place("own"), "c": Place("to")})
     routine = Routine("twice", "Sums.", ("z", "to"), (Clear("own", 2), inner, back), ("r",), {"own": 2})
-    made = [
+    statements = [
         Call(routine, {"z": Place("x", (), 3), "to": Place("y", ((K, SIZE),))}, {"r": plus(K, n)})
         for n in (0, 2)
     ]
-    given = Step(traced(copy, {}, a=2), {"a": Place("g"), "c": Place("y", (), 4 * SIZE)})
-    return [Loop("k", 0, 3, tuple(made)), WhereGiven(("g",), (given,))], {}
+    optional = Step(traced(copy, {}, a=2), {"a": Place("g"), "c": Place("y", (), 4 * SIZE)})
+    return [Loop("k", 0, 3, tuple(statements)), WhereGiven(("g",), (optional,))], {}
 
 
 NESTS = (rows, columns, lanes, calls)
@@ -151,8 +151,8 @@ def nest_of(parts: tuple[list[Statement], dict[str, int]]) -> LoopNest:
         ConstantTable("from", ((3.0, 7.0, 0.0, 11.0), (4.0, 1.0, 9.0, 2.0)), integer=True),
         ConstantTable("kept", ((-1.0, 0.0, -1.0, 0.0), (0.0, 0.0, -1.0, -1.0)), integer=True, mask=True),
     )
-    kept = tuple(table for table in tables if table.name in str(statements))
-    return LoopNest(kept, arrays, (Clear("y", SIZE * SIZE), *statements), widths=dict.fromkeys(arrays, 4))
+    used = tuple(table for table in tables if table.name in str(statements))
+    return LoopNest(used, arrays, (Clear("y", SIZE * SIZE), *statements), widths=dict.fromkeys(arrays, 4))
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -172,8 +172,8 @@ def test_c_and_interpreter_agree(
         y = np.full((SIZE, SIZE), np.nan)
         addresses = (X.ctypes.data, None if g is None else g.ctypes.data, y.ctypes.data)
         function(*(ctypes.c_void_p(address) for address in addresses))
-        given = {"x": X} if g is None else {"x": X, "g": g}
-        wanted = run(nest, {"y": SIZE * SIZE}, **given)["y"]
+        inputs = {"x": X} if g is None else {"x": X, "g": g}
+        wanted = run(nest, {"y": SIZE * SIZE}, **inputs)["y"]
         assert np.count_nonzero(wanted) > 5
         np.testing.assert_allclose(y.ravel(), wanted, rtol=1e-14, atol=1e-15)
 
@@ -206,5 +206,5 @@ def test_transposition() -> None:
         assert list(program.inputs) == [Argument("row", count, count)]
         nest = LoopNest((), {}, (Step(program, {"row": Place("x"), "column": Place("y")}),))
         x = np.arange(float(count * count))
-        made = run(nest, {"y": count * count}, x=x)["y"]
-        assert np.array_equal(made.reshape(count, count), x.reshape(count, count).T)
+        transposed = run(nest, {"y": count * count}, x=x)["y"]
+        assert np.array_equal(transposed.reshape(count, count), x.reshape(count, count).T)

@@ -72,10 +72,10 @@ def test_comments_are_the_text_and_end_nowhere(text: str) -> None:
 
 @given(st.lists(st.text(st.sampled_from("ab_ 2.")) | st.text(), unique=True))
 def test_identifiers_are_different_and_what_they_name_where_that_can_be(names: list[str]) -> None:
-    made = identifiers(names)
-    assert len({*made}) == len(names)
-    assert all(re.fullmatch("[A-Za-z0-9_]*", x) for x in made)
-    plain = [(name, x) for name, x in zip(names, made, strict=True) if re.fullmatch("[A-Za-z0-9_]*", name)]
+    words = identifiers(names)
+    assert len({*words}) == len(names)
+    assert all(re.fullmatch("[A-Za-z0-9_]*", x) for x in words)
+    plain = [(name, x) for name, x in zip(names, words, strict=True) if re.fullmatch("[A-Za-z0-9_]*", name)]
     assert all(name == x for name, x in plain)
 
 
@@ -118,7 +118,7 @@ def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
     lines = files["odd.h"].splitlines()
     for kind, names in (("FRAME", ("base", *ODD_NAMES)), ("JOINT", ODD_NAMES)):
         listed = [re.match(rf"    ODD_{kind}_(\w+) = .*?(?: /\* (.*) \*/)?$", line) for line in lines]
-        read = [found[2] or found[1] for found in listed if found]
+        read = [match[2] or match[1] for match in listed if match]
         assert tuple(name.encode().decode("unicode_escape") for name in read) == names
     for name, text in files.items():
         assert text.isascii(), name
@@ -146,12 +146,12 @@ def test_names_in_the_documentation_of_fused_functions(name: str) -> None:
         oddly_named(), "odd", ["gravity_torque"], lambda _: None, GenerationOptions("rolled", fuse)
     ).files
     for file in ("__init__.py", "__init__.pyi"):
-        (made,) = [
+        (function,) = [
             node
             for node in ast.walk(ast.parse(files[file]))
             if isinstance(node, ast.FunctionDef) and "_and_" in node.name
         ]
-        assert name in (ast.get_docstring(made) or "")
+        assert name in (ast.get_docstring(function) or "")
 
 
 def test_names_in_the_manifest() -> None:

@@ -26,17 +26,17 @@ def generated(name: str, choice: FormChoice = UNTOLD) -> tuple[Problem, Generate
     return model, generate(model, ROBOT, [name], lambda _: None, options)
 
 
-def is_a_loop(made: Generated) -> bool:
+def is_a_loop(package: Generated) -> bool:
     """Return whether the batch of the only function loads no samples into lanes."""
-    (source,) = made.sources
-    return f"{ROBOT}_load" not in made.files[f"{ROBOT}_{source.declaration.name}_batch.c"]
+    (source,) = package.sources
+    return f"{ROBOT}_load" not in package.files[f"{ROBOT}_{source.declaration.name}_batch.c"]
 
 
 def test_the_faster_way_is_taken() -> None:
     for name, one_by_one in (("integrate", True), ("rnea", False)):
-        _, made = generated(name)
-        (source,) = made.sources
-        assert is_a_loop(made) is one_by_one
+        _, package = generated(name)
+        (source,) = package.sources
+        assert is_a_loop(package) is one_by_one
         assert source.declaration.lanes, "blocks in lanes are side by side all the same"
         _, forced = generated(name, FormChoice(lanes=DOUBLE.lanes))
         assert not is_a_loop(forced)
@@ -75,5 +75,5 @@ def test_humanoids_run_side_by_side() -> None:
     """The kernel of 23,000 operations that gives all sensitivities of 301 samples in less than 1 ms."""
     options = GenerationOptions(targets=("c", "batch"))
     model = Problem.from_file(resolve("human43"))
-    made = generate(model, ROBOT, ["rnea_derivatives"], lambda _: None, options)
-    assert made.sources[0].declaration.lanes and not is_a_loop(made)
+    package = generate(model, ROBOT, ["rnea_derivatives"], lambda _: None, options)
+    assert package.sources[0].declaration.lanes and not is_a_loop(package)

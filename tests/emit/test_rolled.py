@@ -100,11 +100,11 @@ def chain(length: int, kind: str = "revolute") -> Problem:
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
     """Windows where there are such, otherwise loops over the model; only the latter where so asked."""
     model = chain(length, kind)
-    made = generate(model, "robot", ["crba", "minverse"], lambda _: None, GenerationOptions(style=style))
-    in_windows = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
+    package = generate(model, "robot", ["crba", "minverse"], lambda _: None, GenerationOptions(style=style))
+    in_windows = [has_windows(model, functions_of(model)[s.declaration.name]) for s in package.sources]
     assert in_windows == [False, True]
     expected = ["windows" if style == "unrolled" and windows else "rolled" for windows in in_windows]
-    assert [source.form for source in made.sources] == expected
+    assert [source.form for source in package.sources] == expected
 
 
 TREES: Mapping[str, Problem] = {
@@ -135,19 +135,21 @@ def test_coupled_robots_are_verified(robot: str) -> None:
     rolled_module(model, f"{robot}_coupled")
 
 
-def held(description: Problem | str, *contacts: str, **options: Any) -> Problem:
+def in_contact(description: Problem | str, *contacts: str, **options: Any) -> Problem:
     """Return a robot with contacts and what else is asked of it."""
     return read(description, BuildOptions(contacts=contacts, **options))
 
 
-ON_FEET = partial(held, "hyq", *POINTS, root_joint="free-flyer")
-SURFACE = partial(held, random_tree(1, size=4), "sole=surface@link3:0.1,0.2,0.3,0.4,0.5,0.6")
+ON_FEET = partial(in_contact, "hyq", *POINTS, root_joint="free-flyer")
+SURFACE = partial(in_contact, random_tree(1, size=4), "sole=surface@link3:0.1,0.2,0.3,0.4,0.5,0.6")
 HELD: Mapping[str, Callable[[], Problem]] = {
     "four points": ON_FEET,
     "surface": SURFACE,
-    "fixed and coupled": partial(held, "panda", "tip=point@panda_leftfinger:0.1,0.2,0.3", mimic="coupled"),
+    "fixed and coupled": partial(
+        in_contact, "panda", "tip=point@panda_leftfinger:0.1,0.2,0.3", mimic="coupled"
+    ),
     "along the world": partial(
-        held,
+        in_contact,
         random_tree(3),
         "a=surface@link6:0.1,0.2,0.3",
         "b=point@link2",
@@ -165,10 +167,10 @@ def test_contacts_are_verified(case: str, tmp_path: Path) -> None:
 
 
 UNROLLED: Mapping[str, Callable[[], Problem]] = {
-    "a closed loop": partial(held, random_tree(1), "loop=point@link3=link5:0.1,0.2,0.3"),
-    "redundant rows": partial(held, "cartpole", "a=point@pole:0,0,1", "b=point@pole:0,0,2"),
+    "a closed loop": partial(in_contact, random_tree(1), "loop=point@link3=link5:0.1,0.2,0.3"),
+    "redundant rows": partial(in_contact, "cartpole", "a=point@pole:0,0,1", "b=point@pole:0,0,2"),
     "parameters": partial(ON_FEET, payloads=("trunk",)),
-    "many rows": partial(held, chain(120), "tip=surface@link120"),
+    "many rows": partial(in_contact, chain(120), "tip=surface@link120"),
 }
 
 
@@ -246,12 +248,12 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sources_of(model: Problem, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
-    made = []
+    sources = []
     for name in (name for name, function in catalogue.items() if function.policy.rolled):
         method, loops = rolled(model, catalogue[name])
-        made.append(loops_source(robot, catalogue[name].declaration, loops, method))
-        add_loop(robot, made[-1])
-    return made
+        sources.append(loops_source(robot, catalogue[name].declaration, loops, method))
+        add_loop(robot, sources[-1])
+    return sources
 
 
 def write(model: Problem, folder: Path) -> list[str]:

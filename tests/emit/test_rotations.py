@@ -44,32 +44,32 @@ def evaluated(
     flags: tuple[str, ...],
     folder: Path,
     scalar: ScalarType,
-    given: Sequence[NDArray[Any]],
+    inputs: Sequence[NDArray[Any]],
     results: int,
 ) -> dict[str, NDArray[Any]]:
     """Return the results, one row each, of one rotation and side by side."""
     places = ", ".join(f"r{k} + i" for k in range(results))
     cast = f"t_vector{scalar.lanes} *"
-    packed = [f"(const {cast})(x{k} + i)" for k in range(len(given))] + [
+    packed = [f"(const {cast})(x{k} + i)" for k in range(len(inputs))] + [
         f"({cast})(r{k} + i)" for k in range(results)
     ]
     calls = {
-        "one": (1, f"t_{name}1({', '.join(f'x{k}[i]' for k in range(len(given)))}, {places});"),
+        "one": (1, f"t_{name}1({', '.join(f'x{k}[i]' for k in range(len(inputs)))}, {places});"),
         "lanes": (scalar.lanes, f"t_{name}{scalar.lanes}({', '.join(packed)});"),
     }
-    arguments = [f"const {{0}} *x{k}" for k in range(len(given))] + [f"{{0}} *r{k}" for k in range(results)]
-    made = library(
+    arguments = [f"const {{0}} *x{k}" for k in range(len(inputs))] + [f"{{0}} *r{k}" for k in range(results)]
+    compiled = library(
         elementary_header("t", scalar), ", ".join(arguments), calls, compiler, flags, folder, scalar
     )
-    found = {}
+    by_form = {}
     for form in calls:
-        size = len(given[0])
+        size = len(inputs[0])
         rows = [_aligned(np.zeros(size, scalar.dtype)) for _ in range(results)]
-        taken = [_aligned(x.astype(scalar.dtype)) for x in given]
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*taken, *rows)]
-        getattr(made, form)(*pointers, ctypes.c_long(size))
-        found[form] = np.array(rows)
-    return found
+        columns = [_aligned(x.astype(scalar.dtype)) for x in inputs]
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*columns, *rows)]
+        getattr(compiled, form)(*pointers, ctypes.c_long(size))
+        by_form[form] = np.array(rows)
+    return by_form
 
 
 def _aligned(x: NDArray[Any]) -> NDArray[Any]:
@@ -85,14 +85,14 @@ def whole(x: NDArray[Any], scalar: ScalarType) -> NDArray[Any]:
 
 
 def check(
-    found: NDArray[Any],
+    results: NDArray[Any],
     exact: Sequence[tuple[mpmath.mpf, ...]],
     scales: Sequence[float],
     limit: float,
     what: str,
 ) -> None:
     """Errors relative to the results, or to the scale where it is not zero."""
-    for row, scale, values in zip(found, scales, zip(*exact, strict=True), strict=True):
+    for row, scale, values in zip(results, scales, zip(*exact, strict=True), strict=True):
         worst = max(
             float(abs(mpmath.mpf(float(a)) - b) / (scale or abs(b))) for a, b in zip(row, values, strict=True)
         )
@@ -114,8 +114,8 @@ def test_exponentials(compiler: str, flags: str, scalar: ScalarType, tmp_path: P
     u = whole(u, scalar)
     with mpmath.workdps(DIGITS):
         exact = [exponential(mpmath.mpf(float(x))) for x in u]
-    for form, found in evaluated("exponential", compiler, FLAG_SETS[flags], tmp_path, scalar, [u], 3).items():
-        check(found, exact, (1.0, 0.0, 1 / 6), ERRORS[scalar], form)
+    for form, rows in evaluated("exponential", compiler, FLAG_SETS[flags], tmp_path, scalar, [u], 3).items():
+        check(rows, exact, (1.0, 0.0, 1 / 6), ERRORS[scalar], form)
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
@@ -127,10 +127,10 @@ def test_logarithms(compiler: str, flags: str, scalar: ScalarType, tmp_path: Pat
     c, s2 = whole(np.cos(h), scalar), whole(np.sin(h) ** 2, scalar)
     with mpmath.workdps(DIGITS):
         exact = [logarithm(mpmath.mpf(float(a)), mpmath.mpf(float(b))) for a, b in zip(c, s2, strict=True)]
-    for form, found in evaluated(
+    for form, rows in evaluated(
         "logarithm", compiler, FLAG_SETS[flags], tmp_path, scalar, [c, s2], 2
     ).items():
-        check(found, exact, (0.0, 0.0), ERRORS[scalar], form)
+        check(rows, exact, (0.0, 0.0), ERRORS[scalar], form)
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
@@ -150,12 +150,12 @@ def test_what_the_polynomials_are_not_for_spoils_no_neighbour(
         ("exponential", exponential, [u], (1.0, 0.2, 0.1)),
         ("logarithm", logarithm, [c, s2], (0.0, 0.0)),
     )
-    for name, function, given, scales in cases:
-        real = np.flatnonzero(np.isfinite(given[0]))
+    for name, function, inputs, scales in cases:
+        real = np.flatnonzero(np.isfinite(inputs[0]))
         with mpmath.workdps(DIGITS):
-            exact = [function(*(mpmath.mpf(float(x[k])) for x in given)) for k in real]
+            exact = [function(*(mpmath.mpf(float(x[k])) for x in inputs)) for k in real]
         folder = tmp_path / name
         folder.mkdir()
-        for form, found in evaluated(name, compiler, flags, folder, scalar, given, len(scales)).items():
-            check(found[:, real], exact, scales, limit, f"{name} {form}")
-            assert np.all(np.isnan(np.delete(found, real, axis=1))), f"{name} {form}"
+        for form, rows in evaluated(name, compiler, flags, folder, scalar, inputs, len(scales)).items():
+            check(rows[:, real], exact, scales, limit, f"{name} {form}")
+            assert np.all(np.isnan(np.delete(rows, real, axis=1))), f"{name} {form}"

@@ -128,10 +128,10 @@ def build(case: str, out: str, *, verify: bool) -> Path:
     """Return the package of a case in the folder `out`."""
     description, options = CASES[case]()
     flags = (*UNOPTIMISED, "-g1", *(SANITIZERS if case not in SLOWLY_COMPILED else ("-fsanitize=address",)))
-    made = BuildOptions(
+    request = BuildOptions(
         compiler="gcc", cflags=flags, out=Path(out), snap=0.0, jobs=1, verify=verify, name="robot", **options
     )
-    return build_package(description, made).directory
+    return build_package(description, request).directory
 
 
 def watched(code: str, folder: Path) -> tuple[int, str]:
@@ -156,8 +156,8 @@ def watched(code: str, folder: Path) -> tuple[int, str]:
         capture_output=True,
         text=True,
     )
-    found = "".join(path.read_text() for path in folder.glob("found.*"))
-    return done.returncode, found + done.stderr
+    reports = "".join(path.read_text() for path in folder.glob("found.*"))
+    return done.returncode, reports + done.stderr
 
 
 pytestmark = pytest.mark.skipif(
@@ -178,8 +178,8 @@ def test_verification_under_sanitizers(case: str, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     build(case, out, verify=False)  # compiles, which nobody has to watch
     code = f"from tests.emit.test_sanitizers import call_all; call_all({case!r}, {out!r})"
-    status, found = watched(code, tmp_path)
-    assert status == 0, found[:4000]
+    status, reports = watched(code, tmp_path)
+    assert status == 0, reports[:4000]
 
 
 @pytest.mark.slow
@@ -188,5 +188,5 @@ def test_sanitizers_find_what_is_wrong(tmp_path: Path) -> None:
     flags = (*UNOPTIMISED, *SANITIZERS)
     options = BuildOptions(functions=("rnea",), compiler="gcc", cflags=flags, out=tmp_path, verify=False)
     folder = build_package("double_pendulum", options).directory
-    status, found = watched(LARGE_READ.format(folder=str(folder)), tmp_path)
-    assert status != 0 and "heap-buffer-overflow" in found
+    status, reports = watched(LARGE_READ.format(folder=str(folder)), tmp_path)
+    assert status != 0 and "heap-buffer-overflow" in reports

@@ -28,7 +28,7 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
 def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
     homes = [home] * len(program.values)
     return sorted(
-        (s for made in stores(program, homes, number, cleared, LONGEST).values() for s in made),
+        (s for of_value in stores(program, homes, number, cleared, LONGEST).values() for s in of_value),
         key=lambda s: s.place,
     )
 
@@ -70,11 +70,9 @@ def test_each_chunk_stores_its_own() -> None:
 def test_a_store_waits_for_the_last_of_its_values() -> None:
     program, entries = lanes()
     homes = [0] * len(program.values)
-    assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, (), LONGEST).items()} == {
-        entries[0]: [0],
-        entries[4]: [1],
-        entries[8]: [5],
-    }
+    assert {
+        key: [s.place for s in of_value] for key, of_value in stores(program, homes, 0, (), LONGEST).items()
+    } == {entries[0]: [0], entries[4]: [1], entries[8]: [5]}
 
 
 def constants(values: list[float]) -> tuple[Program, ArgumentArray, list[int]]:

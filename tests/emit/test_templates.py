@@ -32,16 +32,16 @@ FILTERS = {"join", "upper", "reverse"}
 def refused(text: str) -> list[str]:
     """What a template may not do, with its lines."""
     template = Environment(trim_blocks=True, lstrip_blocks=True).parse(text)
-    found: list[nodes.Node] = [*template.find_all(COMPUTES), *template.find_all(CALLS)]
-    found += [node for node in template.find_all(nodes.Filter) if node.name not in FILTERS]
-    found += [node for node in template.find_all(nodes.If) if not is_optional_part(node.test)]
-    found += [node for node in template.find_all(nodes.CondExpr) if not is_optional_part(node.test)]
-    found += [
+    forbidden: list[nodes.Node] = [*template.find_all(COMPUTES), *template.find_all(CALLS)]
+    forbidden += [node for node in template.find_all(nodes.Filter) if node.name not in FILTERS]
+    forbidden += [node for node in template.find_all(nodes.If) if not is_optional_part(node.test)]
+    forbidden += [node for node in template.find_all(nodes.CondExpr) if not is_optional_part(node.test)]
+    forbidden += [
         node
         for node in template.find_all(nodes.For)
         if node.test is not None and not is_optional_part(node.test)
     ]
-    return [f"{type(node).__name__} in line {node.lineno}" for node in found]
+    return [f"{type(node).__name__} in line {node.lineno}" for node in forbidden]
 
 
 def is_optional_part(condition: nodes.Node) -> bool:
@@ -62,15 +62,15 @@ MOST_LINES, MOST_NAMES = 150, 25
 """Of a template with all that it includes."""
 
 
-def with_includes(name: str, found: dict[str, nodes.Template] | None = None) -> dict[str, nodes.Template]:
+def with_includes(name: str, templates: dict[str, nodes.Template] | None = None) -> dict[str, nodes.Template]:
     """Return a template and those that it includes by name, once each."""
-    found = {} if found is None else found
-    if name not in found:
-        found[name] = Environment().parse((TEMPLATES / name).read_text(encoding="utf-8"))
-        for included in meta.find_referenced_templates(found[name]):
+    templates = {} if templates is None else templates
+    if name not in templates:
+        templates[name] = Environment().parse((TEMPLATES / name).read_text(encoding="utf-8"))
+        for included in meta.find_referenced_templates(templates[name]):
             if included is not None:
-                with_includes(included, found)
-    return found
+                with_includes(included, templates)
+    return templates
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.jinja")), ids=lambda path: path.name)
@@ -78,8 +78,8 @@ def test_templates_are_small(path: Path) -> None:
     whole = with_includes(path.name)
     lines = sum((TEMPLATES / name).read_text(encoding="utf-8").count("\n") for name in whole)
     names = len(set[str]().union(*map(meta.find_undeclared_variables, whole.values())))
-    size, own = f"with its includes {lines} lines and {names} names", path.name.removesuffix(".jinja")
-    assert lines <= MOST_LINES and names <= MOST_NAMES, f"{own}: {size}"
+    size, template = f"with its includes {lines} lines and {names} names", path.name.removesuffix(".jinja")
+    assert lines <= MOST_LINES and names <= MOST_NAMES, f"{template}: {size}"
 
 
 def rows_of_the_page() -> list[tuple[list[str], list[str]]]:
@@ -92,7 +92,7 @@ def test_the_page_names_every_template_and_no_other() -> None:
     there = [path.name.removesuffix(".jinja") for path in TEMPLATES.glob("*.jinja")]
     named = [name for templates, _ in rows_of_the_page() for name in templates]
     assert [name for name in named if not fnmatch.filter(there, name)] == []
-    assert [own for own in there if not any(fnmatch.fnmatch(own, name) for name in named)] == []
+    assert [file for file in there if not any(fnmatch.fnmatch(file, name) for name in named)] == []
 
 
 def test_what_else_the_page_names_exists() -> None:

@@ -84,10 +84,10 @@ def main_source(model: Problem, module: ModuleType) -> str:
     arrays, calls, results = list(inputs(module)), [], []
     for name in FUNCTIONS:
         d = functions_of(model)[name].declaration
-        for given in (True, False) if any(p.optional for p in d.inputs) else (True,):
-            names = [f"{d.name}_{p.name}_{'all' if given else 'few'}" for p in d.outputs]
+        for with_options in (True, False) if any(p.optional for p in d.inputs) else (True,):
+            names = [f"{d.name}_{p.name}_{'all' if with_options else 'few'}" for p in d.outputs]
             arguments = [
-                f"{p.name} + {p.size} * start" if given or not p.optional else "NULL" for p in d.inputs
+                f"{p.name} + {p.size} * start" if with_options or not p.optional else "NULL" for p in d.inputs
             ]
             arguments += [*[str(len(model.frames) - 1)] * (len(d.place) - 1), "1"] if d.framed else []
             arguments += [f"{name}[set] + {p.size} * start" for name, p in zip(names, d.outputs, strict=True)]

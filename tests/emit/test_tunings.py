@@ -126,8 +126,8 @@ def test_constants_come_out_as_written_under_every_tuning(flags: str, dtype: str
     names = {tuning: f"f{number}" for number, tuning in enumerate(tunings())}
     assert "icelake-server" in names
     for tuning, name in names.items():
-        own = [*STANDARD_FLAGS, *FLAG_SETS[flags], *AVX2, f"-mtune={tuning}", f"-Drobot_constants={name}"]
-        subprocess.run(["gcc", *own, "-c", "robot_constants.c", "-o", f"{name}.o"], cwd=tmp_path, check=True)
+        args = [*STANDARD_FLAGS, *FLAG_SETS[flags], *AVX2, f"-mtune={tuning}", f"-Drobot_constants={name}"]
+        subprocess.run(["gcc", *args, "-c", "robot_constants.c", "-o", f"{name}.o"], cwd=tmp_path, check=True)
     objects = [f"{name}.o" for name in names.values()]
     subprocess.run(["gcc", "-shared", *objects, "-o", "all.so"], cwd=tmp_path, check=True)
     library, x = ctypes.CDLL(str(tmp_path / "all.so")), np.zeros(1, scalar.dtype)
@@ -241,9 +241,9 @@ def test_batches_have_registers_of_64_bytes_by_clang(tuning: str, tmp_path: Path
     folder = written(tmp_path, package("kuka_iiwa", "fixed"))
     flags = (*OPTIMISATION_FLAGS, *AVX512, f"-mtune={tuning}")
     for name in ("rnea", "crba"):
-        own = kernels(compiled(folder / f"kuka_iiwa_{name}_batch.c", flags, "clang"))
-        assert own.count("%zmm") > 300 and "%ymm" not in own
-        assert re.search(r"vmovap[sd]\t%zmm.*Spill", own) and not re.search(r"vmov(up|dqu).*%zmm.*Spill", own)
+        asm = kernels(compiled(folder / f"kuka_iiwa_{name}_batch.c", flags, "clang"))
+        assert asm.count("%zmm") > 300 and "%ymm" not in asm
+        assert re.search(r"vmovap[sd]\t%zmm.*Spill", asm) and not re.search(r"vmov(up|dqu).*%zmm.*Spill", asm)
     assert "%zmm" in compiled(folder / "kuka_iiwa_rnea_batch.c", (*OPTIMISATION_FLAGS, *AVX512), "gcc")
 
 
@@ -251,8 +251,8 @@ def test_batches_have_registers_of_64_bytes_by_clang(tuning: str, tmp_path: Path
 def test_the_test_for_large_angles_takes_no_lane_through_memory(scalar: ScalarType, tmp_path: Path) -> None:
     """gcc without AVX-512 has vectors longer than registers in memory and compares their lanes one by one."""
     lanes = scalar.lanes
-    own = f"int moderate(const t_lanes{lanes} *x)"
-    call = f"{own};\n{own}\n{{\n    return t_moderate{lanes}(x, 19);\n}}\n"
+    prototype = f"int moderate(const t_lanes{lanes} *x)"
+    call = f"{prototype};\n{prototype}\n{{\n    return t_moderate{lanes}(x, 19);\n}}\n"
     folder = written(
         tmp_path,
         {

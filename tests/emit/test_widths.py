@@ -91,7 +91,7 @@ def test_every_variant_by_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"functions": FUNCTIONS, "march": "portable", "jobs": 1}
     options["root_joint"] = "free-flyer"
     how = BuildOptions(name="widths", out=OUT / "widths", cflags=("-O1", "-ffp-contract=fast"), **options)
-    made = build_package("double_pendulum", how)
-    assert made.errors is not None and set(made.errors) == set(FUNCTIONS)
-    text = (made.directory / "widths_rnea_batch.c").read_text()
+    built = build_package("double_pendulum", how)
+    assert built.errors is not None and set(built.errors) == set(FUNCTIONS)
+    text = (built.directory / "widths_rnea_batch.c").read_text()
     assert all(f"kernel{width}_without_fext(" in text for width in (2, 4, 8))

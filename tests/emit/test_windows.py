@@ -35,8 +35,8 @@ SEEDS = range(50)
 def wanted(model: Problem, q: Array, v: Array, a: Array, fext: Array | None) -> list[Array]:
     """Return the matrices of the reference."""
     forces = None if fext is None else [Force.of([float(x) for x in row]) for row in fext]
-    made = rnea_derivatives(model, q.tolist(), v.tolist(), a.tolist(), forces)
-    return [np.array(x, dtype=float) for x in made]
+    matrices = rnea_derivatives(model, q.tolist(), v.tolist(), a.tolist(), forces)
+    return [np.array(x, dtype=float) for x in matrices]
 
 
 def compare(kernel: WindowsKernel, tolerance: float = 1e-12) -> None:
@@ -129,8 +129,8 @@ def test_choice() -> None:
     forms = {}
     for robot, root in (("g1_29dof", "free-flyer"), ("hyq", "free-flyer"), ("kuka_iiwa", "fixed")):
         model = Problem.from_urdf(resolve(robot), root_joint=root)
-        made = generate(model, robot, [FUNCTION], lambda _: None, PLAIN)
-        forms[robot] = made.sources[0].form
+        package = generate(model, robot, [FUNCTION], lambda _: None, PLAIN)
+        forms[robot] = package.sources[0].form
     assert forms["g1_29dof"] == "windows"
     assert "windows" not in (forms["hyq"], forms["kuka_iiwa"])
 

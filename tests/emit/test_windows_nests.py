@@ -49,8 +49,8 @@ def wanted(name: str, model: Problem, fext: Array | None) -> list[Array]:
     forces = None if fext is None else [Force.of(row) for row in fext.tolist()]
     if name == "minverse":
         return [np.array(minverse(model, q), dtype=float)]
-    made = (aba_derivatives if name == "aba_derivatives" else rnea_derivatives)(model, q, v, a, forces)
-    return [np.array(x, dtype=float) for x in made]
+    matrices = (aba_derivatives if name == "aba_derivatives" else rnea_derivatives)(model, q, v, a, forces)
+    return [np.array(x, dtype=float) for x in matrices]
 
 
 @pytest.mark.parametrize(("name", "tree"), slow_but(CASES, QUICK))
@@ -63,11 +63,11 @@ def test_the_interpreter_agrees_with_the_reference(name: str, tree: str) -> None
     layout = window_layout(model, function)
     nests = [window_nest(layout), *narrower_nests(layout)]
     for forces in (None,) if name == "minverse" else (None, fext):
-        given = dict(zip((p.name for p in declared.inputs), (q, v, a), strict=False))
-        given |= {} if forces is None else {"fext": forces.ravel()}
+        arguments = dict(zip((p.name for p in declared.inputs), (q, v, a), strict=False))
+        arguments |= {} if forces is None else {"fext": forces.ravel()}
         for nest in nests:
-            made = run(nest, {p.name: p.size for p in declared.outputs}, **given)
-            for x, y in zip(made.values(), wanted(name, model, forces), strict=True):
+            outputs = run(nest, {p.name: p.size for p in declared.outputs}, **arguments)
+            for x, y in zip(outputs.values(), wanted(name, model, forces), strict=True):
                 assert_close(x.reshape(y.shape), y, 1e-10, what=f"{tree} {name}")
 
 

@@ -39,8 +39,8 @@ def compare(kernel: WindowsKernel, function: str, tolerance: float = 1e-10) -> N
         assert np.array_equal(inverse, inverse.T)
         return
     for forces in (None, fext):
-        given = None if forces is None else [Force.of([float(x) for x in row]) for row in forces]
-        wanted = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist(), given)
+        wrenches = None if forces is None else [Force.of([float(x) for x in row]) for row in forces]
+        wanted = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist(), wrenches)
         actual = kernel(q, v, tau, forces)
         for name, x, y in zip(("dq", "dv", "dtau"), actual, wanted, strict=True):
             assert_close(x, np.array(y, dtype=float), tolerance, what=f"{model.name} {name}")
@@ -99,9 +99,9 @@ def test_supernodes(seed: int) -> None:
         above[-1] += [] if carrier < 0 else [*above[carrier], carrier]
     for lanes in (2, 4, 8, 16):
         nodes = supernodes(schedule, lanes)
-        own = [range(node.start, node.start + node.shape.size) for node in nodes]
-        assert [k for columns in own for k in columns] == list(range(schedule.columns))
-        for node, columns in zip(nodes, own, strict=True):
+        columns_of_nodes = [range(node.start, node.start + node.shape.size) for node in nodes]
+        assert [k for columns in columns_of_nodes for k in columns] == list(range(schedule.columns))
+        for node, columns in zip(nodes, columns_of_nodes, strict=True):
             assert len(columns) <= min(lanes, LARGEST)
             assert node.carrier == carriers[node.start]
             assert node.start - node.shape.lane + lanes <= schedule.columns

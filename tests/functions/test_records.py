@@ -129,26 +129,26 @@ def others() -> list[Path]:
 
 
 def test_functions_are_named_in_their_records_alone() -> None:
-    found = {
+    naming = {
         (name, value)
         for path in others()
         for name in [str(path.relative_to(SOURCE))]
         for value, _ in strings(ast.parse(path.read_text(encoding="utf-8")))
         if value in FUNCTIONS
     }
-    assert not found - {(name, value) for name, values in NAMING.items() for value in values}
-    assert {name for name, _ in found} == set(NAMING), "an allowance that nothing needs"
+    assert not naming - {(name, value) for name, values in NAMING.items() for value in values}
+    assert {name for name, _ in naming} == set(NAMING), "an allowance that nothing needs"
 
 
 def test_inputs_are_told_apart_by_their_kinds() -> None:
-    found = {
+    keying = {
         (name, value)
         for path in others()
         for name in [str(path.relative_to(SOURCE))]
         for value, _ in keys(ast.parse(path.read_text(encoding="utf-8")))
         if value in INPUTS
     }
-    assert found == {(name, value) for name, values in KEYING.items() for value in values}
+    assert keying == {(name, value) for name, values in KEYING.items() for value in values}
 
 
 def test_the_search_finds_what_it_is_to_find() -> None:
@@ -189,15 +189,15 @@ def test_another_reference_does_not_become_the_oracle() -> None:
     """Nor that of a function that is derived from one with several."""
     function = known()["rnea_derivatives"]
     more = {**function.references, "another": "rnea:rnea"}
-    kept = replace(function, references=more)
-    assert unwrap(reference_of(kept)) is unwrap(reference_of(function)) is carpentier_mansard.rnea_derivatives
+    many = replace(function, references=more)
+    assert unwrap(reference_of(many)) is unwrap(reference_of(function)) is carpentier_mansard.rnea_derivatives
     second = known()["rnea_second_derivatives"]
     assert second.chain is not None
-    arm, found = Problem.from_urdf(resolve("double_pendulum")), []
-    for source in (function, kept):
+    arm, values = Problem.from_urdf(resolve("double_pendulum")), []
+    for source in (function, many):
         derived = replace(second, references={}, oracle="", chain=replace(second.chain, source=source))
-        found.append(reference_of(derived)(arm, [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
-    assert found[0] == found[1]
+        values.append(reference_of(derived)(arm, [0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
+    assert values[0] == values[1]
 
 
 @pytest.mark.parametrize("oracle", ["", "nobody"])
@@ -213,15 +213,15 @@ OF_USERS = ("own_algorithm.md", "test_own_references.py")
 
 def test_names_of_methods_are_of_records() -> None:
     """In reports, tests and pages, by which results are looked for: `unrolled-` and a method's name."""
-    root, found = SOURCE.parents[1], set[str]()
+    root, named = SOURCE.parents[1], set[str]()
     for folder in ("codegen", "tests", "docs", "generated", "robots", "templates", "README.md"):
         for path in (root / folder).rglob("*") if (root / folder).is_dir() else [root / folder]:
             if path.suffix in (".py", ".md") and path.name not in OF_USERS:
-                found |= set(re.findall(r"\bunrolled-(\w[\w-]*\w)", path.read_text(encoding="utf-8")))
+                named |= set(re.findall(r"\bunrolled-(\w[\w-]*\w)", path.read_text(encoding="utf-8")))
     functions = [*known().values(), *functions_of(Problem.from_urdf(resolve("double_pendulum"))).values()]
     methods = {name for f in functions for name in (*f.methods, *references_of(f))}
     methods |= {f.comparison.through_passes for f in functions}
-    assert {"cholesky", "direct", "carpentier"} <= found <= methods
+    assert {"cholesky", "direct", "carpentier"} <= named <= methods
 
 
 def test_every_recursion_as_loops_is_of_a_record() -> None:

@@ -38,9 +38,9 @@ def test_runs_join_the_section_around_them(name: str) -> None:
 
 def test_headings_name_all_limbs() -> None:
     text = generate(quadruped(), "hyq", ["rnea"], lambda _: None, PLAIN).files["hyq_rnea.c"]
-    found = re.findall(r"/\* (.*): F = m a \+ U h", text)
+    headings = re.findall(r"/\* (.*): F = m a \+ U h", text)
     hips = "lf_hipassembly, lh_hipassembly, rf_hipassembly, rh_hipassembly"
-    assert found.count(hips) == 1
+    assert headings.count(hips) == 1
     assert text.count("    /* ") <= 75
     assert re.search(r"\bf1_fy = ", text) and re.search(r"\bX1_R[xyz]{2}\b", text)
 

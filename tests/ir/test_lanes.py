@@ -29,12 +29,12 @@ class Tree:
 
     def __init__(self, seed: int, arms: int, fingers: int) -> None:
         self.rng, self.builder, self.shape = np.random.default_rng(seed), Builder(), (arms, fingers)
-        made = self.builder
-        self.trunk = [made.input("trunk", 0)]
-        self.arms = [[made.apply(SIN, (made.input("arm", m),)) for m in range(arms)]]
+        builder = self.builder
+        self.trunk = [builder.input("trunk", 0)]
+        self.arms = [[builder.apply(SIN, (builder.input("arm", m),)) for m in range(arms)]]
         places = [[m * fingers + n for n in range(fingers)] for m in range(arms)]
         self.fingers = [
-            [[made.input(name, k) for k in row] for row in places] for name in ("finger", "table")
+            [[builder.input(name, k) for k in row] for row in places] for name in ("finger", "table")
         ]
         self.pairs: list[int] = []
         for _ in range(12):
@@ -42,8 +42,8 @@ class Tree:
                 grow()
         self.grow_pairs()
 
-    def one_of(self, made: list[T]) -> T:
-        return made[int(self.rng.integers(len(made)))]
+    def one_of(self, items: list[T]) -> T:
+        return items[int(self.rng.integers(len(items)))]
 
     def operation(self) -> Operation:
         return (ADD, SUB, MUL)[int(self.rng.integers(3))]
@@ -63,14 +63,14 @@ class Tree:
     def grow_arms(self) -> None:
         apply, operation = self.builder.apply, self.operation()
         x, y = self.one_of(self.arms), self.one_of(self.fingers)
-        made = []
-        for own, above in zip(x, y, strict=True):
-            total = apply(SIN, (own,))  # of its own, so that no partial sum is an accident's counterpart
+        angles = []
+        for entry, above in zip(x, y, strict=True):
+            total = apply(SIN, (entry,))  # of its own, so that no partial sum is an accident's counterpart
             for k in above:
                 total = apply(SUB if operation is SUB else ADD, (total, k))
-            made.append(apply(SIN, (total,)))
-        self.arms.append(made)
-        self.arms.append([apply(operation, (k, self.trunk[-1])) for k in made])
+            angles.append(apply(SIN, (total,)))
+        self.arms.append(angles)
+        self.arms.append([apply(operation, (k, self.trunk[-1])) for k in angles])
 
     def grow_trunk(self) -> None:
         """A sum of some values of all arms or of all fingers, added or subtracted, in some order."""
@@ -133,9 +133,9 @@ def test_limbs_on_limbs_compute_the_same_side_by_side(seed: int, shape: tuple[in
     rng = np.random.default_rng(seed)
     inputs = {array.name: rng.normal(size=array.size).tolist() for array in program.inputs}
     packed = pack(program, exchange(arms, fingers, inputs["table"]))
-    for made in (packed, verify(optimise(packed))):
+    for in_lanes in (packed, verify(optimise(packed))):
         np.testing.assert_allclose(
-            evaluate(made, **inputs)[0], evaluate(program, **inputs)[0], rtol=0.0, atol=1e-12
+            evaluate(in_lanes, **inputs)[0], evaluate(program, **inputs)[0], rtol=0.0, atol=1e-12
         )
     alone = [v for v in remove_dead_code(packed).values if v.width == 1 and v.operation in (MUL, COS)]
     assert not alone, "what belongs to fingers and their pairs is in lanes"
@@ -157,8 +157,8 @@ def test_a_sum_over_limbs_is_one_reduction() -> None:
     moves = {(name, m): (name, (m + 1) % 4) for name in "xy" for m in limbs}
     packed = remove_dead_code(pack(program, Exchange([moves], [4], {})))
     assert [v.operation for v in packed.values].count(REDUCE) == 1
-    given = {"x": [0.1, 0.2, 0.3, 0.4], "y": [1.0, 2.0, 3.0, 4.0], "c": [5.0]}
-    assert evaluate(packed, **given)[0] == pytest.approx(evaluate(program, **given)[0], rel=1e-15)
+    numbers = {"x": [0.1, 0.2, 0.3, 0.4], "y": [1.0, 2.0, 3.0, 4.0], "c": [5.0]}
+    assert evaluate(packed, **numbers)[0] == pytest.approx(evaluate(program, **numbers)[0], rel=1e-15)
 
 
 def test_verify_refuses_mixed_widths() -> None:

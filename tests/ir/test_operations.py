@@ -38,8 +38,8 @@ def cases(operation: Operation) -> list[tuple[float, ...]]:
     """
     if operation.call == "logarithm":
         return [(np.cos(x), np.sin(x) ** 2) for x in (0.0, 1e-4, 0.05, 0.3, 0.8, 1.4)]
-    found = itertools.product(NUMBERS, repeat=operation.arity or 1)
-    return [case for case in found if operation.is_defined is None or operation.is_defined(*case)]
+    tuples = itertools.product(NUMBERS, repeat=operation.arity or 1)
+    return [case for case in tuples if operation.is_defined is None or operation.is_defined(*case)]
 
 
 def code(operation: Operation) -> str:
@@ -52,7 +52,7 @@ def numbers(operation: Operation) -> list[float]:
     return [operation.numeric(*case) for case in cases(operation)]
 
 
-def apart(operation: Operation) -> tuple[Program, list[float]]:
+def computing(operation: Operation) -> tuple[Program, list[float]]:
     """Return a program that computes an operation at each of the cases, and its input: half of each argument,
     for calls in lanes take the addresses of what is computed. What is true or false becomes 1 or 0; a choice
     is by whether its first argument is above 0.5.
@@ -61,22 +61,22 @@ def apart(operation: Operation) -> tuple[Program, list[float]]:
     size = len(cases(operation)[0])
 
     def make(b: Builder, inputs: list[int]) -> list[int]:
-        made = []
+        results = []
         for k in range(0, len(inputs), size):
             arguments = tuple(b.raw(ADD, (half, half)) for half in inputs[k : k + size])
             if operation is WHERE:
                 arguments = (b.raw(LESS, (b.constant(0.5), arguments[0])), *arguments[1:])
             result = b.raw(operation, arguments)
-            made.append(
+            results.append(
                 b.raw(WHERE, (result, b.constant(1.0), b.constant(0.0))) if operation.is_condition else result
             )
-        return made
+        return results
 
     return program(make, len(x)), x
 
 
 def expected(operation: Operation) -> list[float]:
-    """Of `apart`."""
+    """Of `computing`."""
     if operation is WHERE:
         return [b if a > 0.5 else c for a, b, c in cases(operation)]
     return numbers(operation)
@@ -86,9 +86,9 @@ def expected(operation: Operation) -> list[float]:
 def test_constants_fold_to_the_number(operation: Operation) -> None:
     for case in cases(operation):
         builder = Builder([fold_constants])
-        made = builder.apply(operation, tuple(builder.constant(x) for x in case))
+        index = builder.apply(operation, tuple(builder.constant(x) for x in case))
         assert operation.numeric is not None
-        assert builder.values[made].constant == operation.numeric(*case)
+        assert builder.values[index].constant == operation.numeric(*case)
 
 
 @pytest.mark.parametrize("operation", [operation for operation in COMPUTED if operation.is_defined], ids=str)
@@ -96,8 +96,8 @@ def test_undefined_operations_stay(operation: Operation) -> None:
     builder = Builder([fold_constants])
     undefined = (1.0, 0.0) if operation.is_product else (-1.0,) * (operation.arity or 1)
     assert operation.is_defined is not None and not operation.is_defined(*undefined)
-    made = builder.apply(operation, tuple(builder.constant(x) for x in undefined))
-    assert builder.values[made].operation is operation
+    index = builder.apply(operation, tuple(builder.constant(x) for x in undefined))
+    assert builder.values[index].operation is operation
 
 
 @pytest.mark.parametrize(
@@ -107,18 +107,18 @@ def test_casadi_computes_the_same(operation: Operation) -> None:
     for case in cases(operation):
         arguments = [ca.SX(x) for x in case]
         make = ca.SX.unary if len(case) == 1 else ca.SX.binary
-        made = make(getattr(ca, code(operation)), *arguments)
+        value = make(getattr(ca, code(operation)), *arguments)
         assert operation.numeric is not None
-        assert float(made) == pytest.approx(operation.numeric(*case), rel=1e-15, abs=0.0)
+        assert float(value) == pytest.approx(operation.numeric(*case), rel=1e-15, abs=0.0)
 
 
 @pytest.mark.parametrize("operation", WRITTEN, ids=str)
 def test_compiled_c_computes_the_same(operation: Operation, tmp_path: Path) -> None:
-    made, x = apart(operation)
-    np.testing.assert_allclose(evaluate(made, x=x)[0], expected(operation), rtol=1e-15)
+    single, x = computing(operation)
+    np.testing.assert_allclose(evaluate(single, x=x)[0], expected(operation), rtol=1e-15)
     tolerance = 2e-15 if operation.is_elementary else 0.0
     np.testing.assert_allclose(
-        compiled(verify(made), tmp_path, x), expected(operation), rtol=tolerance, atol=tolerance
+        compiled(verify(single), tmp_path, x), expected(operation), rtol=tolerance, atol=tolerance
     )
 
 
@@ -126,12 +126,12 @@ def test_compiled_c_computes_the_same(operation: Operation, tmp_path: Path) -> N
 @pytest.mark.parametrize("operation", WRITTEN, ids=str)
 def test_compiled_c_computes_the_same_side_by_side(operation: Operation, width: int, tmp_path: Path) -> None:
     """Of a block with more samples than the kernel has the others stay as they were."""
-    made, x = apart(operation)
-    found = np.reshape(compiled_side_by_side(made, tmp_path, x, width), (-1, DOUBLE.lanes))
+    single, x = computing(operation)
+    blocks = np.reshape(compiled_side_by_side(single, tmp_path, x, width), (-1, DOUBLE.lanes))
     tolerance = 2e-15 if operation.is_elementary else 0.0
     wanted = np.repeat(expected(operation), width).reshape(-1, width)
-    np.testing.assert_allclose(found[:, :width], wanted, rtol=tolerance, atol=tolerance)
-    assert np.isnan(found[:, width:]).all()
+    np.testing.assert_allclose(blocks[:, :width], wanted, rtol=tolerance, atol=tolerance)
+    assert np.isnan(blocks[:, width:]).all()
 
 
 def test_lanes_compile(tmp_path: Path) -> None:
@@ -144,10 +144,10 @@ def test_lanes_compile(tmp_path: Path) -> None:
         total, pair = b.reduce(wide, 4), b.reduce(half, 2)
         return [*(b.extract(v, k) for v in (wide, turned, twice) for k in range(4)), total, pair]
 
-    made, x = verify(remove_dead_code(program(make))), [1.0, 2.0, 3.0, 4.0]
+    in_lanes, x = verify(remove_dead_code(program(make))), [1.0, 2.0, 3.0, 4.0]
     wanted = [1, 20, 300, 4000, 4000, 1, 20, 300, 4000, 300, 4000, 300, 4321, 4300]
-    assert evaluate(made, x=x)[0] == wanted
-    assert compiled(made, tmp_path, x) == wanted
+    assert evaluate(in_lanes, x=x)[0] == wanted
+    assert compiled(in_lanes, tmp_path, x) == wanted
 
 
 def test_names_are_those_of_the_table() -> None:
@@ -179,48 +179,48 @@ def test_every_operation_is_written_or_lowered() -> None:
         assert (operation.form is Form.JOINT_CALL) == (operation in JOINT_CALLS.get(operation.call, ()))
 
 
-def written(made: Program) -> Sequence[object]:
-    return StatementWriter("t", made, DOUBLE).blocks(0)
+def written(program: Program) -> Sequence[object]:
+    return StatementWriter("t", program, DOUBLE).blocks(0)
 
 
 def test_c_refuses_what_a_pass_should_have_replaced() -> None:
     def make(b: Builder, x: list[int]) -> list[int]:
         return [b.raw(WHERE, (b.raw(NOT, (b.raw(LESS, (x[0], x[1])),)), x[2], x[3]))]
 
-    made = verify(program(make))
+    raw = verify(program(make))
     with pytest.raises(MalformedProgram, match="C has no not"):
-        written(made)
-    lowered = optimise(made)
+        written(raw)
+    lowered = optimise(raw)
     assert written(lowered)
     for x in ([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]):
-        assert evaluate(lowered, x=x) == evaluate(made, x=x)
+        assert evaluate(lowered, x=x) == evaluate(raw, x=x)
 
 
 def test_unknown_operations_are_refused() -> None:
     unknown = Operation("hyperbolic", 1, abs)
-    made = program(lambda b, x: [b.raw(unknown, (x[0],))])
+    raw = program(lambda b, x: [b.raw(unknown, (x[0],))])
     with pytest.raises(MalformedProgram, match="hyperbolic is none of"):
-        verify(made)
+        verify(raw)
     with pytest.raises(MalformedProgram, match="C has no hyperbolic"):
-        written(made)
+        written(raw)
 
 
 def test_folding_keeps_values_of_whole_programs() -> None:
     for operation in WRITTEN:
-        made, x = apart(operation)
-        constants = program(lambda b, _, made=made, x=x: replayed(b, made, x), 1)  # type: ignore[misc]
+        single, x = computing(operation)
+        constants = program(lambda b, _, single=single, x=x: replayed(b, single, x), 1)  # type: ignore[misc]
         folded = rewrite(constants, [fold_constants])
         assert all(folded.values[k].constant is not None for k in folded.results[0])
-        assert evaluate(folded, x=[0.0])[0] == evaluate(made, x=x)[0]
+        assert evaluate(folded, x=[0.0])[0] == evaluate(single, x=x)[0]
 
 
-def replayed(builder: Builder, made: Program, x: Sequence[float]) -> list[int]:
+def replayed(builder: Builder, program: Program, x: Sequence[float]) -> list[int]:
     """Return the values of a program with numbers in place of its inputs."""
     new: list[int] = []
-    for value in made.values:
+    for value in program.values:
         arguments = tuple(new[k] for k in value.arguments)
         new.append(builder.constant(x[value.source[1]]) if value.source else builder.again(value, arguments))
-    return [new[k] for k in made.results[0]]
+    return [new[k] for k in program.results[0]]
 
 
 @pytest.mark.parametrize("room", ["ir", "emit/c"])

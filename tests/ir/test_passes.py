@@ -71,10 +71,10 @@ def before(formula: Formula) -> Program:
 def simplified(formula: Formula, rule: Rule) -> str:
     """What a rule makes of a formula of x0 .. x3, whose values it keeps."""
     was = before(formula)
-    made = verify(remove_dead_code(rewrite(was, [rule])))
+    after = verify(remove_dead_code(rewrite(was, [rule])))
     for x in POINTS:
-        assert evaluate(made, x=x)[0] == pytest.approx(evaluate(was, x=x)[0], rel=1e-15, abs=0.0)
-    return shown(made)[0]
+        assert evaluate(after, x=x)[0] == pytest.approx(evaluate(was, x=x)[0], rel=1e-15, abs=0.0)
+    return shown(after)[0]
 
 
 def number(x: Expression, value: float) -> Expression:
@@ -109,13 +109,13 @@ def test_constant_folding(formula: Formula, after: str) -> None:
 
 
 def test_constant_folding_leaves_alone_what_is_no_number() -> None:
-    def made(formula: Formula) -> list[str]:
+    def folded(formula: Formula) -> list[str]:
         return shown(remove_dead_code(rewrite(before(formula), [fold_constants])))
 
-    assert made(lambda x, y, *_: (y - y) / (x - x)) == ["(0 / 0)"]
-    assert made(lambda x, y, *_: x * 0.0 + number(x, 1.0) / (x - x)) == ["(1 / 0)"]
-    assert made(lambda x, *_: x / 0.0) == ["(x0 / 0)"]
-    assert made(lambda x, *_: number(x, -2.0).of(SQRT)) == ["sqrt(-2)"]
+    assert folded(lambda x, y, *_: (y - y) / (x - x)) == ["(0 / 0)"]
+    assert folded(lambda x, y, *_: x * 0.0 + number(x, 1.0) / (x - x)) == ["(1 / 0)"]
+    assert folded(lambda x, *_: x / 0.0) == ["(x0 / 0)"]
+    assert folded(lambda x, *_: number(x, -2.0).of(SQRT)) == ["sqrt(-2)"]
 
 
 def test_constant_folding_in_lanes() -> None:
@@ -126,9 +126,9 @@ def test_constant_folding_in_lanes() -> None:
         product, quotient = b.raw(MUL, (wide, b.lanes([2.0, 4.0]))), b.raw(DIV, (wide, b.lanes([2.0, 0.0])))
         return [b.extract(product, 0), b.extract(product, 1), b.extract(quotient, 0)]
 
-    made = remove_dead_code(rewrite(program(make), [fold_constants]))
-    assert shown(made)[:2] == ["2", "12"]
-    assert [value.operation for value in made.arithmetic()] == [DIV, EXTRACT]
+    folded = remove_dead_code(rewrite(program(make), [fold_constants]))
+    assert shown(folded)[:2] == ["2", "12"]
+    assert [value.operation for value in folded.arithmetic()] == [DIV, EXTRACT]
 
 
 @pytest.mark.parametrize(
@@ -165,28 +165,28 @@ def test_dead_code_goes() -> None:
         return [b.raw(ADD, (x[0], x[1]))]
 
     was = program(make)
-    made = verify(remove_dead_code(was))
-    assert [str(value.operation) for value in made.values] == ["input", "input", "add"]
-    assert evaluate(made, x=POINTS[0]) == evaluate(was, x=POINTS[0]) == [[-0.75]]
+    after = verify(remove_dead_code(was))
+    assert [str(value.operation) for value in after.values] == ["input", "input", "add"]
+    assert evaluate(after, x=POINTS[0]) == evaluate(was, x=POINTS[0]) == [[-0.75]]
 
 
 def test_without_an_input() -> None:
     """The program with zeros in its place, and no such argument."""
     x, y = symbols("x", 2), symbols("y", 1)
     was = from_casadi("f", [("x", x), ("y", y)], [("r", [x[0] * y[0] + x[1], y[0] - x[0]])])
-    made = verify(optimise(without_input(was, "y", ZEROS)))
-    assert [array.name for array in made.inputs] == ["x"]
-    assert evaluate(made, x=[3.0, 5.0]) == evaluate(was, x=[3.0, 5.0], y=[0.0]) == [[5.0, -3.0]]
+    after = verify(optimise(without_input(was, "y", ZEROS)))
+    assert [array.name for array in after.inputs] == ["x"]
+    assert evaluate(after, x=[3.0, 5.0]) == evaluate(was, x=[3.0, 5.0], y=[0.0]) == [[5.0, -3.0]]
 
 
 def test_choices_of_casadi_are_one() -> None:
     x = ca.SX.sym("x", 3)
-    made = [
+    choices = [
         ca.if_else(x[0] < x[1], x[1], x[2]),
         ca.if_else(ca.logic_not(x[0] < x[1]), x[1], 0.0),
         ca.if_else(x[0] < x[1], x[2], x[2]),
     ]
-    program = verify(optimise(from_casadi("f", [("x", [x[k] for k in range(3)])], [("r", made)])))
+    program = verify(optimise(from_casadi("f", [("x", [x[k] for k in range(3)])], [("r", choices)])))
     assert [value.operation for value in program.arithmetic()] == [LESS, WHERE, WHERE]
     assert evaluate(program, x=[1.0, 2.0, 5.0]) == [[2.0, 0.0, 5.0]]
     assert evaluate(program, x=[3.0, 2.0, 5.0]) == [[5.0, 2.0, 5.0]]
@@ -199,7 +199,7 @@ def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:
     pool = [vector[k] for k in range(8)] + [ca.SX(0.0), ca.SX(1.0), ca.SX(-2.5)]
     for _ in range(200):
         a, b = (pool[k] for k in rng.integers(len(pool), size=2))
-        made = [
+        candidates = [
             a + b,
             a - b,
             a * b,
@@ -210,7 +210,7 @@ def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:
             a / (2 + b * b),
             ca.sqrt(1 + a * a),
         ]
-        pool.append(made[rng.integers(len(made))])
+        pool.append(candidates[rng.integers(len(candidates))])
     return vector, pool[-40:], ca.Function("f", [vector], [ca.vertcat(*pool[-40:])])
 
 
@@ -271,7 +271,7 @@ def test_chunks_compute_the_same(limit: int) -> None:
     assert chunks.count > 1
     x = {"x": [0.3, -0.8, 0.1, 0.9, -0.4, 0.6, -0.2, 0.7]}
     workspace: dict[int, list[float]] = {}
-    own: list[list[float]] = []
+    done: list[list[float]] = []
     at_home: list[list[float]] = []
     crossed: set[int] = set()
 
@@ -281,19 +281,19 @@ def test_chunks_compute_the_same(limit: int) -> None:
         if value.operation.is_condition:
             crossed.update({index} if away else ())
             return lanes(value, [read(k, here) for k in value.arguments], x)
-        return workspace[chunks.slot_of[index]] if away else own[index]
+        return workspace[chunks.slot_of[index]] if away else done[index]
 
     for index, value in enumerate(program.values):
         here = chunks.chunk_of[index]
         assert index == 0 or here < 0 or here >= max(chunks.chunk_of[:index])
-        given = [read(k, here) for k in value.arguments] if not value.operation.is_condition else []
-        own.append([] if value.operation.is_condition else lanes(value, given, x))
+        operands = [read(k, here) for k in value.arguments] if not value.operation.is_condition else []
+        done.append([] if value.operation.is_condition else lanes(value, operands, x))
         at_home.append(lanes(value, [at_home[k] for k in value.arguments], x))
         if index in chunks.slot_of:
             assert chunks.slot_of[index] < chunks.slots[1]
-            workspace[chunks.slot_of[index]] = own[-1]
-    kept = [not value.operation.is_condition for value in program.values]
-    assert own == [values if there else [] for there, values in zip(kept, at_home, strict=True)]
+            workspace[chunks.slot_of[index]] = done[-1]
+    stored = [not value.operation.is_condition for value in program.values]
+    assert done == [values if there else [] for there, values in zip(stored, at_home, strict=True)]
     assert crossed or limit == 60, "a choice whose condition another function would have made"
 
 

@@ -40,9 +40,9 @@ def test_sums_that_nothing_reads_stay_sums() -> None:
     first.write("x", [1.0], i=1)
     for _ in range(2):
         step.add("x", step.read("q", 1, i=1), i=1)
-    made = step.step()
-    assert [array.adds for array in made.program.outputs] == [True]
-    np.testing.assert_array_equal(result(first.step(), made), 1 + 2 * Q)
+    recorded = step.step()
+    assert [array.adds for array in recorded.program.outputs] == [True]
+    np.testing.assert_array_equal(result(first.step(), recorded), 1 + 2 * Q)
 
 
 def test_a_step_stores_a_place_once() -> None:

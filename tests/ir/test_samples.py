@@ -31,15 +31,15 @@ def program(entry: int = 0) -> Program:
 
 
 def test_before_and_after() -> None:
-    (made,), places = side_by_side([program()], 8)
-    verify(made)
-    assert [(a.name, a.size, a.width) for a in made.inputs] == [("q", 1, 8)]
-    assert [(a.name, a.size, a.width) for a in made.outputs] == [(RESULTS, 4, 8)]
+    (wide,), places = side_by_side([program()], 8)
+    verify(wide)
+    assert [(a.name, a.size, a.width) for a in wide.inputs] == [("q", 1, 8)]
+    assert [(a.name, a.size, a.width) for a in wide.outputs] == [(RESULTS, 4, 8)]
     widths = {INPUT: 8, CONSTANT: 1, ADD: 8, LANES: 8}
-    assert {value.operation: value.width for value in made.values} == widths
+    assert {value.operation: value.width for value in wide.values} == widths
     assert places == [(0, 1, 0, 2), (3,)]
-    entries = evaluate(made, q=[3.0])[0][::8]
-    assert [[entries[k] for k in own] for own in places] == evaluate(program(), q=[3.0])
+    entries = evaluate(wide, q=[3.0])[0][::8]
+    assert [[entries[k] for k in indices] for indices in places] == evaluate(program(), q=[3.0])
 
 
 def test_two_programs_have_their_results_at_the_same_places() -> None:
@@ -47,47 +47,47 @@ def test_two_programs_have_their_results_at_the_same_places() -> None:
     first, second = program(), program()
     (total, zero, _, two), s = second.results
     second = replace(second, results=((total, zero, two, two), s))
-    made, places = side_by_side([first, second], 4)
+    wides, places = side_by_side([first, second], 4)
     assert places == [(0, 1, 2, 3), (4,)], "no entry is there twice"
-    assert [own.outputs for own in made] == [widened(own, 4).outputs for own in (first, second)]
-    for own, wide in zip((first, second), made, strict=True):
-        found = evaluate(wide, q=[3.0])
-        assert [result[::4] for result in found] == evaluate(own, q=[3.0])
+    assert [one.outputs for one in wides] == [widened(one, 4).outputs for one in (first, second)]
+    for one, wide in zip((first, second), wides, strict=True):
+        results = evaluate(wide, q=[3.0])
+        assert [result[::4] for result in results] == evaluate(one, q=[3.0])
 
 
 def test_widened_keeps_outputs() -> None:
     """Constants stay scalar where they are operands, and are as many equal lanes where they are results, once
     each.
     """
-    made = widened(program(), 4)
-    verify(made)
-    assert [(a.name, a.size, a.width) for a in (*made.inputs, *made.outputs)] == [
+    wide = widened(program(), 4)
+    verify(wide)
+    assert [(a.name, a.size, a.width) for a in (*wide.inputs, *wide.outputs)] == [
         ("q", 1, 4),
         ("M", 4, 4),
         ("s", 1, 4),
     ]
-    (m, s), values = made.results, made.values
+    (m, s), values = wide.results, wide.values
     assert [values[k].operation for k in (*m, *s)] == [ADD, LANES, ADD, LANES, INPUT]
     assert [values[k].numbers for k in (m[1], m[3])] == [(0.0,) * 4, (2.0,) * 4]
     assert all(value.width == (1 if value.operation is CONSTANT else 4) for value in values)
-    assert evaluate(made, q=[3.0]) == [
+    assert evaluate(wide, q=[3.0]) == [
         [x for x in result for _ in range(4)] for result in evaluate(program(), q=[3.0])
     ]
     with pytest.raises(ValueError, match="not scalar"):
-        widened(made, 4)
+        widened(wide, 4)
 
 
 def test_in_blocks_entries_lie_apart() -> None:
     """Of a block of 8 a kernel of 4 takes every other vector, and gives every other one."""
     wide = widened(program(entry=1), 4)
-    made = in_blocks(wide, 2)
-    verify(made)
-    assert [(a.name, a.size, a.output_indices) for a in (*made.inputs, *made.outputs)] == [
+    blocked = in_blocks(wide, 2)
+    verify(blocked)
+    assert [(a.name, a.size, a.output_indices) for a in (*blocked.inputs, *blocked.outputs)] == [
         ("q", 4, ()),
         ("M", 4, (0, 2, 4, 6)),
         ("s", 1, (0,)),
     ]
-    assert evaluate(made, q=[5.0, 5.0, 3.0, 5.0]) == evaluate(wide, q=[5.0, 3.0])
+    assert evaluate(blocked, q=[5.0, 5.0, 3.0, 5.0]) == evaluate(wide, q=[5.0, 3.0])
     assert in_blocks(wide, 1) is wide
 
 

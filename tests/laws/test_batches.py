@@ -63,15 +63,15 @@ def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False
     one number after a 64-byte boundary.
     """
     rng = np.random.default_rng(0)
-    made = {}
+    arrays = {}
     for p in inspect.signature(getattr(module, name)).parameters.values():
         if p.name in ("q", "q0", "q1"):
-            made[p.name] = misaligned(np.array([module.random_configuration(rng) for _ in range(count)]))
+            arrays[p.name] = misaligned(np.array([module.random_configuration(rng) for _ in range(count)]))
         elif p.name == "fext" and forces:
-            made[p.name] = misaligned(rng.standard_normal((count, module.njoints, 6)).astype(module.dtype))
+            arrays[p.name] = misaligned(rng.standard_normal((count, module.njoints, 6)).astype(module.dtype))
         elif p.kind is not p.KEYWORD_ONLY and p.name not in ("fext", "frame", "reference"):
-            made[p.name] = misaligned(rng.standard_normal((count, module.nv)).astype(module.dtype))
-    return made
+            arrays[p.name] = misaligned(rng.standard_normal((count, module.nv)).astype(module.dtype))
+    return arrays
 
 
 def misaligned(x: Array) -> Array:
@@ -98,15 +98,15 @@ def tolerance(module: ModuleType, name: str, q: Array) -> float:
     return max(least, solves * factor * conditioning(module.crba(q).astype(float)))
 
 
-def terms(module: ModuleType, name: str, given: Mapping[str, Array]) -> float:
+def terms(module: ModuleType, name: str, inputs: Mapping[str, Array]) -> float:
     """What the terms of a result are at least; where they cancel, rounding is measured by them. Of the
     derivatives by velocity a thousandth of M v: the double pendulum's are 1e-11, what its angles, written
     with ten digits, are away from right ones.
     """
     if name not in ("coriolis", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp"):
         return 0.0
-    inverse = np.abs(module.minverse(given["q"])).max() if name.startswith("aba") else 1.0
-    return float(1e-3 * np.abs(module.crba(given["q"])).max() * np.abs(given["v"]).max() * inverse)
+    inverse = np.abs(module.minverse(inputs["q"])).max() if name.startswith("aba") else 1.0
+    return float(1e-3 * np.abs(module.crba(inputs["q"])).max() * np.abs(inputs["v"]).max() * inverse)
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -121,20 +121,20 @@ def names_of(module: ModuleType) -> list[str]:
 @pytest.mark.parametrize("forces", [False, True])
 def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
     for name in names_of(module):
-        function, given = getattr(module, name), arguments(module, name, max(SIZES), forces=forces)
-        if forces and "fext" not in given:
+        function, inputs = getattr(module, name), arguments(module, name, max(SIZES), forces=forces)
+        if forces and "fext" not in inputs:
             continue
         extra = (
             {"frame": module.frame_names[-1], "reference": "WORLD"}
             if "frame" in inspect.signature(function).parameters
             else {}
         )
-        few = {key: x[: SIZES[-2]] for key, x in given.items()}
+        few = {key: x[: SIZES[-2]] for key, x in inputs.items()}
         single = [as_tuple(function(*(x[k] for x in few.values()), **extra)) for k in range(SIZES[-2])]
         expected = [np.array(rows) for rows in zip(*single, strict=True)]
         bound = tolerance(module, name, few["q"]) if "q" in few else TOLERANCES[module.dtype.name][0]
         for size in SIZES:
-            results = as_tuple(function(*(x[:size] for x in given.values()), **extra))
+            results = as_tuple(function(*(x[:size] for x in inputs.values()), **extra))
             for result, rows in zip(results, expected, strict=True):
                 assert result.shape[0] == size
                 scale = max(float(np.abs(rows).max(initial=0.0)), terms(module, name, few))
@@ -145,42 +145,42 @@ def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
 
 def test_any_leading_shape_and_out(module: ModuleType) -> None:
     count = 3 * module.block
-    given = arguments(module, "rnea", count)
-    expected = module.rnea(*given.values())
-    shaped = module.rnea(*(x.reshape(3, 2, module.block // 2, -1) for x in given.values()))
+    inputs = arguments(module, "rnea", count)
+    expected = module.rnea(*inputs.values())
+    shaped = module.rnea(*(x.reshape(3, 2, module.block // 2, -1) for x in inputs.values()))
     np.testing.assert_array_equal(shaped.reshape(count, -1), expected)
     target = misaligned(np.zeros((count, module.nv), module.dtype))
-    assert module.rnea(*given.values(), out=target) is target
+    assert module.rnea(*inputs.values(), out=target) is target
     np.testing.assert_array_equal(target, expected)
     assert target.base is not None
     outside = np.concatenate([target.base[: module.block], target.base[-module.block :]])
     np.testing.assert_array_equal(outside, 7.0)
-    backwards = module.rnea(*(x[::-1] for x in given.values()))
+    backwards = module.rnea(*(x[::-1] for x in inputs.values()))
     np.testing.assert_array_equal(
-        backwards[::-1][: module.block], module.rnea(*(x[: module.block] for x in given.values()))
+        backwards[::-1][: module.block], module.rnea(*(x[: module.block] for x in inputs.values()))
     )
 
 
 def test_threads_change_no_bit(module: ModuleType) -> None:
     """Also where samples are left after the last block, which round otherwise than those in blocks."""
     for name in names_of(module):
-        function, given = getattr(module, name), arguments(module, name, 203)
+        function, inputs = getattr(module, name), arguments(module, name, 203)
         extra = {"frame": 0} if "frame" in inspect.signature(function).parameters else {}
-        expected = as_tuple(function(*given.values(), **extra))
+        expected = as_tuple(function(*inputs.values(), **extra))
         for num_threads, batch in ((2, (203,)), (3, (203,)), (3, (29, 7)), (1000, (7, 29))):
-            shaped = [x.reshape(*batch, x.shape[-1]) for x in given.values()]
+            shaped = [x.reshape(*batch, x.shape[-1]) for x in inputs.values()]
             results = as_tuple(function(*shaped, **extra, num_threads=num_threads))
             for result, rows in zip(results, expected, strict=True):
                 np.testing.assert_array_equal(result.reshape(rows.shape), rows, f"{name} by {num_threads}")
 
 
 def test_huge_angles_go_their_own_way(module: ModuleType) -> None:
-    given = arguments(module, "rnea", 24)
-    given["q"][3, -1] = 3.0e7
-    given["q"][20, -1] = -2.0e6
-    result = module.rnea(*given.values())
+    inputs = arguments(module, "rnea", 24)
+    inputs["q"][3, -1] = 3.0e7
+    inputs["q"][20, -1] = -2.0e6
+    result = module.rnea(*inputs.values())
     for k in (0, 3, 7, 8, 20, 23):
-        expected = module.rnea(*(x[k] for x in given.values()))
+        expected = module.rnea(*(x[k] for x in inputs.values()))
         assert_close(
             result[k], expected, TOLERANCES[module.dtype.name][0], float(np.abs(expected).max()), f"rnea {k}"
         )
@@ -216,12 +216,12 @@ def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
             if "frame" in inspect.signature(function).parameters
             else {}
         )
-        given, lanes = arguments(module, name, 3 * module.block, forces=forces), module.block
-        if "q" in given and name != "integrate":
-            given["q"][9, -1] = 3.0e6
+        inputs, lanes = arguments(module, name, 3 * module.block, forces=forces), module.block
+        if "q" in inputs and name != "integrate":
+            inputs["q"][9, -1] = 3.0e6
         blocks = [
             np.ascontiguousarray(np.moveaxis(x.reshape(3, lanes, *x.shape[1:]), 1, -1))
-            for x in given.values()
+            for x in inputs.values()
         ]
         try:
             results = as_tuple(function(*blocks, **extra, layout="lanes"))
@@ -229,14 +229,14 @@ def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
             assert "built without lanes for it" in str(error)
             assert module.nv > 24
             continue
-        expected = as_tuple(function(*given.values(), **extra))
-        single = [as_tuple(function(*(x[k] for x in given.values()), **extra)) for k in range(3 * lanes)]
+        expected = as_tuple(function(*inputs.values(), **extra))
+        single = [as_tuple(function(*(x[k] for x in inputs.values()), **extra)) for k in range(3 * lanes)]
         one_by_one = all(
             np.array_equal(rows, np.array(ones))
             for rows, ones in zip(expected, zip(*single, strict=True), strict=True)
         )
-        bound = tolerance(module, name, given["q"]) if one_by_one and "q" in given else 0.0
-        least = terms(module, name, given) if one_by_one else 0.0
+        bound = tolerance(module, name, inputs["q"]) if one_by_one and "q" in inputs else 0.0
+        least = terms(module, name, inputs) if one_by_one else 0.0
         for result, rows in zip(results, expected, strict=True):
             assert result.shape == (3, *rows.shape[1:], lanes)
             assert_close(np.moveaxis(result, -1, 1).reshape(rows.shape), rows, bound, least, name)

@@ -93,17 +93,17 @@ def options_of(model: Problem, seed: int, *, gains: bool) -> dict[str, Array]:
         return {}
     rng = np.random.default_rng(seed)
     world = sum(contact.second is None for contact in model.contacts)
-    found = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2))) * [100.0, 10.0]}
+    options = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2))) * [100.0, 10.0]}
     if world:
         placed = [pin.SE3.Random() for _ in range(world)]
-        found["target"] = np.array([pin.SE3ToXYZQUAT(placement) for placement in placed])
-    return found
+        options["target"] = np.array([pin.SE3ToXYZQUAT(placement) for placement in placed])
+    return options
 
 
-def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
+def close(values: Array, right: Array, tolerance: float = 1e-9) -> None:
     """Equal in parts of the largest entry."""
     scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
-    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale)
+    np.testing.assert_allclose(values, right, rtol=0.0, atol=tolerance * scale)
 
 
 def pinocchios(peer_model: Any, constraints: Any, q: Array, v: Array, tau: Array) -> list[Array]:
@@ -126,12 +126,12 @@ def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
     model, module = built(case)
     peer_model = peer(case)
     pin.seed(1)
-    given = options_of(model, 3, gains=gains)
-    constraints = constraint_models(peer_model, model, given.get("target"), given.get("gains"))
+    options = options_of(model, 3, gains=gains)
+    constraints = constraint_models(peer_model, model, options.get("target"), options.get("gains"))
     for seed in range(3):
         q, v, tau = states(model, seed)
-        found = [x for name in DYNAMICS for x in getattr(module, name)(q, v, tau, **given)]
-        for ours, theirs in zip(found, pinocchios(peer_model, constraints, q, v, tau), strict=True):
+        results = [x for name in DYNAMICS for x in getattr(module, name)(q, v, tau, **options)]
+        for ours, theirs in zip(results, pinocchios(peer_model, constraints, q, v, tau), strict=True):
             close(ours, theirs)
 
 
@@ -141,12 +141,12 @@ def test_values_and_derivatives_in_one_call(case: str) -> None:
     """It costs what the derivatives alone cost, and takes all options."""
     model, module = built(case)
     q, v, tau = states(model, 8)
-    given = options_of(model, 4, gains=True)
-    given["active"] = np.array([k != 1 for k in range(len(model.contacts))], dtype=float)
-    together = module.constrained_dynamics_and_constrained_dynamics_derivatives(q, v, tau, **given)
-    apart = [getattr(module, name)(q, v, tau, **given) for name in DYNAMICS]
-    for found, right in zip(together, [x for results in apart for x in results], strict=True):
-        close(found, right, 1e-11)
+    options = options_of(model, 4, gains=True)
+    options["active"] = np.array([k != 1 for k in range(len(model.contacts))], dtype=float)
+    together = module.constrained_dynamics_and_constrained_dynamics_derivatives(q, v, tau, **options)
+    one_by_one = [getattr(module, name)(q, v, tau, **options) for name in DYNAMICS]
+    for value, right in zip(together, [x for results in one_by_one for x in results], strict=True):
+        close(value, right, 1e-11)
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     both, derivatives = (manifest[name]["operations"] for name in ("_and_".join(DYNAMICS), DYNAMICS[1]))
     assert both < 1.01 * derivatives
@@ -170,9 +170,9 @@ def test_impacts_are_pinocchios(case: str) -> None:
         after = pin.impulseDynamics(peer_model, data, q, v, constraints, datas, restitution, settings).copy()
         impulses = data.impulse_c.copy()
         pin.computeImpulseDynamicsDerivatives(peer_model, data, constraints, datas, restitution, settings)
-        found = module.impulse_dynamics(q, v, restitution)
-        close(found[0], after)
-        close(found[1], impulses)
+        results = module.impulse_dynamics(q, v, restitution)
+        close(results[0], after)
+        close(results[1], impulses)
         dq, dv, fq, fv = module.impulse_dynamics_derivatives(q, v, restitution)
         close(dq, np.array(data.ddq_dq))
         close(dv, np.array(data.ddq_dv) + np.eye(model.nv))  # which lacks the identity there
@@ -189,18 +189,18 @@ def test_under_a_mask(active: tuple[float, ...]) -> None:
     """Pinocchio's with the contacts that are active alone, and zero for forces of the others."""
     model, module = built("hyq")
     peer_model, (q, v, tau) = peer("hyq"), states(model, 7)
-    found = [x for name in DYNAMICS for x in getattr(module, name)(q, v, tau, active=np.array(active))]
+    results = [x for name in DYNAMICS for x in getattr(module, name)(q, v, tau, active=np.array(active))]
     rows = np.repeat(np.array(active) > 0.0, 3)
-    assert not any(forces[~rows].any() for forces in (found[1], *found[5:]))
+    assert not any(forces[~rows].any() for forces in (results[1], *results[5:]))
     if not any(active):
-        close(found[0], np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
+        close(results[0], np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
         return
     constraints = pin.StdVec_RigidConstraintModel()
     for constraint, on in zip(constraint_models(peer_model, model), active, strict=True):
         if on:
             constraints.append(constraint)
     for k, right in enumerate(pinocchios(peer_model, constraints, q, v, tau)):
-        close(found[k][rows] if k == 1 or k > 4 else found[k], right, 1e-11)
+        close(results[k][rows] if k == 1 or k > 4 else results[k], right, 1e-11)
 
 
 @pytest.mark.parametrize("case", slow_but(CASES, (), ("hyq",)))

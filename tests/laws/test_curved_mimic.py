@@ -143,8 +143,8 @@ def test_frames_along_curves(pair: tuple[ModuleType, ModuleType], reference: str
     for frame in module.frame_names:
         place = (frame, reference)
         check_derivatives_of_frames(module, frame, reference)
-        found = module.frame_acceleration(y, rate, second, *place)
-        assert_close(found, tree.frame_acceleration(q, v, a, *place), 1e-12, 1.0)
+        acceleration = module.frame_acceleration(y, rate, second, *place)
+        assert_close(acceleration, tree.frame_acceleration(q, v, a, *place), 1e-12, 1.0)
 
         def jacobian(t: Array, place: Any = place) -> Array:
             return np.ravel(module.frame_jacobian(y + t[0] * rate, *place))
@@ -174,8 +174,8 @@ def check_derivatives_of_frames(module: ModuleType, frame: str, reference: str) 
         return np.ravel(module.frame_jacobian(at, frame, "LOCAL_WORLD_ALIGNED")[:3])
 
     expected = central(acceleration, np.concatenate([y, rate, second]))
-    found = module.frame_acceleration_derivatives(y, rate, second, frame, reference)
-    assert_close(np.hstack(found), expected, 1e-9, 1.0)
+    derivatives = module.frame_acceleration_derivatives(y, rate, second, frame, reference)
+    assert_close(np.hstack(derivatives), expected, 1e-9, 1.0)
     columns = module.frame_jacobian_derivatives(y, frame, reference)
     assert_close(columns.reshape(18, 3), central(jacobian, y), 1e-9, 1.0)
     twice = module.frame_position_second_derivatives(y, frame)
@@ -187,16 +187,16 @@ def test_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
     fext = np.random.default_rng(1).standard_normal((6, 6))
     for name in ("rnea", "aba"):
         value = getattr(module, name)
-        found = getattr(module, f"{name}_derivatives")(y, rate, x, fext)
-        scale = max(float(np.abs(one).max()) for one in found)
-        for k, given in enumerate((y, rate)):
+        matrices = getattr(module, f"{name}_derivatives")(y, rate, x, fext)
+        scale = max(float(np.abs(one).max()) for one in matrices)
+        for k, start in enumerate((y, rate)):
 
             def moved(at: Array, k: int = k, f: Any = value) -> Array:
                 return np.asarray(f(*((at, rate) if k == 0 else (y, at)), x, fext))
 
-            assert_close(found[k], central(moved, given), 1e-9, scale)
+            assert_close(matrices[k], central(moved, start), 1e-9, scale)
         expected = module.crba(y) if name == "rnea" else np.linalg.inv(module.crba(y))
-        assert_close(found[2], expected, 1e-11)
+        assert_close(matrices[2], expected, 1e-11)
 
 
 def test_second_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
@@ -209,8 +209,8 @@ def test_second_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
 
     hessian = central(gradient("rnea"), at)
     expected = (hessian[:3, :3], hessian[3:6, 3:6], hessian[:3, 3:6], hessian[:3, 6:])
-    for found, block in zip(module.rnea_hessian_vector(y, rate, x, w), expected, strict=True):
-        assert_close(found, block, 1e-8, 1.0)
+    for tensor, block in zip(module.rnea_hessian_vector(y, rate, x, w), expected, strict=True):
+        assert_close(tensor, block, 1e-8, 1.0)
     step, of_aba = np.random.default_rng(4).standard_normal(9), gradient("aba")
     products = np.concatenate(module.aba_hessian_product(y, rate, x, w, *step.reshape(3, 3)))
     moved = central(lambda t: of_aba(at + t[0] * step), np.zeros(1))[:, 0]

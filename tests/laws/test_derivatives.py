@@ -38,13 +38,13 @@ def tangent(model: Problem, q: Array) -> Array:
     """Return d(q (+) x)/dx at zero (nq, nv), written out joint by joint."""
     result = np.zeros((model.nq, model.nv))
     for index, body in enumerate(model.bodies):
-        rows, columns, own = model.q_slice(index), model.v_slice(index), q[model.q_slice(index)]
+        rows, columns, entries = model.q_slice(index), model.v_slice(index), q[model.q_slice(index)]
         block = np.eye(body.joint.nq, body.joint.nv)
         if body.joint.kind == "planar":
-            c, s = own[2:]
+            c, s = entries[2:]
             block = np.array([[c, -s, 0], [s, c, 0], [0, 0, -s], [0, 0, c]])
         elif body.joint.kind in ("spherical", "floating"):
-            quaternion = [float(x) for x in own[-4:]]
+            quaternion = [float(x) for x in entries[-4:]]
             turn = np.array([multiply(quaternion, [*(0.5 * unit), 0.0]) for unit in np.eye(3)]).T
             block = turn
             if body.joint.kind == "floating":

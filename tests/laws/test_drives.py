@@ -67,12 +67,12 @@ def driven(model: Problem, seed: int = 0, *, root: bool = False) -> Problem:
     bodies = []
     for body in model.bodies:
         armature, damping, friction, stiffness, rest = map(float, rng.uniform(0.1, 1.0, 5))
-        made = replace(
+        changed = replace(
             body, armature=armature, damping=damping, friction=0.0 if body.joint.free else friction
         )
         if body.joint.nv == 1:
-            made = replace(made, stiffness=stiffness, spring_rest=rest)
-        bodies.append(made if body.parent >= 0 or root else body)
+            changed = replace(changed, stiffness=stiffness, spring_rest=rest)
+        bodies.append(changed if body.parent >= 0 or root else body)
     return replace(
         model,
         name=f"driven_{model.name}",
@@ -139,10 +139,10 @@ def test_armature_is_pinocchios(pair: tuple[Problem, ModuleType], tmp_path: Path
     assert_close(module.minverse(q), np.triu(inverse) + np.triu(inverse, 1).T)
     assert_close(module.kinetic_energy(q, v), 0.5 * v @ module.crba(q) @ v)
     by_q, by_v, _ = pin.computeRNEADerivatives(peer, data, q, v, a)
-    found = module.rnea_derivatives(q, v, a)
-    assert_close(found[0], by_q + np.diag(by_q_diagonal))
-    assert_close(found[1], by_v + np.diag(by_v_diagonal))
-    assert_close(found[2], module.crba(q))
+    matrices = module.rnea_derivatives(q, v, a)
+    assert_close(matrices[0], by_q + np.diag(by_q_diagonal))
+    assert_close(matrices[1], by_v + np.diag(by_v_diagonal))
+    assert_close(matrices[2], module.crba(q))
 
 
 def test_the_width_of_friction_at_run_time() -> None:
@@ -164,18 +164,18 @@ def test_the_width_of_friction_at_run_time() -> None:
     assert sorted(taking) == sorted(RESISTED)
     for name in RESISTED:
         required = [spec for spec in vars(module)[f"_{name}"].inputs if not spec[2]]
-        given = {key: rng.standard_normal(shape) for key, shape, *_ in required}
-        given["q"] = module.random_configuration(rng)
-        twice = {key: np.array([x, x]) for key, x in given.items()}
-        found = getattr(module, name)(**twice, friction_width=np.array([model.friction_width, 0.02]))
-        for k, own in enumerate((module, rebuilt)):
-            expected = getattr(own, name)(**given)
+        inputs = {key: rng.standard_normal(shape) for key, shape, *_ in required}
+        inputs["q"] = module.random_configuration(rng)
+        twice = {key: np.array([x, x]) for key, x in inputs.items()}
+        results = getattr(module, name)(**twice, friction_width=np.array([model.friction_width, 0.02]))
+        for k, build in enumerate((module, rebuilt)):
+            expected = getattr(build, name)(**inputs)
             several = expected if isinstance(expected, tuple) else (expected,)
-            for got, right in zip(found if len(several) > 1 else (found,), several, strict=True):
+            for got, right in zip(results if len(several) > 1 else (results,), several, strict=True):
                 assert_close(got[k], right, 1e-12, what=name)
     for wrong in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="friction_width has entries that are not positive numbers"):
-            module.nle(given["q"], np.zeros(module.nv), wrong)
+            module.nle(inputs["q"], np.zeros(module.nv), wrong)
 
 
 def test_derivatives_of_gravity_are_without_springs() -> None:
@@ -233,10 +233,10 @@ def test_every_form_by_complex_steps(form: str) -> None:
     v, a = rng.standard_normal((2, count, module.nv)).astype(q.dtype)
     fext = rng.standard_normal((count, module.njoints, 6)).astype(q.dtype)
     for name, algorithm in zip(names, (rnea, aba), strict=True):
-        found = getattr(module, name)(q, v, a, fext)
+        matrices = getattr(module, name)(q, v, a, fext)
         for k in (0, count - 1):
             at = [np.asarray(x[k], dtype=float) for x in (q, v, a, fext)]
-            for got, expected in zip(found, complex_step(algorithm, model, *at), strict=True):
+            for got, expected in zip(matrices, complex_step(algorithm, model, *at), strict=True):
                 assert_close(got[k], expected, 2e-4 if single else 1e-10)
 
 
@@ -282,22 +282,22 @@ def test_references_of_hessian_products_tell_rates_of_springs_and_of_damping_apa
     """They are rates, in a direction, of products with the derivatives by coordinates and by velocities."""
     model = driven(random_tree(0))
     function, rng = functions_of(model)["aba_hessian_product"], np.random.default_rng(2)
-    given = {p.name: rng.normal(size=p.size).tolist() for p in function.declaration.required}
-    given["q"] = model.neutral()
-    found = next(iter(function.methods.values()))(model, given, silent)
-    right = arrays(reference_of(function)(model, *given.values()))
-    for one, other in zip(found, right, strict=True):
+    inputs = {p.name: rng.normal(size=p.size).tolist() for p in function.declaration.required}
+    inputs["q"] = model.neutral()
+    products = next(iter(function.methods.values()))(model, inputs, silent)
+    right = arrays(reference_of(function)(model, *inputs.values()))
+    for one, other in zip(products, right, strict=True):
         assert_close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-9)
 
 
 def test_modules_say_which_equation_holds(tmp_path: Path) -> None:
     joint = rbdc.Joint("j", "revolute", "base", "arm", damping=0.5, friction=0.25, stiffness=2.0)
     inertia = rbdc.Inertia(3.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
-    made = rbdc.Model.assemble("drive", [rbdc.Link("base"), rbdc.Link("arm", inertia)], [joint])
+    arm = rbdc.Model.assemble("drive", [rbdc.Link("base"), rbdc.Link("arm", inertia)], [joint])
     options: dict[str, Any] = {"functions": ("rnea", "aba"), "cflags": UNOPTIMISED, "targets": ("c",)}
-    plain = rbdc.load(build_package(made, BuildOptions(out=tmp_path / "plain", **options)).directory)
+    plain = rbdc.load(build_package(arm, BuildOptions(out=tmp_path / "plain", **options)).directory)
     terms: dict[str, Any] = dict.fromkeys(("damping", "springs", "friction"), "include")
-    whole = rbdc.load(build_package(made, BuildOptions(out=tmp_path / "whole", **terms, **options)).directory)
+    whole = rbdc.load(build_package(arm, BuildOptions(out=tmp_path / "whole", **terms, **options)).directory)
     drives = "D v + K (q - q_rest) + F v / sqrt(v^2 + w^2)"
     for module, has in ((plain, False), (whole, True)):
         texts = {file: (Path(str(module.__file__)).parent / file).read_text() for file in FILES}

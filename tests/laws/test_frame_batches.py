@@ -81,24 +81,24 @@ def in_blocks(x: Floats, lanes: int) -> Floats:
 
 @pytest.mark.slow
 def test_a_frame_of_the_world_and_deep_ones_are_tried() -> None:
-    carried = [model.frames[k].body for model in (made() for made in MODELS.values()) for k in frames(model)]
+    carried = [model.frames[k].body for model in (make() for make in MODELS.values()) for k in frames(model)]
     assert -1 in carried and max(carried) > 5
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_equal_to_single_calls(case: tuple[Problem, ModuleType], reference: str) -> None:
     model, module = case
-    given = inputs(module, 33)
+    arrays = inputs(module, 33)
     for name, count in FUNCTIONS.items():
         function = getattr(module, name)
         for frame in frames(model):
-            single = [several(function(*(x[k] for x in given[:count]), frame, reference)) for k in range(33)]
+            single = [several(function(*(x[k] for x in arrays[:count]), frame, reference)) for k in range(33)]
             expected = [np.array(rows) for rows in zip(*single, strict=True)]
             # A derivative by q may be nothing but rounding; the one by v has the scale.
             scale = max(float(np.abs(rows).max()) for rows in expected)
             for size in range(1, 34):
                 for result, rows in zip(
-                    several(function(*(x[:size] for x in given[:count]), frame, reference)),
+                    several(function(*(x[:size] for x in arrays[:count]), frame, reference)),
                     expected,
                     strict=True,
                 ):
@@ -114,23 +114,23 @@ def test_equal_to_single_calls(case: tuple[Problem, ModuleType], reference: str)
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_lanes_are_the_batch_transposed(case: tuple[Problem, ModuleType], reference: str) -> None:
     model, module = case
-    given = inputs(module, 2 * module.block)
+    arrays = inputs(module, 2 * module.block)
     for name, count in FUNCTIONS.items():
-        blocks = [in_blocks(x, module.block) for x in given[:count]]
+        blocks = [in_blocks(x, module.block) for x in arrays[:count]]
         for frame in frames(model):
-            made = several(getattr(module, name)(*blocks, frame, reference, layout="lanes"))
+            in_lanes = several(getattr(module, name)(*blocks, frame, reference, layout="lanes"))
             for result, rows in zip(
-                made, several(getattr(module, name)(*given[:count], frame, reference)), strict=True
+                in_lanes, several(getattr(module, name)(*arrays[:count], frame, reference)), strict=True
             ):
                 np.testing.assert_array_equal(
                     np.moveaxis(result, -1, 1).reshape(rows.shape), rows, f"{name} of {frame}"
                 )
 
 
-def called(module: ModuleType, name: str, given: tuple[Floats, ...], form: str, *extra: int) -> list[Floats]:
+def called(module: ModuleType, name: str, inputs: tuple[Floats, ...], form: str, *extra: int) -> list[Floats]:
     """What the C function gives for whole blocks, without the checks of Python; as rows of samples."""
-    entry, count, lanes = getattr(module, f"_{name}"), len(given[0]), module.block
-    blocks, arrays = form == "_lanes", given[: FUNCTIONS[name]]
+    entry, count, lanes = getattr(module, f"_{name}"), len(inputs[0]), module.block
+    blocks, arrays = form == "_lanes", inputs[: FUNCTIONS[name]]
     number, last = (count // lanes, (lanes,)) if blocks else (count, ())
     results = [np.zeros((number, *shape, *last), module.dtype) for shape in entry._shapes]
     arrays = tuple(in_blocks(x, lanes) for x in arrays) if blocks else arrays
@@ -147,12 +147,12 @@ def called(module: ModuleType, name: str, given: tuple[Floats, ...], form: str, 
 @pytest.mark.parametrize("form", ["_batch", "_lanes"])
 def test_no_such_frame_or_reference_gives_nan(case: tuple[Problem, ModuleType], form: str) -> None:
     model, module = case
-    given = inputs(module, module.block + (3 if form == "_batch" else 0))
+    arrays = inputs(module, module.block + (3 if form == "_batch" else 0))
     for name in FUNCTIONS:
         for frame, reference in ((-1, 0), (len(model.frames), 1), (0, -1), (0, 3)):
-            for result in called(module, name, given, form, frame, reference):
+            for result in called(module, name, arrays, form, frame, reference):
                 assert np.isnan(result).all(), name
-        assert all(np.isfinite(result).all() for result in called(module, name, given, form, 0, 2))
+        assert all(np.isfinite(result).all() for result in called(module, name, arrays, form, 0, 2))
 
 
 @pytest.mark.parametrize("form", ["_batch", "_lanes"])
@@ -164,7 +164,7 @@ def test_huge_angles_and_nan_go_their_own_way(case: tuple[Problem, ModuleType], 
     odd = (usual[0].copy(), *usual[1:])
     odd[0][lanes + 1, -1], odd[0][lanes + 3, :] = 3.0e7, np.nan
     for name in FUNCTIONS:
-        changed, expected = (called(module, name, given, form, frame, 1) for given in (odd, usual))
+        changed, expected = (called(module, name, arrays, form, frame, 1) for arrays in (odd, usual))
         for k in range(lanes, 2 * lanes):
             single = called(module, name, tuple(x[k : k + 1] for x in odd), "_batch", frame, 1)
             for result, row in zip(changed, single, strict=True):
@@ -178,8 +178,8 @@ def test_huge_angles_and_nan_go_their_own_way(case: tuple[Problem, ModuleType], 
 def test_what_is_too_large_has_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_tree(1)
     monkeypatch.setattr(rbdc.planning.batches, "WORTH_A_BATCH", 1)
-    made = generate(
+    package = generate(
         model, "robot", list(FUNCTIONS), lambda _: None, GenerationOptions(targets=("c", "batch"))
     )
-    assert not any(source.batch_files or source.declaration.lanes for source in made.sources)
-    assert "robot_frame_velocity_batch(" in made.files["robot_frame_velocity.c"]
+    assert not any(source.batch_files or source.declaration.lanes for source in package.sources)
+    assert "robot_frame_velocity_batch(" in package.files["robot_frame_velocity.c"]

@@ -53,14 +53,14 @@ def complex_step(model: Problem, base: str, arguments: Sequence[Array], *where: 
     algorithm: Callable[..., Any] = getattr(frames, base)
     q, identity = [float(x) for x in arguments[0]], np.eye(model.nv)
     turned = np.array([configuration_rate(model, q, [float(x) for x in unit]) for unit in identity]).T
-    found = []
+    derivatives = []
     for moved, directions in enumerate([turned, *[identity] * (len(arguments) - 1)]):
-        given = [
+        stepped = [
             list(x[:, None] + 1j * TINY * directions if k == moved else x) for k, x in enumerate(arguments)
         ]
-        entries = algorithm(model, *given, *where)
-        found.append(np.array([np.broadcast_to(np.imag(entry) / TINY, model.nv) for entry in entries]))
-    return found
+        entries = algorithm(model, *stepped, *where)
+        derivatives.append(np.array([np.broadcast_to(np.imag(entry) / TINY, model.nv) for entry in entries]))
+    return derivatives
 
 
 @pytest.mark.parametrize("where", REFERENCES)

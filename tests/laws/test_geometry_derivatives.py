@@ -94,8 +94,8 @@ def test_packages_of_moved_joints(frame: str) -> None:
     q, v, a = state(module)
     fext = np.random.default_rng(2).standard_normal((model.njoints, 6))
     ahead, behind = (np.asarray(built(t, "rnea").rnea(q, v, a, fext)) for t in (H, -H))
-    found = getattr(module, NAME)(q, v, a, fext) @ step.ravel()
-    assert_close(found, (ahead - behind) / (2.0 * H), 1e-6)
+    change = getattr(module, NAME)(q, v, a, fext) @ step.ravel()
+    assert_close(change, (ahead - behind) / (2.0 * H), 1e-6)
 
 
 BUILDS: list[tuple[dict[str, Any], str]] = [

@@ -67,32 +67,32 @@ def test_inverse_dynamics_is_linear(case: tuple[Problem, ModuleType]) -> None:
     """Y times parameters is rnea, with inertial parameters and a width of friction at run time."""
     model, m = case
     q, v, a = states(m)
-    given, parameters = changed(m), m.regressor_parameters.copy()
+    values, parameters = changed(m), m.regressor_parameters.copy()
     tau, width = m.rnea(q, v, a, m.nominal_parameters), 0.7
     assert_close(m.torque_regressor(q, v, a) @ parameters, tau, 1e-12)
-    parameters[columns(m)] = given.ravel()
+    parameters[columns(m)] = values.ravel()
     Y = m.torque_regressor(q, v, a, friction_width=width)
-    assert_close(Y @ parameters, m.rnea(q, v, a, given, friction_width=width), 1e-12)
+    assert_close(Y @ parameters, m.rnea(q, v, a, values, friction_width=width), 1e-12)
     w = np.ones(m.nv) + v
-    found = m.rnea_parameter_vjp(q, v, a, w, friction_width=width)
-    assert_close(found, np.einsum("ni,nik->nk", w, Y), 1e-12)
+    gradient = m.rnea_parameter_vjp(q, v, a, w, friction_width=width)
+    assert_close(gradient, np.einsum("ni,nik->nk", w, Y), 1e-12)
     assert any(body.friction for body in model.bodies)
 
 
 def test_names_and_units(case: tuple[Problem, ModuleType]) -> None:
     model, m = case
-    found = dict(zip(m.regressor_names, m.regressor_parameters, strict=True))
+    by_name = dict(zip(m.regressor_names, m.regressor_parameters, strict=True))
     units = dict(zip(m.regressor_names, m.regressor_units, strict=True))
-    assert len(found) == m.torque_regressor(*(x[0] for x in states(m))).shape[1]
+    assert len(by_name) == m.torque_regressor(*(x[0] for x in states(m))).shape[1]
     for body in model.bodies:
-        assert found[f"m({body.name})"] == pytest.approx(body.inertia.mass)
-        assert found[f"damping({body.joint_name})"] == pytest.approx(body.damping)
+        assert by_name[f"m({body.name})"] == pytest.approx(body.inertia.mass)
+        assert by_name[f"damping({body.joint_name})"] == pytest.approx(body.damping)
         slides = not any(any(s.angular.scalars()) for s in body.joint.subspace())
         assert (units[f"damping({body.joint_name})"] == "N s/m") == slides
         if body.joint.nq == 1:
             rest = body.stiffness * body.spring_rest
-            assert found[f"stiffness*rest({body.joint_name})"] == pytest.approx(rest)
-    assert found["m(payload at link2)"] == 0.0 and units["Izz(payload at link2)"] == "kg m^2"
+            assert by_name[f"stiffness*rest({body.joint_name})"] == pytest.approx(rest)
+    assert by_name["m(payload at link2)"] == 0.0 and units["Izz(payload at link2)"] == "kg m^2"
 
 
 def test_forward_dynamics_by_parameters(case: tuple[Problem, ModuleType]) -> None:
@@ -101,21 +101,21 @@ def test_forward_dynamics_by_parameters(case: tuple[Problem, ModuleType]) -> Non
     """
     _, m = case
     q, v, tau = states(m)
-    given, width = changed(m), 0.7
-    D = m.aba_parameter_derivatives(q, v, tau, given, friction_width=width)
+    values, width = changed(m), 0.7
+    D = m.aba_parameter_derivatives(q, v, tau, values, friction_width=width)
     step = (
-        np.random.default_rng(7).uniform(-1.0, 1.0, given.shape) * np.abs(m.nominal_parameters).max() * 0.01
+        np.random.default_rng(7).uniform(-1.0, 1.0, values.shape) * np.abs(m.nominal_parameters).max() * 0.01
     )
-    slope = rate(lambda t: m.aba(q, v, tau, given + t * step, friction_width=width))
-    ddq = m.aba(q, v, tau, given, friction_width=width)
+    slope = rate(lambda t: m.aba(q, v, tau, values + t * step, friction_width=width))
+    ddq = m.aba(q, v, tau, values, friction_width=width)
     assert_close(D[..., columns(m)] @ step.ravel(), slope, TOLERANCE, float(np.abs(ddq).max()))
     Y = m.torque_regressor(q, v, ddq, friction_width=width)
     for k in range(10 * len(m.parameter_names), D.shape[-1]):
-        moved = m.aba(q, v, tau - Y[..., k], given, friction_width=width)
+        moved = m.aba(q, v, tau - Y[..., k], values, friction_width=width)
         assert_close(D[..., k], moved - ddq, 1e-9, float(np.abs(ddq).max()))
     w = np.ones(m.nv) + v
-    found = m.aba_parameter_vjp(q, v, tau, w, given, friction_width=width)
-    assert_close(found, np.einsum("ni,nik->nk", w, D), 1e-10)
+    gradient = m.aba_parameter_vjp(q, v, tau, w, values, friction_width=width)
+    assert_close(gradient, np.einsum("ni,nik->nk", w, D), 1e-10)
 
 
 def test_the_rate_of_the_gradient(case: tuple[Problem, ModuleType]) -> None:
@@ -123,26 +123,26 @@ def test_the_rate_of_the_gradient(case: tuple[Problem, ModuleType]) -> None:
     _, m = case
     q, v, a = (x[0] for x in states(m))
     w, dq, dv, da = np.random.default_rng(8).uniform(-1.0, 1.0, (4, m.nv))
-    found = m.rnea_parameter_vjp(q, v, a, w)
+    gradient = m.rnea_parameter_vjp(q, v, a, w)
     mixed = m.rnea_parameter_hessian_product(q, v, a, w, dq, dv, da)
     slope = rate(lambda t: m.rnea_parameter_vjp(m.integrate(q, t * dq), v + t * dv, a + t * da, w))
-    assert_close(mixed, slope, TOLERANCE, float(np.abs(found).max()))
+    assert_close(mixed, slope, TOLERANCE, float(np.abs(gradient).max()))
     along = m.rnea_jvp(q, v, a, dq, dv, da, m.nominal_parameters)
     assert_close(mixed @ m.regressor_parameters, w @ along, 1e-10, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("option", "read"),
     [
         ("friction,links", ("links", "friction")),
         (["stiffness", "armature", "armature"], ("armature", "stiffness")),
     ],
 )
-def test_parts_are_in_order(given: Any, read: tuple[str, ...]) -> None:
-    assert BuildOptions(regressor=given).regressor == read
+def test_parts_are_in_order(option: Any, read: tuple[str, ...]) -> None:
+    assert BuildOptions(regressor=option).regressor == read
 
 
-@pytest.mark.parametrize("given", ["link", "links,rotor", "", 3])
-def test_other_parts_are_refused(given: Any) -> None:
+@pytest.mark.parametrize("option", ["link", "links,rotor", "", 3])
+def test_other_parts_are_refused(option: Any) -> None:
     with pytest.raises(OptionError, match=r"`regressor="):
-        BuildOptions(regressor=given)
+        BuildOptions(regressor=option)

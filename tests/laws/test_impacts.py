@@ -59,15 +59,15 @@ def test_one_number_is_that_of_all_contacts() -> None:
     for name in FUNCTIONS[:2]:
         function = getattr(m, name)
         for one in (0.4, np.array(0.4), 1):
-            for found, right in zip(function(q, v, one), function(q, v, [one] * 2), strict=True):
-                np.testing.assert_array_equal(found, right)
+            for result, right in zip(function(q, v, one), function(q, v, [one] * 2), strict=True):
+                np.testing.assert_array_equal(result, right)
 
 
 def test_an_inactive_contact_has_no_restitution() -> None:
     m, (q, v) = module(), state()
     one, other = (m.impulse_dynamics(q, v, [0.4, e], active=[1.0, 0.0]) for e in (0.0, 1.0))
-    for found, right in zip(one, other, strict=True):
-        np.testing.assert_array_equal(found, right)
+    for result, right in zip(one, other, strict=True):
+        np.testing.assert_array_equal(result, right)
 
 
 @pytest.mark.parametrize("samples", [(1,), (11,), (2, 3)])
@@ -77,9 +77,9 @@ def test_batches_are_single_samples(samples: tuple[int, ...]) -> None:
     for restitution in (of_each, DIFFERENT):
         together = m.impulse_dynamics(q, v, restitution)
         for place in np.ndindex(*samples):
-            own = restitution[place] if restitution is of_each else DIFFERENT
-            for found, right in zip(together, m.impulse_dynamics(q[place], v[place], own), strict=True):
-                assert_close(found[place], right)
+            bounce = restitution[place] if restitution is of_each else DIFFERENT
+            for x, right in zip(together, m.impulse_dynamics(q[place], v[place], bounce), strict=True):
+                assert_close(x[place], right)
     states = m.impulse_dynamics(q[(0,) * len(samples)], v[(0,) * len(samples)], of_each)
     assert states[0].shape == (*samples, m.nv)
 
@@ -104,9 +104,9 @@ def test_casadi_takes_a_vector_and_a_number() -> None:
     m, (q, v) = module(), state()
     function = m.casadi("impulse_dynamics")
     assert function.size_in(2) == (2, 1)
-    for given in (DIFFERENT, 0.4):
-        for found, right in zip(function(q, v, given), m.impulse_dynamics(q, v, given), strict=True):
-            assert_close(np.array(found).ravel(), right)
+    for e in (DIFFERENT, 0.4):
+        for result, right in zip(function(q, v, e), m.impulse_dynamics(q, v, e), strict=True):
+            assert_close(np.array(result).ravel(), right)
 
 
 @pytest.mark.parametrize("framework", ["jax", pytest.param("torch", marks=pytest.mark.slow)])
@@ -119,9 +119,9 @@ def test_frameworks_take_what_numpy_takes(framework: str) -> None:
         r"has shape \(3,\); expected \(\.\.\., 2\), or one",
     )
     with library.enable_x64(True) if framework == "jax" else nullcontext():
-        for given in (DIFFERENT, np.array(0.4), 0.4, np.random.default_rng(1).random((3, 2))):
-            found = function(convert(q), convert(v), given if isinstance(given, float) else convert(given))
-            for ours, right in zip(found, m.impulse_dynamics(q, v, given), strict=True):
+        for e in (DIFFERENT, np.array(0.4), 0.4, np.random.default_rng(1).random((3, 2))):
+            results = function(convert(q), convert(v), e if isinstance(e, float) else convert(e))
+            for ours, right in zip(results, m.impulse_dynamics(q, v, e), strict=True):
                 assert_close(np.asarray(ours), right)
         with pytest.raises(ValueError, match=words):
             function(*map(convert, (q, v, np.zeros(3))))

@@ -59,8 +59,8 @@ def test_against_newton_euler(name: str, tmp_path: Path) -> None:
     model = model_of(name, tmp_path)
     (q, v, a), loads = draw(model, 1)
     assert_close(inverse_dynamics(model, q, v, a, loads), rnea(model, q, v, a, loads), TOLERANCE)
-    found, expected = sensitivities(model, q, v, a, loads), rnea_derivatives(model, q, v, a, loads)
-    for what, mine, theirs in zip(("q", "v", "a"), found, expected, strict=True):
+    matrices, expected = sensitivities(model, q, v, a, loads), rnea_derivatives(model, q, v, a, loads)
+    for what, mine, theirs in zip(("q", "v", "a"), matrices, expected, strict=True):
         assert_close(mine, theirs, TOLERANCE, what=what)
 
 

@@ -195,9 +195,9 @@ def test_a_robot_without_limbs_has_no_lanes() -> None:
 def test_frames_of_limbs_cost_least(seed: int) -> None:
     """Together they cost no more than any of 200 other choices, turned at random."""
     small = reduced(creature(seed), "regrouped")
-    found = groups(small)
-    best, signs = aligned(small, found)
-    pairs = [(other, first) for g in found for first, *others in g.lanes() for other in others]
+    limbs = groups(small)
+    best, signs = aligned(small, limbs)
+    pairs = [(other, first) for g in limbs for first, *others in g.lanes() for other in others]
 
     def total(model: JointSpaceModel, backwards: int) -> float:
         unlike = sum(limb_frames._difference(model.bodies[b], model.bodies[a]) for a, b in pairs)

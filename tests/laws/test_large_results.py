@@ -48,15 +48,15 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_large_results(module: ModuleType, name: str, shift: int) -> None:
     function, rng, few = getattr(module, name), np.random.default_rng(0), 8 * module.block
-    taken = [p for p in ("q", "v", "a") if p in inspect.signature(function).parameters]
-    given = [rng.standard_normal((few, 6)).astype(module.dtype) for _ in taken]
+    required = [p for p in ("q", "v", "a") if p in inspect.signature(function).parameters]
+    inputs = [rng.standard_normal((few, 6)).astype(module.dtype) for _ in required]
     frame = {"frame": "tool0"} if name == "frame_jacobian" else {}
-    expected = function(*given, **frame)
+    expected = function(*inputs, **frame)
     expected = expected if isinstance(expected, tuple) else (expected,)
     repeats = CACHED // (sum(x[0].nbytes for x in expected) * few) + 1
     places = [around((repeats * few, *x.shape[1:]), module.dtype, shift) for x in expected]
     out = tuple(result for _, result, _ in places)
-    function(*(np.tile(x, (repeats, 1)) for x in given), **frame, out=out if len(out) > 1 else out[0])
+    function(*(np.tile(x, (repeats, 1)) for x in inputs), **frame, out=out if len(out) > 1 else out[0])
     for (before, result, after), rows in zip(places, expected, strict=True):
         assert (result.reshape(repeats, *rows.shape) == rows).all()
         assert (before == 7.0).all() and (after == 7.0).all()

@@ -34,8 +34,8 @@ def _by_inertia(name: str) -> Expected:
     """The change of an inertia that moves along."""
 
     def expected(t: Tree, _: int, j: int, b: int) -> Array:
-        found: Array = cross_force(t.x["S"][j]) @ t.x[name][b] - t.x[name][b] @ cross(t.x["S"][j])
-        return found
+        bracket: Array = cross_force(t.x["S"][j]) @ t.x[name][b] - t.x[name][b] @ cross(t.x["S"][j])
+        return bracket
 
     return expected
 
@@ -111,10 +111,10 @@ def test_derivative_of_a_quantity(seed: int, name: str) -> None:
     quantity, by, expected = IDENTITIES[name]
     slopes, right = t.slopes[by][quantity], np.zeros_like(t.slopes[by][quantity])
     for i, j in product(range(len(slopes)), range(t.model.nv)):
-        own, moving = t.body[i] if quantity in OF_COLUMNS else i, t.body[j]
-        if t.at_or_above(moving, own) and not (name == "K15" and moving == own):
-            right[i, ..., j] = expected(t, i, j, own)
-        elif quantity in OF_SUBTREES and t.at_or_above(own, moving):
+        body, moving = t.body[i] if quantity in OF_COLUMNS else i, t.body[j]
+        if t.at_or_above(moving, body) and not (name == "K15" and moving == body):
+            right[i, ..., j] = expected(t, i, j, body)
+        elif quantity in OF_SUBTREES and t.at_or_above(body, moving):
             right[i, ..., j] = expected(t, i, j, moving)
     assert_close(slopes, right, 1e-11, what=name)
     assert np.abs(right).max() > 1e-3, "both sides vanish"
@@ -219,8 +219,8 @@ def test_second_derivative_of_torques(seed: int, name: str) -> None:
     t = tree(seed)
     order, scale, left, right = SECOND[name]
     triples = [x for x in product(range(t.model.nv), repeat=3) if CASES[order](t, *(t.body[k] for k in x))]
-    found, expected = ([side(t, *x) for x in triples] for side in (left, right))
-    assert_close(found, expected, 1e-11, float(np.abs(t.second[scale]).max()), name)
+    values, expected = ([side(t, *x) for x in triples] for side in (left, right))
+    assert_close(values, expected, 1e-11, float(np.abs(t.second[scale]).max()), name)
     assert len(triples) > t.model.nv
 
 
@@ -229,21 +229,21 @@ def test_first_derivatives_of_torques(seed: int) -> None:
     """Equations (12a), (12b), (13a), (13b), with (15), and (25), of M."""
     t = tree(seed)
     x, n = t.x, t.model.nv
-    found = {by: np.zeros((n, n)) for by in "qva"}
+    matrices = {by: np.zeros((n, n)) for by in "qva"}
     for i, j in product(range(n), repeat=2):
         b, s = t.body[i], x["S"]
         if not t.at_or_above(t.body[j], b):
             continue
         by_q = 2.0 * x["BC"][b] @ x["Psidot"][j] + x["IC"][b] @ x["Psiddot"][j]
         by_v = 2.0 * x["BC"][b] @ s[j] + x["IC"][b] @ (x["Psidot"][j] + x["Sdot"][j])
-        found["q"][i, j], found["v"][i, j] = s[i] @ by_q, s[i] @ by_v
-        found["a"][j, i] = found["a"][i, j] = s[j] @ x["IC"][b] @ s[i]
+        matrices["q"][i, j], matrices["v"][i, j] = s[i] @ by_q, s[i] @ by_v
+        matrices["a"][j, i] = matrices["a"][i, j] = s[j] @ x["IC"][b] @ s[i]
         if t.body[j] != b:
             turned = swapped(x["fC"][b]) @ s[i]
             own_q = 2.0 * x["BC"][b] @ x["Psidot"][i] + x["IC"][b] @ x["Psiddot"][i]
             own_v = 2.0 * x["BC"][b] @ s[i] + x["IC"][b] @ (x["Psidot"][i] + x["Sdot"][i])
-            found["q"][j, i], found["v"][j, i] = s[j] @ (own_q + turned), s[j] @ own_v
-    for by, matrix in found.items():
+            matrices["q"][j, i], matrices["v"][j, i] = s[j] @ (own_q + turned), s[j] @ own_v
+    for by, matrix in matrices.items():
         assert_close(matrix, t.first[by], 1e-11, what=by)
 
 
@@ -277,10 +277,10 @@ def test_fields_of_one_joint_commute_as_their_generators(seed: int) -> None:
     expected = np.zeros_like(qq)
     for j, k in product(range(n), repeat=2):
         if t.body[j] == t.body[k]:
-            own = [i for i in range(n) if t.body[i] == t.body[j]]
-            s = np.array([t.x["S"][i] for i in own]).T
+            directions = [i for i in range(n) if t.body[i] == t.body[j]]
+            s = np.array([t.x["S"][i] for i in directions]).T
             along_fields = np.linalg.lstsq(s, cross(t.x["S"][j]) @ t.x["S"][k], rcond=None)[0]
-            expected[:, j, k] = t.first["q"][:, own] @ along_fields
+            expected[:, j, k] = t.first["q"][:, directions] @ along_fields
     assert_close(qq.transpose(0, 2, 1) - qq, expected, 1e-11, float(np.abs(qq).max()))
 
 

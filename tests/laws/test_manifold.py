@@ -81,8 +81,8 @@ def same_configuration(actual: Array, expected: Array) -> Array:
     """Return `actual` with each quaternion on the side of that of `expected`: both mean the same rotation."""
     result: Array = np.array(actual)
     for start in QUATERNIONS:
-        own = slice(start, start + 4)
-        result[own] *= np.sign(actual[own] @ expected[own])
+        quaternion = slice(start, start + 4)
+        result[quaternion] *= np.sign(actual[quaternion] @ expected[quaternion])
     return result
 
 
@@ -105,12 +105,12 @@ def test_integrate_is_the_exponential(module: ModuleType, size: float) -> None:
     moved, start = module.integrate(q, dv), 0
     before, after = joint_motions(module, model, q), joint_motions(module, model, moved)
     for body, x0, x1 in zip(model.bodies, before, after, strict=True):
-        own = slice(start, start + body.joint.nv)
-        twist = module.frame_jacobian(q, body.name, "LOCAL")[:, own] @ dv[own]
+        entries = slice(start, start + body.joint.nv)
+        twist = module.frame_jacobian(q, body.name, "LOCAL")[:, entries] @ dv[entries]
         assert_close(
             np.linalg.solve(x0, x1), expected_exponential(twist), 1e-12, 1.0, f"{body.name}, step {size}"
         )
-        start = own.stop
+        start = entries.stop
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ def test_both_quaternions_of_a_rotation_are_the_same(module: ModuleType) -> None
 
 def in_c(module: ModuleType, name: str, *inputs: Array, shape: tuple[int, ...]) -> Array:
     """Return the result of the C function, which takes vectors that are not of unit length as they are."""
-    native, found = module._native, np.zeros(shape)
-    taken = [native.ffi.from_buffer("double[]", np.ascontiguousarray(x)) for x in (*inputs, found)]
-    getattr(native.lib, f"{module.name}_{name}")(*taken)
-    return found
+    native, result = module._native, np.zeros(shape)
+    pointers = [native.ffi.from_buffer("double[]", np.ascontiguousarray(x)) for x in (*inputs, result)]
+    getattr(native.lib, f"{module.name}_{name}")(*pointers)
+    return result
 
 
 def test_integrate_normalises(module: ModuleType) -> None:

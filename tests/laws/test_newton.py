@@ -66,13 +66,13 @@ def kkt(swing: Swing, x: Array, u: Array, multipliers: Array, *, exact: bool) ->
     for k in range(STEPS):
         # q, v and u of step k among the unknowns; the first state is none of them
         state = np.arange(6 * k - 4, 6 * k) if k else np.arange(0)
-        given = np.concatenate([state, [6 * k, 6 * k + 1]])
+        place = np.concatenate([state, [6 * k, 6 * k + 1]])
         columns = slice(None) if k else slice(4, 6)
         jacobian[4 * k : 4 * k + 4, 6 * k + 2 : 6 * k + 6] = np.eye(4)
-        jacobian[np.ix_(np.arange(4 * k, 4 * k + 4), given)] -= swing.slopes(x[k], u[k])[:, columns]
+        jacobian[np.ix_(np.arange(4 * k, 4 * k + 4), place)] -= swing.slopes(x[k], u[k])[:, columns]
         if exact:
             curved = swing.curvature(x[k], u[k], multipliers[k])[columns, columns]
-            hessian[np.ix_(given, given)] -= curved
+            hessian[np.ix_(place, place)] -= curved
     weights = np.tile([EFFORT, EFFORT, 0.0, 0.0, DAMPING, DAMPING], STEPS)
     gradient = weights * np.hstack([u, x[1:]]).ravel()
     weights[-4:] += AT_THE_GOAL
@@ -94,8 +94,8 @@ def solved(swing: Swing, *, exact: bool) -> tuple[Array, Array, list[float]]:
         optimality = gradient + jacobian.T @ multipliers.ravel()
         residuals.append(float(max(np.abs(optimality).max(), np.abs(defects).max())))
         whole = np.block([[hessian, jacobian.T], [jacobian, np.zeros((4 * STEPS, 4 * STEPS))]])
-        made = np.linalg.solve(whole, -np.concatenate([gradient, defects]))
-        step, new = made[: 6 * STEPS].reshape(STEPS, 6), made[6 * STEPS :].reshape(STEPS, 4)
+        solution = np.linalg.solve(whole, -np.concatenate([gradient, defects]))
+        step, new = solution[: 6 * STEPS].reshape(STEPS, 6), solution[6 * STEPS :].reshape(STEPS, 4)
         penalty, length = 2.0 * np.abs(new).max() + 1.0, 1.0
         slope = gradient @ step.ravel() - penalty * np.abs(defects).sum()
         here = swing.cost(x, u) + penalty * np.abs(defects).sum()

@@ -38,12 +38,12 @@ def test_regressors_are_one(name: str, regressor: Regressor, chosen_frames: bool
     rng = np.random.default_rng(3)
     v, a, step = (rng.standard_normal(model.nv).tolist() for _ in range(3))
     q = integrate(model, model.neutral(), step)
-    found = (
+    matrix = (
         regressor_of_chosen_frames(regressor, reduced(model), q, v, a)
         if chosen_frames
         else regressor(model, q, v, a, silent)
     )
-    assert_close(np.array(found), np.array(torque_regressor(model, q, v, a)), 1e-13, what=name)
+    assert_close(np.array(matrix), np.array(torque_regressor(model, q, v, a)), 1e-13, what=name)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_momenta_of_subtrees(name: str) -> None:
     v, step = (rng.standard_normal(model.nv).tolist() for _ in range(2))
     q = integrate(model, model.neutral(), step)
     for function in ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy"):
-        found, book = (getattr(form, function) for form in (momentum, centroidal))
+        generated, book = (getattr(form, function) for form in (momentum, centroidal))
         assert_close(
-            np.array(found(reduced(model), q)), np.array(book(model, q)), 1e-13, what=f"{name} {function}"
+            np.array(generated(reduced(model), q)), np.array(book(model, q)), 1e-13, what=f"{name} {function}"
         )
-    found, book = momentum.kinetic_energy(reduced(model), q, v), centroidal.kinetic_energy(model, q, v)
-    assert_close(np.array(found), np.array(book), 1e-13, what=f"{name} kinetic energy")
+    generated, book = momentum.kinetic_energy(reduced(model), q, v), centroidal.kinetic_energy(model, q, v)
+    assert_close(np.array(generated), np.array(book), 1e-13, what=f"{name} kinetic energy")

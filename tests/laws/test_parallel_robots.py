@@ -64,9 +64,9 @@ def states(case: str, seed: int) -> tuple[Array, Array, Array]:
 @pytest.mark.parametrize("case", MECHANISMS)
 def test_mobility_and_rows_that_depend_on_others(case: str) -> None:
     mechanism, model = MECHANISMS[case](), model_of(case)
-    found = mobility(model)
-    assert found["freedoms"] == mechanism.freedoms
-    assert found["rows"] == found["rank"] == 3 * len(mechanism.loops) - mechanism.dropped
+    counts = mobility(model)
+    assert counts["freedoms"] == mechanism.freedoms
+    assert counts["rows"] == counts["rank"] == 3 * len(mechanism.loops) - mechanism.dropped
     left_out = [str(note) for note in model.notes if "rows are redundant and ignored" in str(note)]
     assert len(left_out) == mechanism.dropped
 
@@ -103,48 +103,48 @@ class Peer:
         def moved(step: Array) -> Array:
             return self.together(pin.integrate(self.model, q, step), v, tau)
 
-        found = central(moved, np.zeros(self.model.nv))
-        return [found[: self.model.nv], found[self.model.nv :]]
+        slopes = central(moved, np.zeros(self.model.nv))
+        return [slopes[: self.model.nv], slopes[self.model.nv :]]
 
 
-def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
+def close(values: Array, right: Array, tolerance: float = 1e-9) -> None:
     """Equal in parts of the largest entry."""
     scale = max(1.0, float(np.max(np.abs(right))))
-    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale)
+    np.testing.assert_allclose(values, right, rtol=0.0, atol=tolerance * scale)
 
 
 @pytest.mark.parametrize("gains", [False, True], ids=["plain", "baumgarte"])
 @pytest.mark.parametrize("case", TRIED)
 def test_constrained_dynamics_of_mechanisms_are_pinocchios(case: str, gains: bool) -> None:
     model, module = model_of(case), built(case)
-    given = np.abs(np.random.default_rng(3).normal(size=(len(model.contacts), 2))) * [100.0, 10.0]
-    peer, options = Peer(case, given if gains else None), {"gains": given} if gains else {}
+    gain_rows = np.abs(np.random.default_rng(3).normal(size=(len(model.contacts), 2))) * [100.0, 10.0]
+    peer, options = Peer(case, gain_rows if gains else None), {"gains": gain_rows} if gains else {}
     for seed in range(2):
         q, v, tau = states(case, seed)
         data, right = peer.values(q, v, tau)
         for ours, theirs in zip(module.constrained_dynamics(q, v, tau, **options), right, strict=True):
             close(ours, theirs)
-        found = module.constrained_dynamics_derivatives(q, v, tau, **options)
+        matrices = module.constrained_dynamics_derivatives(q, v, tau, **options)
         right = [data.ddq_dv, data.ddq_dtau, data.dlambda_dv[peer.held], data.dlambda_dtau[peer.held]]
         for k, theirs in zip((1, 2, 4, 5), right, strict=True):
-            close(found[k], np.array(theirs))
+            close(matrices[k], np.array(theirs))
         for k, theirs in zip((0, 3), peer.by_q(q, v, tau), strict=True):
-            close(found[k], theirs, 1e-8)
+            close(matrices[k], theirs, 1e-8)
 
 
 @pytest.mark.parametrize("case", TRIED)
 def test_impacts_of_mechanisms_by_pinocchios_matrices(case: str) -> None:
     """Its impulses through loops know body 1 alone, so here they are solved for."""
     model, module = model_of(case), built(case)
-    own = Peer(case, None)
-    peer, data = own.model, own.model.createData()
+    mechanism = Peer(case, None)
+    peer, data = mechanism.model, mechanism.model.createData()
     for seed in range(2):
         q, v, _ = states(case, seed)
         restitution = np.random.default_rng(seed).random(len(model.contacts))
         inertia, jacobian = pin.crba(peer, data, q), np.zeros((3 * len(model.contacts), peer.nv))
         inertia = np.triu(inertia) + np.triu(inertia, 1).T
         pin.computeJointJacobians(peer, data, q)
-        for k, constraint in enumerate(own.constraints):
+        for k, constraint in enumerate(mechanism.constraints):
             turn = (data.oMi[constraint.joint1_id] * constraint.joint1_placement).rotation
             for sign, joint, placement in (
                 (1.0, constraint.joint1_id, constraint.joint1_placement),
@@ -155,10 +155,10 @@ def test_impacts_of_mechanisms_by_pinocchios_matrices(case: str) -> None:
                 )
                 axes = turn.T @ (data.oMi[joint] * placement).rotation
                 jacobian[3 * k : 3 * k + 3] += sign * axes @ column[:3]
-        jacobian = jacobian[own.held]
+        jacobian = jacobian[mechanism.held]
         free = np.linalg.solve(inertia, jacobian.T)
         each_row = np.repeat(restitution, [contact.rows for contact in model.contacts])
         impulses = -np.linalg.solve(jacobian @ free, (1.0 + each_row) * (jacobian @ v))
-        found = module.impulse_dynamics(q, v, restitution)
-        for ours, theirs in zip(found, (v + free @ impulses, impulses), strict=True):
+        results = module.impulse_dynamics(q, v, restitution)
+        for ours, theirs in zip(results, (v + free @ impulses, impulses), strict=True):
             close(ours, theirs)

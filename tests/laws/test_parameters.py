@@ -31,10 +31,10 @@ from tests.support_trees import random_inertia, random_tree
 FUNCTIONS = ("rnea", "crba", "aba", "rnea_derivatives", "com", "kinetic_energy", "potential_energy")
 
 
-def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> list[np.ndarray]:
+def evaluated(model: Problem, function: str, values: dict[str, list[float]]) -> list[np.ndarray]:
     """Return a function by its first generated method, on floats."""
     record = functions_of(model)[function]
-    inputs = {p.name: given[p.name] for p in record.declaration.required}
+    inputs = {p.name: values[p.name] for p in record.declaration.required}
     outputs = next(iter(record.methods.values()))(model, inputs, lambda *_: None)
     return [np.array(output, dtype=float) for output in outputs]
 
@@ -47,10 +47,10 @@ def test_the_same_as_a_rebuild(seed: int) -> None:
     rebuilt = with_parameters(constant_part(model), entries)
     q = integrate(model, model.neutral(), [float(x) for x in rng.normal(size=model.nv)])
     v, a = ([float(x) for x in rng.normal(size=model.nv)] for _ in range(2))
-    given = {"q": [float(x) for x in q], "v": v, "a": a, "tau": a, "parameters": entries}
+    inputs = {"q": [float(x) for x in q], "v": v, "a": a, "tau": a, "parameters": entries}
     for name in FUNCTIONS:
-        found, expected = evaluated(model, name, given), evaluated(rebuilt, name, given)
-        for got, wanted in zip(found, expected, strict=True):
+        results, expected = evaluated(model, name, inputs), evaluated(rebuilt, name, inputs)
+        for got, wanted in zip(results, expected, strict=True):
             assert_close(got, wanted, 1e-13, what=name)
 
 
@@ -114,13 +114,13 @@ def test_limbs_that_take_the_same_stay_side_by_side(
     """What a body that carries limbs takes leaves them as they are, and so does what all of them take."""
     model = creature(7)
     carried = {"body": model.bodies[0].name, "limb": model.bodies[-1].name}
-    given = with_rows(model, links, [carried[name] for name in payloads])
-    assert (lane_model(given) is not None) == lanes
-    vectors = [cost(chosen(m, functions_of(m)["rnea"])[1][0]).vectors for m in (given, model)]
+    with_parameters = with_rows(model, links, [carried[name] for name in payloads])
+    assert (lane_model(with_parameters) is not None) == lanes
+    vectors = [cost(chosen(m, functions_of(m)["rnea"])[1][0]).vectors for m in (with_parameters, model)]
     assert (vectors[0] >= vectors[1] > 0) == lanes
     if links is not None:  # the build compares it with the references
-        given = replace(given, name="creature_by_parameters")
-        build_module(given, functions=("rnea", "crba"), cflags=UNOPTIMISED)
+        with_parameters = replace(with_parameters, name="creature_by_parameters")
+        build_module(with_parameters, functions=("rnea", "crba"), cflags=UNOPTIMISED)
 
 
 @pytest.mark.parametrize(

@@ -100,26 +100,26 @@ def test_clusters_of_several_loops_on_a_link_that_moves() -> None:
         q, v = module.expand(y, rate)
         assert np.max(np.abs(whole.contact_error(q, target)[: foot.start])) < 1e-13
         columns = np.array([module.expand(y, unit)[1] for unit in np.eye(4)])
-        own = [int(np.flatnonzero((columns == unit[:, None]).all(axis=0))[0]) for unit in np.eye(4)]
+        rows = [int(np.flatnonzero((columns == unit[:, None]).all(axis=0))[0]) for unit in np.eye(4)]
         forces = np.linalg.lstsq(columns, tau, rcond=None)[0]
         loose, _ = whole.constrained_dynamics(q, v, forces, active=np.array([1, 1, 0]))
-        assert_close(module.aba(y, rate, tau), loose[own], 1e-9)
+        assert_close(module.aba(y, rate, tau), loose[rows], 1e-9)
         second, pushed = module.constrained_dynamics(y, rate, tau)
-        held, expected = whole.constrained_dynamics(q, v, forces)
-        assert_close(second, held[own], 1e-8)
+        constrained, expected = whole.constrained_dynamics(q, v, forces)
+        assert_close(second, constrained[rows], 1e-8)
         assert_close(pushed, expected[foot], 1e-8)
         after, impulse = module.impulse_dynamics(y, rate, 0.3)
         moved, expected = whole.impulse_dynamics(q, v, 0.3)
-        assert_close(after, moved[own], 1e-8)
+        assert_close(after, moved[rows], 1e-8)
         assert_close(impulse, expected[foot], 1e-8)
-        found = module.constrained_dynamics_derivatives(y, rate, tau)
-        for k, given in enumerate((y, rate, tau)):
+        matrices = module.constrained_dynamics_derivatives(y, rate, tau)
+        for k, start in enumerate((y, rate, tau)):
 
             def forward(at: Array, k: int = k, all_: Any = (y, rate, tau)) -> Array:
                 return np.concatenate(module.constrained_dynamics(*all_[:k], at, *all_[k + 1 :]))
 
-            expected = central(forward, given)
-            assert_close(np.vstack([found[k], found[3 + k]]), expected, 1e-7)
+            expected = central(forward, start)
+            assert_close(np.vstack([matrices[k], matrices[3 + k]]), expected, 1e-7)
 
 
 def test_a_parallelogram_follows_along_lines(tmp_path: Path) -> None:
@@ -146,8 +146,8 @@ def in_line(folder: Path, lower: float, upper: float) -> Problem:
 @pytest.mark.parametrize(("lower", "upper"), [(0.3, 2.5), (-2.5, -0.3), (0.01, 3.13)])
 def test_a_linkage_that_is_drawn_in_line(lower: float, upper: float, tmp_path: Path) -> None:
     model = in_line(tmp_path, lower, upper)
-    found = np.array([body.coupling.coefficients for body in model.bodies if body.coupling is not None])
-    assert_close(found, np.array([[0.0, -1.0], [0.0, 1.0]]), 1e-12, 1.0)
+    rows = np.array([body.coupling.coefficients for body in model.bodies if body.coupling is not None])
+    assert_close(rows, np.array([[0.0, -1.0], [0.0, 1.0]]), 1e-12, 1.0)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(-1.0, 1.0), (0.0, 1.0), (0.3, 3.5), (-3.0, 3.0)])
@@ -190,11 +190,11 @@ def test_two_degrees_of_freedom_are_refused() -> None:
 
 def test_hinges_of_planar_loops_are_points() -> None:
     hinged = (FOUR_BAR[0].replace("point", "revolute"),)
-    found = [
+    models = [
         read(written("four_bar"), BuildOptions(contacts=loops, loops="reduce:j_rod"))
         for loops in (hinged, FOUR_BAR)
     ]
-    assert found[0].clusters == found[1].clusters
+    assert models[0].clusters == models[1].clusters
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])

@@ -25,12 +25,12 @@ MU = 0.3
 """So large that the second step is far from the first."""
 
 
-def differences(module: ModuleType, name: str, given: list[Array], which: int) -> list[Array]:
+def differences(module: ModuleType, name: str, inputs: list[Array], which: int) -> list[Array]:
     """Return derivatives of both outputs by central differences."""
     columns = []
     for e in 1e-6 * np.eye(module.nv):
         up, down = (
-            getattr(module, name)(*(x + s * e if k == which else x for k, x in enumerate(given)), mu=MU)
+            getattr(module, name)(*(x + s * e if k == which else x for k, x in enumerate(inputs)), mu=MU)
             for s in (1.0, -1.0)
         )
         columns.append([(x - y) / 2e-6 for x, y in zip(up, down, strict=True)])
@@ -46,9 +46,9 @@ def test_derivatives_of_two_steps(axes: str) -> None:
     pushed = np.random.default_rng(1).uniform(-1.0, 1.0, 6)
     matrices = module.constrained_dynamics_derivatives(q, v, tau, mu=MU)
     for which in range(3):
-        found = differences(module, "constrained_dynamics", [q, v, tau], which)
-        assert_close(matrices[which], found[0], 1e-7)
-        assert_close(matrices[3 + which], found[1], 1e-7)
+        slopes = differences(module, "constrained_dynamics", [q, v, tau], which)
+        assert_close(matrices[which], slopes[0], 1e-7)
+        assert_close(matrices[3 + which], slopes[1], 1e-7)
 
     moved = module.constrained_dynamics_jvp(q, v, tau, *directions, mu=MU)
     for part, rows in zip(moved, (matrices[:3], matrices[3:]), strict=True):
@@ -60,9 +60,9 @@ def test_derivatives_of_two_steps(axes: str) -> None:
     bounce = np.array([0.4, 0.9])
     of_impact = module.impulse_dynamics_derivatives(q, v, bounce, mu=MU)
     for which in range(2):
-        found = differences(module, "impulse_dynamics", [q, v, bounce], which)
-        assert_close(of_impact[which], found[0], 1e-7)
-        assert_close(of_impact[2 + which], found[1], 1e-7)
+        slopes = differences(module, "impulse_dynamics", [q, v, bounce], which)
+        assert_close(of_impact[which], slopes[0], 1e-7)
+        assert_close(of_impact[2 + which], slopes[1], 1e-7)
 
 
 def test_no_peer_takes_these_steps() -> None:

@@ -68,30 +68,30 @@ def tree(which: int | str) -> Problem:
 def states(model: Problem, count: int) -> dict[str, list[Array]]:
     """Return inputs by name, so many samples of each."""
     rng = np.random.default_rng(4)
-    found: dict[str, list[Array]] = {}
+    by_name: dict[str, list[Array]] = {}
     for name in ("q", "q0", "q1"):
         steps = rng.normal(size=(count, model.nv))
-        found[name] = [np.array(integrate(model, model.neutral(), step.tolist())) for step in steps]
+        by_name[name] = [np.array(integrate(model, model.neutral(), step.tolist())) for step in steps]
     for name in ("v", "a", "tau", "w", "dq", "dv", "da", "dtau"):
-        found[name] = list(rng.normal(size=(count, model.nv)))
-    found["fext"] = list(rng.normal(size=(count, 6 * model.njoints)))
+        by_name[name] = list(rng.normal(size=(count, model.nv)))
+    by_name["fext"] = list(rng.normal(size=(count, 6 * model.njoints)))
     for name in ("target", "pose"):
-        found[name] = list(random_placements(rng, count, 7))
-    found["mu"] = list(rng.uniform(0.5, 1.0, (count, 1)))
-    found["dt"] = list(rng.uniform(0.0, 1e-2, (count, 1)))
+        by_name[name] = list(random_placements(rng, count, 7))
+    by_name["mu"] = list(rng.uniform(0.5, 1.0, (count, 1)))
+    by_name["dt"] = list(rng.uniform(0.0, 1e-2, (count, 1)))
     for function in functions_of(model).values():
         for p in function.declaration.required:
-            if p.name not in found:
-                found[p.name] = list(rng.normal(size=(count, p.size)))
-    return found
+            if p.name not in by_name:
+                by_name[p.name] = list(rng.normal(size=(count, p.size)))
+    return by_name
 
 
-def own(name: str, model: Problem, given: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def inputs_of(name: str, model: Problem, values: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Return the inputs of a function in their order, with the regularisation of a task, whose
     rows may depend on each other, and without other options at run time.
     """
     inputs = functions_of(model)[name].declaration.inputs
-    return {p.name: given[p.name] for p in inputs if not p.optional or p.name in ("fext", "mu")}
+    return {p.name: values[p.name] for p in inputs if not p.optional or p.name in ("fext", "mu")}
 
 
 def evaluated(name: str, method: str, model: Problem, inputs: dict[str, Any], *where: Any) -> list[Any]:
@@ -124,9 +124,9 @@ def lane_models(which: int | str) -> tuple[Problem, list[Problem]]:
         drawn.append(float(x) * (1.0 + SPREAD * rng.uniform(-1.0, 1.0, LANES)))
         return drawn[-1]
 
-    def with_axes(made: Problem) -> Problem:
-        bodies = zip(made.bodies, model.bodies, strict=True)
-        return replace(made, bodies=tuple(replace(one, joint=body.joint) for one, body in bodies))
+    def with_axes(small: Problem) -> Problem:
+        bodies = zip(small.bodies, model.bodies, strict=True)
+        return replace(small, bodies=tuple(replace(one, joint=body.joint) for one, body in bodies))
 
     together, alone = with_axes(with_numbers(model, spread)), []
     for k in range(LANES):
@@ -135,25 +135,25 @@ def lane_models(which: int | str) -> tuple[Problem, list[Problem]]:
     return together, alone
 
 
-def conditioned(name: str, model: Problem, given: dict[str, list[float]]) -> float:
+def conditioned(name: str, model: Problem, inputs: dict[str, list[float]]) -> float:
     """Return the condition number of M where the function solves with it, else 1."""
     if Requirement.REGULAR_INERTIA not in functions_of(model)[name].requires:
         return 1.0
-    return float(np.linalg.cond(np.array(reference_of("crba")(model, given["q"]), dtype=float)))
+    return float(np.linalg.cond(np.array(reference_of("crba")(model, inputs["q"]), dtype=float)))
 
 
 @pytest.mark.parametrize(("name", "method", "which"), CASES)
 def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
     model = tree(which)
     together, alone = lane_models(which)
-    samples = own(name, model, states(model, LANES))
+    samples = inputs_of(name, model, states(model, LANES))
     lanes = {key: list(np.array(values).T) for key, values in samples.items()}
     for where in places(name, model):
-        found = [np.broadcast_to(x, LANES) for x in evaluated(name, method, together, lanes, *where)]
+        results = [np.broadcast_to(x, LANES) for x in evaluated(name, method, together, lanes, *where)]
         for k in range(LANES):
             alone_at = {key: values[k].tolist() for key, values in samples.items()}
             single = evaluated(name, method, alone[k], alone_at, *where)
-            got = np.array([x[k] for x in found])
+            got = np.array([x[k] for x in results])
             tolerance = max(1e-13, 1e-15 * conditioned(name, model, alone_at))
             assert_close(
                 got, np.array(single, dtype=float), tolerance, 1.0, f"{name} {method} {where}, lane {k}"
@@ -164,9 +164,9 @@ def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
 def test_the_generated_algorithms_agree(name: str, method: str, which: int | str) -> None:
     """Over floats, so that neither passes over programs nor C take part; frames by climbing to the root."""
     model = tree(which)
-    given = {key: values[0].tolist() for key, values in states(model, 1).items()}
-    inputs = own(name, model, given)
-    tolerance = max(1e-12, 1e-14 * conditioned(name, model, given))
+    sample = {key: values[0].tolist() for key, values in states(model, 1).items()}
+    inputs = inputs_of(name, model, sample)
+    tolerance = max(1e-12, 1e-14 * conditioned(name, model, sample))
     for where in places(name, model):
         expected = np.array(evaluated(name, method, model, inputs, *where), dtype=float)
         forms = functions_of(model)[name].methods
@@ -174,7 +174,7 @@ def test_the_generated_algorithms_agree(name: str, method: str, which: int | str
             forms = {"climb": for_one_frame(FRAMED[name], *where)}
         for form, evaluate in forms.items():
             assert_close(
-                np.array([x for own in generated(evaluate, model, inputs) for x in own], dtype=float).ravel(),
+                np.array([x for y in generated(evaluate, model, inputs) for x in y], dtype=float).ravel(),
                 expected,
                 tolerance,
                 1.0,
@@ -222,8 +222,8 @@ def test_difference_undoes_integrate_on_forty_digits(size: float) -> None:
         model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())]
     )
     step = exact(large_rotation(size, rng))
-    found = difference(model, q, integrate(model, q, step))
-    assert max(abs(x - y) for x, y in zip(found, step, strict=True)) < 1e-35
+    steps = difference(model, q, integrate(model, q, step))
+    assert max(abs(x - y) for x, y in zip(steps, step, strict=True)) < 1e-35
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1e-9, 9e-4, 1e-3, 1.1e-3, 0.02, 0.3, 2.0, 3.1, 5.0, 20.0])
@@ -244,9 +244,9 @@ def test_integrate_is_the_matrix_exponential_on_forty_digits(size: float) -> Non
 
 def with_unit_axis(joint: JointType) -> JointType:
     """Return the joint with an axis, or a normal, that is a unit vector to 40 digits."""
-    made = with_numbers(joint, CONTEXT.mpf)
-    vectors = {f.name: getattr(made, f.name) for f in fields(made)}  # type: ignore[arg-type]
-    return replace(made, **{name: x.scaled(1 / CONTEXT.sqrt(x.dot(x))) for name, x in vectors.items()})  # type: ignore[type-var]
+    precise = with_numbers(joint, CONTEXT.mpf)
+    vectors = {f.name: getattr(precise, f.name) for f in fields(precise)}  # type: ignore[arg-type]
+    return replace(precise, **{name: x.scaled(1 / CONTEXT.sqrt(x.dot(x))) for name, x in vectors.items()})  # type: ignore[type-var]
 
 
 def matrix(placement: Placement) -> Any:
@@ -275,18 +275,18 @@ def test_ends_of_the_manifold_in_lanes() -> None:
         [-x for x in zero],
         [*zero[:3], 0.0, 0.6, 0.8, 0.0],
     ]
-    found = difference(model, [np.full(len(ends), x) for x in zero], list(np.array(ends).T))
+    steps = difference(model, [np.full(len(ends), x) for x in zero], list(np.array(ends).T))
     for k, end in enumerate(ends):
-        np.testing.assert_array_equal([x[k] for x in found], np.array(difference(model, zero, end)))
-    assert not any(found[k][0] for k in range(6))
-    assert found[3][1] == 2e-200
-    assert_close([found[3][2], found[4][4] / 0.6, found[5][4] / 0.8], [np.pi] * 3, 1e-15)
-    back = integrate(model, [np.full(len(ends), x) for x in zero], found)
-    apart = [
+        np.testing.assert_array_equal([x[k] for x in steps], np.array(difference(model, zero, end)))
+    assert not any(steps[k][0] for k in range(6))
+    assert steps[3][1] == 2e-200
+    assert_close([steps[3][2], steps[4][4] / 0.6, steps[5][4] / 0.8], [np.pi] * 3, 1e-15)
+    back = integrate(model, [np.full(len(ends), x) for x in zero], steps)
+    errors = [
         min(np.max(np.abs(sign * np.array([x[k] for x in back[3:]]) - end[3:])) for sign in (1, -1))
         for k, end in enumerate(ends)
     ]
-    assert max(apart) < 1e-15
+    assert max(errors) < 1e-15
 
 
 def test_a_lane_of_masses_is_not_taken_for_zero() -> None:

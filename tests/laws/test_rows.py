@@ -83,17 +83,17 @@ def value_of(x: Scalar) -> Array:
 def test_rows_are_their_scalars(kind: str) -> None:
     """Also with a row of plain numbers, with one scalar, and a constant zero."""
     a, b, bare = (list(map(float, RNG.standard_normal(4))) for _ in range(3))
-    made = KINDS[kind]
-    x, y, single = list(map(made, a)), list(map(made, b)), 0.5 if kind == "opaque" else made(0.5)
+    of = KINDS[kind]
+    x, y, single = list(map(of, a)), list(map(of, b)), 0.5 if kind == "opaque" else of(0.5)
     rows = side_by_side(x), side_by_side(y), side_by_side(bare)
     total = rows[0] * rows[1] - rows[2] * rows[0] + single * rows[0] + side_by_side([0.0] * 4)
     expected = [p * q - r * p + single * p for p, q, r in zip(x, y, bare, strict=True)]
-    for found, right in zip(scalars_of(total, 4), expected, strict=True):
-        np.testing.assert_allclose(value_of(found), value_of(right), rtol=1e-14)
-    for found, right in zip(
+    for scalar, right in zip(scalars_of(total, 4), expected, strict=True):
+        np.testing.assert_allclose(value_of(scalar), value_of(right), rtol=1e-14)
+    for scalar, right in zip(
         scalars_of(picked(total, [3, 1, 1]), 3), (expected[k] for k in (3, 1, 1)), strict=True
     ):
-        np.testing.assert_allclose(value_of(found), value_of(right), rtol=1e-14)
+        np.testing.assert_allclose(value_of(scalar), value_of(right), rtol=1e-14)
 
 
 def test_structures_of_rows() -> None:
@@ -122,7 +122,7 @@ def test_products_of_rounded_matrices() -> None:
     """Right in the first copy; in the others off by about what single products and sums are off by."""
     a, b = RNG.standard_normal((6, 5)), RNG.standard_normal((5, 7))
     left, right = ([[rounded(np.array([x, -x])) for x in row] for row in matrix] for matrix in (a, b))
-    found = np.array([[values_of(x) for x in row] for row in left[0][0].matrix_product(left, right)])
+    product = np.array([[values_of(x) for x in row] for row in left[0][0].matrix_product(left, right)])
     single = np.array(
         [
             [
@@ -132,8 +132,8 @@ def test_products_of_rounded_matrices() -> None:
             for row in left
         ]
     )
-    np.testing.assert_allclose(found[:, :, 0], np.stack([a @ b, a @ b], axis=2), rtol=1e-13)
-    spread, usual = (np.std(x[:, :, 1:] - x[:, :, :1]) for x in (found, single))
+    np.testing.assert_allclose(product[:, :, 0], np.stack([a @ b, a @ b], axis=2), rtol=1e-13)
+    spread, usual = (np.std(x[:, :, 1:] - x[:, :, :1]) for x in (product, single))
     assert 0.3 * usual < spread < 3.0 * usual
 
 
@@ -159,5 +159,5 @@ def test_samples_side_by_side() -> None:
     for k in range(3):
         alone = rnea_second_derivatives(tree, list(q), list(drawn[0][k]), list(drawn[1][k]))
         for tensor, right in zip(together, alone, strict=True):
-            found = [[np.broadcast_to(x, 3)[k] for x in row] for row in tensor]
-            np.testing.assert_allclose(np.array(found), np.array(right), rtol=1e-11, atol=1e-12)
+            of_sample = [[np.broadcast_to(x, 3)[k] for x in row] for row in tensor]
+            np.testing.assert_allclose(np.array(of_sample), np.array(right), rtol=1e-11, atol=1e-12)

@@ -71,10 +71,10 @@ def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
     rng = np.random.default_rng(1)
     for name in names_of(double):
         parameters = inspect.signature(getattr(double, name)).parameters
-        given: dict[str, Any] = arguments(single, name, SAMPLES)
+        values: dict[str, Any] = arguments(single, name, SAMPLES)
         extra = {"frame": double.frame_names[-1], "reference": "WORLD"} if "frame" in parameters else {}
         bound = UNITS * (
-            conditioning(double, given["q"].astype(float))
+            conditioning(double, values["q"].astype(float))
             if name in requiring(Requirement.REGULAR_INERTIA)
             else 1.0
         )
@@ -82,7 +82,7 @@ def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
         if "fext" in parameters:
             forces.append({"fext": rng.standard_normal((SAMPLES, double.njoints, 6)).astype(np.float32)})
         for force in forces:
-            inputs = {**given, **force}
+            inputs = {**values, **force}
             expected = as_tuple(
                 getattr(double, name)(**{key: x.astype(float) for key, x in inputs.items()}, **extra)
             )
@@ -103,13 +103,13 @@ def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
 def test_what_is_not_finite(pair: tuple[ModuleType, ModuleType]) -> None:
     """NaN and infinity are refused, in a batch by the place of the first of them."""
     single, _ = pair
-    given = arguments(single, "rnea", SAMPLES)
+    inputs = arguments(single, "rnea", SAMPLES)
     for bad in (np.nan, np.inf):
-        spoilt = {**given, "a": given["a"].copy()}
+        spoilt = {**inputs, "a": inputs["a"].copy()}
         spoilt["a"][5] = bad
         with pytest.raises(ValueError, match=r"argument a has entries that are not finite: a\[5, 0\]"):
             single.rnea(**spoilt)
-        given_q = given["q"].copy()
+        given_q = inputs["q"].copy()
         given_q[7, 0] = bad
         with pytest.raises(ValueError, match="argument q has entries that are not finite"):
-            single.rnea(given_q, given["v"], given["a"])
+            single.rnea(given_q, inputs["v"], inputs["a"])

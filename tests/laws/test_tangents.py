@@ -29,10 +29,10 @@ def expression(x: Any, y: Any) -> Any:
 
 def test_every_operation_carries_its_rate_along() -> None:
     x, y, dx, dy = 0.7, 1.3, -0.4, 2.1
-    made = expression(Tangent(x, dx), Tangent(y, dy))
+    result = expression(Tangent(x, dx), Tangent(y, dy))
     stepped = expression(complex(x, STEP * dx), complex(y, STEP * dy))
-    assert value_of(made) == pytest.approx(stepped.real, rel=1e-15)
-    assert rate_of(made) == pytest.approx(stepped.imag / STEP, rel=1e-14)
+    assert value_of(result) == pytest.approx(stepped.real, rel=1e-15)
+    assert rate_of(result) == pytest.approx(stepped.imag / STEP, rel=1e-14)
 
 
 def test_rates_stand_side_by_side() -> None:
@@ -52,8 +52,8 @@ def test_rates_stand_side_by_side() -> None:
     for constant in (x, u):  # a scalar without a rate, on the left of one that has it
         mixed = [constant * Tangent(y, dy), constant - Tangent(y, dy), constant / Tangent(y, dy)]
         expected = [x * dy[:, 0], -dy[:, 0] + 0.0 * x, -x / y**2 * dy[:, 0]]
-        for found, right in zip(mixed, expected, strict=True):
-            rate = np.asarray(getattr(rate_of(found), "values", rate_of(found)))
+        for result, right in zip(mixed, expected, strict=True):
+            rate = np.asarray(getattr(rate_of(result), "values", rate_of(result)))
             assert_close(np.broadcast_to(rate[:, 0], right.shape), right, 1e-14)
 
 
@@ -62,8 +62,8 @@ def test_rates_have_rates() -> None:
     numbers give it as the rate of an adjoint.
     """
     x, y, dx, dy = 0.7, 1.3, -0.4, 2.1
-    made = expression(OuterTangent(Tangent(x, dx), 0.0), OuterTangent(y, dy))
-    mixed = rate_of(rate_of(made, OuterTangent))
+    result = expression(OuterTangent(Tangent(x, dx), 0.0), OuterTangent(y, dy))
+    mixed = rate_of(rate_of(result, OuterTangent))
     tape = Tape()
     (second,) = tape.variables([y])
     bar = tape.adjoints([expression(Tangent(x, dx), second)], [1.0])
@@ -74,9 +74,9 @@ def test_rates_have_rates() -> None:
         return (2.0 - x) * sin(y) / (1.5 + cos(x * y)) - x + (x - 1.0) / 4.0 + 0.0 * y
 
     stepped = halved(Bicomplex(complex(x, step * dx), 0.0), Bicomplex(y, step * dy))
-    made = halved(OuterTangent(Tangent(x, dx), 0.0), OuterTangent(y, dy))
+    result = halved(OuterTangent(Tangent(x, dx), 0.0), OuterTangent(y, dy))
     assert rate_of(stepped, Bicomplex).imag / step**2 == pytest.approx(
-        rate_of(rate_of(made, OuterTangent)), rel=1e-13
+        rate_of(rate_of(result, OuterTangent)), rel=1e-13
     )
     with pytest.raises(TypeError, match="no sqrt of a bicomplex number"):
         sqrt(Bicomplex(1.0, 2.0))
@@ -105,12 +105,12 @@ def test_angles_and_branches_have_tangents(x: float, y: float) -> None:
     dx, dy, h = 0.3, -0.9, 1e-6
     for kinds in ((Tangent, Tangent), (Tangent, OuterTangent), (OuterTangent, Tangent)):
         first, second = kinds[0](y, dy), kinds[1](x, dx)
-        found = atan2(first, second)
+        angle = atan2(first, second)
         rates = {kind: (kind is kinds[0], kind is kinds[1]) for kind in set(kinds)}
-        for kind, (own, other) in rates.items():
-            step = h * (dy if own else 0.0), h * (dx if other else 0.0)
+        for kind, (y_moves, other) in rates.items():
+            step = h * (dy if y_moves else 0.0), h * (dx if other else 0.0)
             expected = (atan2(y + step[0], x + step[1]) - atan2(y - step[0], x - step[1])) / (2.0 * h)
-            assert _rate(found, kind) == pytest.approx(expected, rel=1e-8)
+            assert _rate(angle, kind) == pytest.approx(expected, rel=1e-8)
         chosen = where_less(first, 0.0, second * second, 2.0)
         expected = 2.0 * x * dx if y < 0.0 else 0.0
         assert _rate(chosen, kinds[1]) == pytest.approx(expected, rel=1e-14)
@@ -124,7 +124,7 @@ def test_functions_of_rows_of_symbols_are_taken_one_by_one() -> None:
     function = ca.Function("f", [x, y], [one.expression for one in chosen])
     assert [float(one) for one in function(0.25, 0.75)] == [0.5, 0.25]
     rows = sqrt(row), atan2(row, 2.0)
-    function = ca.Function("f", [x, y], [one.expression for found in rows for one in found])
+    function = ca.Function("f", [x, y], [one.expression for symbols in rows for one in symbols])
     expected = [0.5, 1.5, np.arctan2(0.25, 2.0), np.arctan2(2.25, 2.0)]
     assert [float(one) for one in function(0.25, 2.25)] == pytest.approx(expected, rel=1e-15)
 

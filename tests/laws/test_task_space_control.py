@@ -26,9 +26,9 @@ def module(robot: str, functions: tuple[str, ...], root: str = "fixed") -> Modul
 def solved(opti: Any, iterations: int) -> Any:
     """Return the solution, which is found in so many iterations."""
     opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes", "max_iter": iterations})
-    found = opti.solve()
-    assert found.stats()["success"]
-    return found
+    solution = opti.solve()
+    assert solution.stats()["success"]
+    return solution
 
 
 def motion(m: ModuleType, opti: Any, steps: int, step: float) -> tuple[Any, Any, Any]:
@@ -52,8 +52,8 @@ def test_an_arm_reaches() -> None:
         opti.subject_to(entries == value)
     opti.set_initial(q, 0.3)
     opti.minimize(1e-3 * step * casadi.sumsqr(tau) + 0.1 * step * casadi.sumsqr(v))
-    found = solved(opti, 40)
-    reached = m.frame_position(np.array(found.value(q))[:, -1], m.frame_names[-1])
+    solution = solved(opti, 40)
+    reached = m.frame_position(np.array(solution.value(q))[:, -1], m.frame_names[-1])
     np.testing.assert_allclose(reached, place, atol=1e-7)
 
 
@@ -73,8 +73,8 @@ def test_a_cart_swings_up_its_pole() -> None:
     sideways = casadi.horzcat(*(pole(q[:, k])[:2] for k in range(steps + 1)))
     opti.minimize(step * 1e-2 * casadi.sumsqr(tau) + step * casadi.sumsqr(sideways))
     opti.set_initial(q[1, :], np.linspace(np.pi, 0.0, steps + 1))
-    found = solved(opti, 200)
-    end = np.array(found.value(q))[:, -1]
+    solution = solved(opti, 200)
+    end = np.array(solution.value(q))[:, -1]
     assert m.com(end)[2] == pytest.approx(highest, abs=1e-5)
 
 
@@ -110,8 +110,8 @@ def test_a_quadruped_trots() -> None:
     cost = sum(1e-4 * casadi.sumsqr(f) for f in forces) + sum(casadi.sumsqr(q[7:] - standing[7:]) for q in qs)
     forward = com(qs[-1])[0] - float(m.com(standing)[0])
     opti.minimize(cost + 1e3 * (forward - 0.03) ** 2)
-    found = solved(opti, 100)
-    motion = [np.array(found.value(q)) for q in qs]
+    solution = solved(opti, 100)
+    motion = [np.array(solution.value(q)) for q in qs]
     assert m.com(motion[-1])[0] - m.com(standing)[0] > 0.005
     for k, stand in enumerate(stands):
         for foot in stand:

@@ -45,10 +45,10 @@ def built(which: str, order: int = HIGHEST, functions: tuple[str, ...] = (), **o
     if which == "four_bar":
         options = {"contacts": FOUR_BAR, "loops": "reduce:j_crank"} | options
     name = f"rates_{which}_{order}_{len(functions)}_{options.get('dtype', 'float64')}"
-    made = scenes[which]()
-    made = replace(made, name=name) if isinstance(made, Problem) else made
+    description = scenes[which]()
+    description = replace(description, name=name) if isinstance(description, Problem) else description
     how: dict[str, Any] = {"verify": False, "cflags": UNOPTIMISED, "name": name, **options}
-    return build_module(made, functions=(*FUNCTIONS, *functions), time_order=order, **how)
+    return build_module(description, functions=(*FUNCTIONS, *functions), time_order=order, **how)
 
 
 def motion(m: ModuleType, count: int) -> tuple[Array, Array]:
@@ -70,10 +70,10 @@ def test_series_of_torques_along_an_analytic_motion(which: str) -> None:
     nodes = chebyshev.chebpts1(24)
     torques = m.rnea(*((at if k == 0 else 0.0) + derivative(k, length * nodes[:, None]) for k in range(3)))
     series = np.array([chebyshev.cheb2poly(row) for row in chebyshev.chebfit(nodes, torques, 14).T])
-    found = m.rnea_time_derivatives(
+    by_order = m.rnea_time_derivatives(
         at + derivative(0, 0.0), *(derivative(k, 0.0) for k in range(1, HIGHEST + 3))
     )
-    for order, one in enumerate(found):
+    for order, one in enumerate(by_order):
         expected = series[:, order] * factorial(order) / length**order
         assert_close(one, expected, 1e-12 * (10.0 / length) ** order)
 
@@ -93,11 +93,11 @@ def test_rates_are_differences_along_motions_on_the_manifold() -> None:
         return [x, *(sum_of(rates[k:], t) for k in range(len(rates)))]
 
     near, far = ([m.rnea_time_derivatives(*at(s * k * h)) for s in (1, -1)] for k in (1, 2))
-    found = m.rnea_time_derivatives(*at(0.0))
-    assert_close(found[0], m.rnea(*at(0.0)[:3]), 1e-13)
+    torques = m.rnea_time_derivatives(*at(0.0))
+    assert_close(torques[0], m.rnea(*at(0.0)[:3]), 1e-13)
     for order in range(HIGHEST):
-        steps = [own[0][order] - own[1][order] for own in (near, far)]
-        assert_close(found[order + 1], (8.0 * steps[0] - steps[1]) / (12.0 * h), 1e-7)
+        steps = [pair[0][order] - pair[1][order] for pair in (near, far)]
+        assert_close(torques[order + 1], (8.0 * steps[0] - steps[1]) / (12.0 * h), 1e-7)
 
 
 def sum_of(derivatives: Array, t: float) -> Array:
@@ -110,8 +110,8 @@ def test_forward_dynamics_gives_the_motion_back(which: str) -> None:
     functions = {"turning": ("rnea", "integrate"), "coupled": ("rnea",), "pendulum": ("rnea",)}
     m = built(which, functions=functions.get(which, ("rnea",)))
     q, (v, *rates) = motion(m, HIGHEST + 2)
-    found = m.aba_time_derivatives(q, v, *m.rnea_time_derivatives(q, v, *rates))
-    for one, expected in zip(found, rates, strict=True):
+    accelerations = m.aba_time_derivatives(q, v, *m.rnea_time_derivatives(q, v, *rates))
+    for one, expected in zip(accelerations, rates, strict=True):
         assert_close(one, expected, 1e-8)
 
 
@@ -119,13 +119,13 @@ def test_orders_batches_and_single_precision_agree() -> None:
     m = built("turning", functions=("rnea", "integrate"))
     single = built("turning", 1, dtype="float32", targets=("c", "batch"))
     q, rates = motion(m, HIGHEST + 2)
-    found = m.rnea_time_derivatives(q, *rates)
-    given = [np.stack([x, x]).astype(np.float32) for x in (q, *rates[:3])]
-    for one, expected in zip(single.rnea_time_derivatives(*given), found, strict=False):
+    torques = m.rnea_time_derivatives(q, *rates)
+    pairs = [np.stack([x, x]).astype(np.float32) for x in (q, *rates[:3])]
+    for one, expected in zip(single.rnea_time_derivatives(*pairs), torques, strict=False):
         assert one.shape == (2, m.nv)
         assert_close(one[1], expected, 1e-5)
     many = m.rnea_time_derivatives(np.stack([q] * 9), *rates)
-    for one, expected in zip(many, found, strict=True):
+    for one, expected in zip(many, torques, strict=True):
         assert_close(one[8], expected, 1e-13)
 
 
@@ -144,8 +144,8 @@ def test_operations_grow_with_the_square_of_the_order(robot: str, root: str) -> 
     model = Problem.from_urdf(resolve(robot), root_joint=root)
 
     def operations(name: str, order: int) -> int:
-        made = replace(model, time_order=order)
-        return cost(chosen(made, functions_of(made)[name])[1][0]).operations
+        of_order = replace(model, time_order=order)
+        return cost(chosen(of_order, functions_of(of_order)[name])[1][0]).operations
 
     for name in FUNCTIONS:
         value = operations(name.removesuffix("_time_derivatives"), 1)

@@ -33,7 +33,7 @@ def test_missing_files_that_no_inertia_needs_are_read_without(tmp_path: Path) ->
     read = Problem.from_file(tmp_path / "scene.xml")
     (said,) = (note.message for note in read.notes if "skins from files" in note.message)
     assert "Error opening file" in said and "from files (9)" in said
-    plain = scene(*(own.format("") for own in bodies))
+    plain = scene(*(one.format("") for one in bodies))
     (tmp_path / "plain.xml").write_text(
         plain.replace("</body>", '<site name="tip" pos=".1 .2 .3"/></body>', 1)
     )

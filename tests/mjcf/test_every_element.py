@@ -40,16 +40,16 @@ def schema() -> dict[str, list[str]]:
     """Return attributes by paths of elements: those that MuJoCo prints, and of those that it replaces
     before.
     """
-    found: dict[str, list[str]] = {}
+    by_path: dict[str, list[str]] = {}
     path: list[str] = []
     for line in mj.mj_printSchema(False, False).splitlines()[1:]:
         element, attributes = line[:30], line[30:].split()
         if element.strip():
             depth = (len(element) - len(element.lstrip())) // 3
             path = [*path[: depth - 1], element.split()[0].removeprefix("(world)")]
-        found.setdefault("/".join(path), []).extend(attributes)
+        by_path.setdefault("/".join(path), []).extend(attributes)
     meta = {"include": ["file"], "frame": ["pos"], "replicate": ["count"]}
-    return {element: attributes for element, attributes in found.items() if attributes} | meta
+    return {element: attributes for element, attributes in by_path.items() if attributes} | meta
 
 
 def test_the_table_has_all_of_the_schema() -> None:
@@ -58,7 +58,7 @@ def test_the_table_has_all_of_the_schema() -> None:
 
 def test_every_row_is_walked() -> None:
     """By all attributes that it names, or by descriptions that have its elements."""
-    walked = {row_of(ROWS, path, own) for path, values in ATTRIBUTES.items() for own in values}
+    walked = {row_of(ROWS, path, attribute) for path, values in ATTRIBUTES.items() for attribute in values}
     assert walked | {row for row in ROWS for path in SNIPPETS if row.has(path)} == set(ROWS)
     for path, attributes in schema().items():
         if path in ATTRIBUTES:
@@ -87,9 +87,9 @@ CASES = [(path, own) for path, values in ATTRIBUTES.items() for own in values]
 @pytest.mark.parametrize(("path", "attribute"), CASES)
 def test_attributes(path: str, attribute: str, read: Read) -> None:
     before = changed(BASE, SETUPS.get((path, attribute), {}))
-    given = ATTRIBUTES[path][attribute]
+    value = ATTRIBUTES[path][attribute]
     place = PLACES.get((path, attribute)) or PLACES.get((path, "")) or f"/mujoco/{path}"
-    change = {attribute: given} if isinstance(given, str) else given
+    change = {attribute: value} if isinstance(value, str) else value
     options = {"mimic": "coupled"} if path == "equality/joint" else {}
     accepted = (path, attribute) not in DECIDE
     row, after = row_of(ROWS, path, attribute), changed(before, {place: change})

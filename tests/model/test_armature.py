@@ -52,12 +52,12 @@ def test_transmissions_without_an_inertia_are_named(tmp_path: Path) -> None:
 def test_transmissions_of_one_joint_make_the_actuation_matrix(tmp_path: Path) -> None:
     actuator = '<actuator name="{}"><mechanicalReduction>{}</mechanicalReduction></actuator>'
     plain = '<transmission><joint name="{}"/>{}</transmission>'
-    made = [plain.format(j, actuator.format(n, x)) for j, n, x in (("k", "a", " -9 "), ("j", "b", 2))]
-    read = model(tmp_path, with_motors(*made, motor("0.1", "5")))
+    two = [plain.format(j, actuator.format(n, x)) for j, n, x in (("k", "a", " -9 "), ("j", "b", 2))]
+    read = model(tmp_path, with_motors(*two, motor("0.1", "5")))
     assert [motor.name for motor in read.actuators] == ["a", "b", "m"]
     assert read.actuation == [[0.0, 2.0, 5.0], [-9.0, 0.0, 0.0]]
     assert not any("transmission" in message for message in messages(read))
-    locked = model(tmp_path, with_motors(*made), lock=(("k", 0.0),))
+    locked = model(tmp_path, with_motors(*two), lock=(("k", 0.0),))
     assert ([motor.name for motor in locked.actuators], locked.actuation) == (["b"], [[2.0]])
     missing = model(tmp_path, with_motors(plain.format("x", actuator.format("a", 1))))
     assert not missing.actuators
@@ -191,12 +191,12 @@ def test_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("armature", "message"),
     [("j=a", "'a' is not a number"), ("nowhere.json", "No such file"), ("x=1", 'joint "x"')],
 )
-def test_refused_on_the_command_line(given: str, message: str, tmp_path: Path) -> None:
+def test_refused_on_the_command_line(armature: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(with_motors())
-    result = run("build", str(tmp_path / "r.urdf"), "--armature", given, "--out", str(tmp_path / "out"))
+    result = run("build", str(tmp_path / "r.urdf"), "--armature", armature, "--out", str(tmp_path / "out"))
     assert (result.exit_code, result.stderr.count("rbdc: error:")) == (2, 1)
     assert message in result.stderr
     assert not (tmp_path / "out").exists()

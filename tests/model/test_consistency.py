@@ -18,9 +18,9 @@ def test_log_cholesky_both_ways(seed: int) -> None:
     again = Inertia.from_log_cholesky(inertia.log_cholesky())
     assert_close([float(x) for x in again.scalars()], [float(x) for x in inertia.scalars()], 1e-13)
     theta = rng.normal(size=10)
-    made = Inertia.from_log_cholesky([float(x) for x in theta])
-    assert made.check() is None
-    assert_close(made.log_cholesky(), theta, 1e-9)
+    body = Inertia.from_log_cholesky([float(x) for x in theta])
+    assert body.check() is None
+    assert_close(body.log_cholesky(), theta, 1e-9)
 
 
 def test_the_matrix_of_rucker_and_wensing() -> None:
@@ -45,8 +45,8 @@ def test_the_matrix_of_rucker_and_wensing() -> None:
     ],
 )
 def test_what_no_body_has(inertia: Inertia, problem: str) -> None:
-    found = inertia.check()
-    assert found is not None and problem in found
+    message = inertia.check()
+    assert message is not None and problem in message
     with pytest.raises(ValueError, match="no body has this inertia"):
         inertia.log_cholesky()
 

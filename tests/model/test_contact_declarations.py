@@ -108,12 +108,12 @@ def test_another_base_carries_loops_along(tmp_path: Path) -> None:
     file = tmp_path / "fourbar.xml"
     file.write_text(BODIES.replace("{equality}", KINDS["weld"]))
     free = BuildOptions(root_joint="free-flyer")
-    own, other = read(file, free), read(file, BuildOptions(root_joint="free-flyer", base="rod"))
-    assert [c.name for c in other.contacts] == [c.name for c in own.contacts] == ["pin"]
+    usual, other = read(file, free), read(file, BuildOptions(root_joint="free-flyer", base="rod"))
+    assert [c.name for c in other.contacts] == [c.name for c in usual.contacts] == ["pin"]
     assert {(c.first.name, c.second.name) for c in other.contacts if c.second} == {("rod", "rocker")}
     angles = {"j1": 0.3, "j2": -0.4, "j3": 0.2}
     errors = []
-    for model in (own, other):
+    for model in (usual, other):
         q = model.neutral()
         for body in model.bodies:
             if body.joint_name in angles:

@@ -19,12 +19,12 @@ from tests.support_trees import random_inertia, random_placement, vector
 FUNCTIONS = ("rnea", "aba", "crba", "rnea_derivatives", "integrate", "difference")
 
 
-def arm(*, apart: bool) -> Problem:
-    """Return hinges before and after a cylindrical joint; `apart`: that as a slide that carries a hinge."""
+def arm(*, split: bool) -> Problem:
+    """Return hinges before and after a cylindrical joint; `split`: that as a slide that carries a hinge."""
     rng = np.random.default_rng(3)
     axes = [vector(rng.standard_normal(3)) for _ in range(3)]
     placements, bodies = [random_placement(rng) for _ in range(3)], [random_inertia(rng) for _ in range(3)]
-    links, joints = [Link("base"), *(Link(f"link{k}", own) for k, own in enumerate(bodies))], []
+    links, joints = [Link("base"), *(Link(f"link{k}", inertia) for k, inertia in enumerate(bodies))], []
     for k, above in enumerate(("base", "link0", "link1")):
         parent, placement = above, placements[k]
         if k == 1:
@@ -33,7 +33,7 @@ def arm(*, apart: bool) -> Problem:
             parent, placement = "between", Placement.identity()
         joints.append(Joint(f"joint{k}", "revolute", parent, f"link{k}", placement, axes[k]))
     model = Problem.assemble("apart", links, joints)
-    return model if apart else joined(model)
+    return model if split else joined(model)
 
 
 def joined(model: Problem) -> Problem:
@@ -55,20 +55,20 @@ def joined(model: Problem) -> Problem:
 def test_every_function_is_that_of_a_slide_and_a_hinge() -> None:
     """The build compares the functions with the references, and draws the states that it does so at."""
     one, two = (
-        build_module(arm(apart=apart), functions=FUNCTIONS, cflags=UNOPTIMISED) for apart in (False, True)
+        build_module(arm(split=split), functions=FUNCTIONS, cflags=UNOPTIMISED) for split in (False, True)
     )
     assert (one.nq, one.nv, one.njoints, two.njoints) == (4, 4, 3, 4)
     rng = np.random.default_rng(0)
     q, v, a = one.random_configuration(1), rng.standard_normal(4), rng.standard_normal(4)
     assert_close(one.rnea(q, v, a), two.rnea(q, v, a), 1e-12)
     assert_close(one.aba(q, v, a), two.aba(q, v, a), 1e-10)
-    for found, expected in zip(one.rnea_derivatives(q, v, a), two.rnea_derivatives(q, v, a), strict=True):
-        assert_close(found, expected, 1e-11)
+    for result, expected in zip(one.rnea_derivatives(q, v, a), two.rnea_derivatives(q, v, a), strict=True):
+        assert_close(result, expected, 1e-11)
     assert_close(one.difference(q, one.integrate(q, v)), v, 1e-14)
 
 
 def test_every_entry_is_drawn() -> None:
-    module = build_module(arm(apart=False), functions=FUNCTIONS, cflags=UNOPTIMISED)
+    module = build_module(arm(split=False), functions=FUNCTIONS, cflags=UNOPTIMISED)
     drawn = np.array([module.random_configuration(seed) for seed in range(50)])
     assert np.all((drawn[:, 1:3] >= 0.1) & (drawn[:, 1:3] <= 0.2)), "limits are those of both coordinates"
     assert np.all(np.ptp(drawn, axis=0) > 0.05)

@@ -29,9 +29,9 @@ def placements(model: Problem, q: Array) -> dict[str, Array]:
 
 
 def check_kinematics(model: Problem, table: Table, q: Array) -> None:
-    found, expected = placements(model, q), frames(table, q)
+    by_link, expected = placements(model, q), frames(table, q)
     for row, frame in zip(table["joints"], expected, strict=True):
-        assert_close(found[f"link_{row['i']}"], frame, 1e-13, 1.0, f"link {row['i']}")
+        assert_close(by_link[f"link_{row['i']}"], frame, 1e-13, 1.0, f"link {row['i']}")
     masses = np.array([row.get("mass", 0.0) for row in table["joints"]])
     centres = np.array(
         [
@@ -87,8 +87,8 @@ def test_a_built_tree(tmp_path: Path) -> None:
     path = write(random_tree(1, 3), tmp_path)
     module = build_module(path, functions=("rnea", "forward_kinematics"), cflags=UNOPTIMISED)
     q = np.array([0.3, -0.4, 0.5])
-    found = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
-    assert_close(found["link_3"], frames(random_tree(1, 3), q)[2], 1e-13, 1.0)
+    by_frame = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
+    assert_close(by_frame["link_3"], frames(random_tree(1, 3), q)[2], 1e-13, 1.0)
 
 
 SMALL: Table = {

@@ -216,7 +216,7 @@ def test_the_table_has_all_of_the_schema() -> None:
 
 def test_every_row_is_walked() -> None:
     """By all attributes that it names, or by descriptions that have its elements."""
-    walked = {row_of(ROWS, path, own) for path, given in ATTRIBUTES.items() for own in given}
+    walked = {row_of(ROWS, path, attribute) for path, values in ATTRIBUTES.items() for attribute in values}
     walked |= {row for row in ROWS for path in SNIPPETS if row.has(path)}
     assert [row for row in ROWS if row not in walked] == [row for row in ROWS if row.has("!DOCTYPE")]
     for path in ATTRIBUTES:
@@ -239,9 +239,9 @@ CASES = [(path, own) for path, given in ATTRIBUTES.items() for own in given]
 @pytest.mark.parametrize(("path", "attribute"), CASES)
 def test_attributes(path: str, attribute: str, read: Read) -> None:
     before = changed(BASE, SETUPS.get((path, attribute), {}))
-    given = ATTRIBUTES[path][attribute]
+    value = ATTRIBUTES[path][attribute]
     place = PLACES.get((path, attribute), f"/robot/{path}" if path != "robot" else "/robot")
-    after = changed(before, {place: {attribute: given} if isinstance(given, str) else given})
+    after = changed(before, {place: {attribute: value} if isinstance(value, str) else value})
     accepted = (path, attribute) not in SETUPS
     check(row_of(ROWS, path, attribute), before, after, read, accepted=accepted, mimic="coupled")
 
@@ -261,5 +261,5 @@ def test_other_attributes_of_loops_are_named(read: Read) -> None:
 def test_document_types_are_refused(read: Read) -> None:
     for text in ("<!DOCTYPE robot>", '<!DOCTYPE robot [<!ENTITY x "1">]>'):
         model, said = read(f"{text}{BASE}")
-        assert model is None and all("scene.urdf:1: a document type declaration" in own for own in said)
+        assert model is None and all("scene.urdf:1: a document type declaration" in line for line in said)
         assert row_of(ROWS, "!DOCTYPE", "any").fate == "refused"

@@ -91,7 +91,7 @@ def descriptions() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
 )
 def test_members_of_tables(meaning: str, before: dict[str, Any], after: dict[str, Any], read: Read) -> None:
     counted = {"damping": "include", "friction": "include"}
-    (model, notes), (without, noted) = (read(json.dumps(own), **counted) for own in (after, before))
+    (model, notes), (without, noted) = (read(json.dumps(table), **counted) for table in (after, before))
     assert model is not None and without is not None
     assert (model == without) == meaning.startswith(TEXT)
     assert notes <= noted or after.get("gravity")
@@ -99,16 +99,16 @@ def test_members_of_tables(meaning: str, before: dict[str, Any], after: dict[str
 
 def test_the_tables_have_all_members(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the reader asks for is in a table, and has been tried."""
-    made: list[Fields] = []
+    readers: list[Fields] = []
     begin = Fields.__init__
 
     def noted(self: Fields, *arguments: Any) -> None:
         begin(self, *arguments)
-        made.append(self)
+        readers.append(self)
 
     monkeypatch.setattr(Fields, "__init__", noted)
     read(json.dumps(BASE | {"base": {}, "name": "asked"}))
-    asked = {what: own.asked for own in made for what in [own.what]}
+    asked = {what: fields.asked for fields in readers for what in [fields.what]}
     assert asked["the description"] == set(OF_FILE) == set(VALUES)
     assert asked["joint 3"] == set(OF_JOINT) - {"comment", "inertia_..."}
     assert set(VALUES_OF_JOINT) == set(OF_JOINT)

@@ -37,8 +37,8 @@ SCALES = {
 
 def holds(model: Problem) -> None:
     """Every function in every way is within what it may be off by."""
-    found = worst(model)
-    assert found.error <= 1.0, found
+    largest = worst(model)
+    assert largest.error <= 1.0, largest
 
 
 STRATEGIES: dict[str, tuple[st.SearchStrategy[Problem], int]] = {

@@ -36,9 +36,9 @@ def advice(text: str, **options: Any) -> tuple[str, str]:
     """Return the joint to remove and the loop to give."""
     with pytest.raises(DescriptionError) as refused:
         Problem.from_text(text, **options)
-    found = re.search(r'remove joint "(.*)" and give .*loop[ =]\'?([^\'`]*)', str(refused.value))
-    assert found is not None, refused.value
-    return found[1], found[2]
+    match = re.search(r'remove joint "(.*)" and give .*loop[ =]\'?([^\'`]*)', str(refused.value))
+    assert match is not None, refused.value
+    return match[1], match[2]
 
 
 def followed(text: str, name: str, loop: str) -> Problem:
@@ -74,8 +74,8 @@ def test_the_loop_holds_what_the_joint_held(kind: str) -> None:
     """With a joint of three coordinates each at both ends of b the linkage closes, where the joint's frame in
     c is that in b, turned about the axis.
     """
-    own, rows = KINDS[kind]
-    last = bar("j4", "c", "b", 'xyz="0.2 0.1 -0.1" rpy="0.4 -0.2 1.1"', "0.6 0 0.8", own)
+    axis_of_joint, rows = KINDS[kind]
+    last = bar("j4", "c", "b", 'xyz="0.2 0.1 -0.1" rpy="0.4 -0.2 1.1"', "0.6 0 0.8", axis_of_joint)
     text = robot(
         *LINKS, bar("j1", "ground", "a", ""), bar("j2", "a", "b", "", kind="floating"), TREE[2], last
     )
@@ -122,33 +122,33 @@ def ball(*parts: str, head: str = "") -> str:
 def test_ball_constraints_are_loops(declared: str) -> None:
     text = robot(ball(), *LINKS, *TREE).replace("<robot", f"<robot{declared}")
     model = Problem.from_text(text)
-    given = read(robot(*LINKS, *TREE), BuildOptions(contacts="ball_constraint0=point@b:.2,0,.1=c:.2,0,0"))
-    assert [(own.name, own.kind, own.first, own.second) for own in model.contacts] == [
-        (own.name, own.kind, own.first, own.second) for own in given.contacts
+    right = read(robot(*LINKS, *TREE), BuildOptions(contacts="ball_constraint0=point@b:.2,0,.1=c:.2,0,0"))
+    assert [(loop.name, loop.kind, loop.first, loop.second) for loop in model.contacts] == [
+        (loop.name, loop.kind, loop.first, loop.second) for loop in right.contacts
     ]
     assert "1 x <drake:ball_constraint> closes a loop: only functions of contacts hold it" in messages(model)
 
 
 def test_names_of_ball_constraints() -> None:
     text = robot(ball(head=" name='pin'"), ball(head=" name='pin'"), ball(), *LINKS, *TREE)
-    assert [own.name for own in Problem.from_text(text).contacts] == ["pin", "pin_", "ball_constraint2"]
+    assert [loop.name for loop in Problem.from_text(text).contacts] == ["pin", "pin_", "ball_constraint2"]
 
 
-@pytest.mark.parametrize(("kind", "held"), [("spherical", "point"), ("fixed", "weld"), ("revolute", None)])
-def test_loop_joints(kind: str, held: str | None) -> None:
+@pytest.mark.parametrize(("kind", "word"), [("spherical", "point"), ("fixed", "weld"), ("revolute", None)])
+def test_loop_joints(kind: str, word: str | None) -> None:
     """Those of Isaac Sim; an axis is given in other axes by other programs."""
     sides = '<link1 link="b" xyz=".2 0 .1" rpy="0 .3 0"/><link2 link="c" xyz=".2 0 0"/>'
     loop = f'<loop_joint name="pin" type="{kind}">{sides}</loop_joint>'
     model = Problem.from_text(robot(loop, *LINKS, *TREE))
-    if held is None:
+    if word is None:
         assert not model.contacts and "1 x <loop_joint> in <robot>: ignored" in messages(model)
         return
-    turned = ",0,0.3,0" if held == "weld" else ""
-    given = read(robot(*LINKS, *TREE), BuildOptions(contacts=f"pin={held}@b:.2,0,.1{turned}=c:.2,0,0"))
-    (own,), (other,) = model.contacts, given.contacts
-    assert (own.name, own.kind) == (other.name, other.kind)
-    assert own.first.placement.translation == other.first.placement.translation
-    assert held == "point" or own.first == other.first
+    turned = ",0,0.3,0" if word == "weld" else ""
+    right = read(robot(*LINKS, *TREE), BuildOptions(contacts=f"pin={word}@b:.2,0,.1{turned}=c:.2,0,0"))
+    (one,), (other,) = model.contacts, right.contacts
+    assert (one.name, one.kind) == (other.name, other.kind)
+    assert one.first.placement.translation == other.first.placement.translation
+    assert word == "point" or one.first == other.first
     with pytest.raises(DescriptionError, match="^<text>:2: a <loop_joint> has no <link2>"):
         Problem.from_text(robot(loop.replace("link2", "link3"), *LINKS, *TREE))
 

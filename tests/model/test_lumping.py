@@ -51,10 +51,10 @@ def one_joint(kind: str, axis: Vector3 = UP) -> Model:
     ],
 )
 def test_joint_types(kind: str, expected: object) -> None:
-    found = one_joint(kind)
-    assert found.bodies[0].joint == expected
-    assert (found.nq, found.nv) == (found.bodies[0].joint.nq, found.bodies[0].joint.nv)
-    assert found.neutral() == list(found.bodies[0].joint.neutral())
+    model = one_joint(kind)
+    assert model.bodies[0].joint == expected
+    assert (model.nq, model.nv) == (model.bodies[0].joint.nq, model.bodies[0].joint.nv)
+    assert model.neutral() == list(model.bodies[0].joint.neutral())
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ BRANCHES = robot(
 )
 def test_order(order: str, joints: list[str], frames: list[str], tmp_path: Path) -> None:
     """Depth first, through fixed joints, whose names count among their siblings."""
-    found = model(tmp_path, BRANCHES, joint_order=order)
-    assert [body.joint_name for body in found.bodies] == joints
-    assert [frame.name for frame in found.frames] == frames
+    branches = model(tmp_path, BRANCHES, joint_order=order)
+    assert [body.joint_name for body in branches.bodies] == joints
+    assert [frame.name for frame in branches.frames] == frames
 
 
 def test_names_are_sorted_by_code_point(tmp_path: Path) -> None:
@@ -122,12 +122,12 @@ def test_fixed_joints_are_lumped(seed: int) -> None:
     names = ["arm", "one", "two", "three"]
     joints = [Joint("j", "revolute", "base", "arm")]
     joints += [Joint(f"f{k}", "fixed", names[k], names[k + 1], places[k]) for k in range(3)]
-    found = Model.assemble(
+    model = Model.assemble(
         "r", [Link("base"), *(Link(n, i) for n, i in zip(names, parts, strict=True))], joints
     )
-    (body,) = found.bodies
+    (body,) = model.bodies
     total, here = parts[0], Placement.identity()
-    for inertia, place, frame in zip(parts[1:], places, found.frames[2:], strict=True):
+    for inertia, place, frame in zip(parts[1:], places, model.frames[2:], strict=True):
         here = here.compose(place)
         total = total + inertia.moved(here)
         assert frame.body == 0
@@ -147,22 +147,22 @@ def fixed_base() -> tuple[list[Link], list[Joint]]:
 
 def test_what_is_fixed_to_the_world() -> None:
     links, joints = fixed_base()
-    found = Model.assemble("r", links, joints)
-    assert [frame.body for frame in found.frames] == [WORLD, WORLD, 0]
+    model = Model.assemble("r", links, joints)
+    assert [frame.body for frame in model.frames] == [WORLD, WORLD, 0]
     np.testing.assert_allclose(
-        found.base_inertia.scalars(), (SOLID + SOLID.moved(joints[0].placement)).scalars(), rtol=1e-15
+        model.base_inertia.scalars(), (SOLID + SOLID.moved(joints[0].placement)).scalars(), rtol=1e-15
     )
-    assert found.bodies[0].inertia == SOLID
-    assert found.bodies[0].parent == WORLD
+    assert model.bodies[0].inertia == SOLID
+    assert model.bodies[0].parent == WORLD
     np.testing.assert_allclose(
-        found.bodies[0].placement.scalars(), joints[0].placement.compose(joints[1].placement).scalars()
+        model.bodies[0].placement.scalars(), joints[0].placement.compose(joints[1].placement).scalars()
     )
 
 
 def test_free_flyer_carries_what_was_fixed() -> None:
     links, joints = fixed_base()
-    found = Model.assemble("r", links, joints, root_joint="free-flyer")
-    root, arm = found.bodies
+    model = Model.assemble("r", links, joints, root_joint="free-flyer")
+    root, arm = model.bodies
     assert (root.name, root.joint_name, root.joint, root.parent, root.placement) == (
         "base",
         "root_joint",
@@ -170,25 +170,25 @@ def test_free_flyer_carries_what_was_fixed() -> None:
         WORLD,
         Placement.identity(),
     )
-    assert (arm.parent, arm.index_q, arm.index_v, found.nq, found.nv) == (0, 7, 6, 8, 7)
-    assert found.base_inertia == Inertia.zero()
-    assert [frame.body for frame in found.frames] == [0, 0, 1]
+    assert (arm.parent, arm.index_q, arm.index_v, model.nq, model.nv) == (0, 7, 6, 8, 7)
+    assert model.base_inertia == Inertia.zero()
+    assert [frame.body for frame in model.frames] == [0, 0, 1]
 
 
 def test_a_namesake_of_the_root_s_joint_is_noted() -> None:
     links, joints = [Link("a", SOLID), Link("b", SOLID)], [Joint("root_joint", "revolute", "a", "b")]
     assert Model.assemble("r", links, joints).notes == ()
-    found = Model.assemble("r", links, joints, root_joint="free-flyer")
-    assert messages(found) == [
+    model = Model.assemble("r", links, joints, root_joint="free-flyer")
+    assert messages(model) == [
         'joint "root_joint" has the name of a joint of the free root: two joints have it'
     ]
-    assert (found.nq, [body.name for body in found.bodies]) == (8, ["a", "b"])
+    assert (model.nq, [body.name for body in model.bodies]) == (8, ["a", "b"])
 
 
 def test_a_lone_link_can_fly() -> None:
-    found = Model.assemble("r", [Link("stone", SOLID)], [], root_joint="free-flyer")
-    assert (found.nq, found.nv, found.bodies[0].inertia) == (7, 6, SOLID)
-    assert found.neutral() == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    model = Model.assemble("r", [Link("stone", SOLID)], [], root_joint="free-flyer")
+    assert (model.nq, model.nv, model.bodies[0].inertia) == (7, 6, SOLID)
+    assert model.neutral() == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
 
 def test_nothing_moves() -> None:
@@ -199,8 +199,8 @@ def test_nothing_moves() -> None:
 def test_numbers_given_in_code_become_floats() -> None:
     inertia = Inertia(1, Vector3(np.float64(0.5), 0, 0), Symmetric3(1, 0, 1, 0, 0, 1))
     place = Placement(Rotation.identity(), Vector3(np.float32(1.0), 0, 0))
-    made = Joint("j", "revolute", "a", "b", place, Vector3(0, 0, 1), Limits(-1, 1))
-    body = Model.assemble("r", [Link("a"), Link("b", inertia)], [made], gravity=(0, 0, -10)).bodies[0]
+    joint = Joint("j", "revolute", "a", "b", place, Vector3(0, 0, 1), Limits(-1, 1))
+    body = Model.assemble("r", [Link("a"), Link("b", inertia)], [joint], gravity=(0, 0, -10)).bodies[0]
     numbers = [*body.inertia.scalars(), *body.placement.scalars(), *body.joint.axis.scalars()]  # type: ignore[attr-defined]
     assert {type(x) for x in (*numbers, body.limits.lower, body.limits.upper, body.damping)} == {float}
 
@@ -253,9 +253,9 @@ def test_a_long_chain_of_fixed_and_moving_joints() -> None:
     count = 3000
     links = [Link(f"l{k}", SOLID) for k in range(count + 1)]
     joints = [Joint(f"j{k}", "fixed" if k % 2 else "revolute", f"l{k}", f"l{k + 1}") for k in range(count)]
-    found = Model.assemble("r", links, joints)
-    assert (found.njoints, len(found.frames)) == (count // 2, count + 1)
-    assert found.support(count // 2 - 1) == list(range(count // 2))
+    model = Model.assemble("r", links, joints)
+    assert (model.njoints, len(model.frames)) == (count // 2, count + 1)
+    assert model.support(count // 2 - 1) == list(range(count // 2))
 
 
 # --- mimic --------------------------------------------------------------------------------------------------
@@ -285,30 +285,30 @@ def _mimic(entry: Follow | None) -> Mimic | None:
 
 
 def test_followers_have_no_place_of_their_own() -> None:
-    found = comb({"t1": ("t0", 2.0, 0.5), "t3": ("t2", -1.0, 0.0)})
-    assert (found.nq, found.nv, found.njoints, found.coupled) == (3, 3, 5, True)
-    assert [body.coupling for body in found.bodies] == [
+    model = comb({"t1": ("t0", 2.0, 0.5), "t3": ("t2", -1.0, 0.0)})
+    assert (model.nq, model.nv, model.njoints, model.coupled) == (3, 3, 5, True)
+    assert [body.coupling for body in model.bodies] == [
         None,
         Coupling(0, 2.0, 0.5),
         None,
         Coupling(2, -1.0, 0.0),
         None,
     ]
-    assert [body.index_q for body in found.bodies] == [0, 0, 1, 1, 2]
-    assert [body.index_v for body in found.bodies] == [0, 0, 1, 1, 2]
+    assert [body.index_q for body in model.bodies] == [0, 0, 1, 1, 2]
+    assert [body.index_v for body in model.bodies] == [0, 0, 1, 1, 2]
 
 
 def test_leader_may_come_later() -> None:
-    found = comb({"t0": ("t4", 1.0, 0.0), "t1": ("t4", 3.0, -1.0)})
-    assert [body.index_q for body in found.bodies] == [2, 2, 0, 1, 2]
-    assert found.bodies[1].coupling == Coupling(4, 3.0, -1.0)
+    model = comb({"t0": ("t4", 1.0, 0.0), "t1": ("t4", 3.0, -1.0)})
+    assert [body.index_q for body in model.bodies] == [2, 2, 0, 1, 2]
+    assert model.bodies[1].coupling == Coupling(4, 3.0, -1.0)
 
 
 def test_chains_are_composed() -> None:
     """t0 = 2 t3 + 1 and t3 = -3 t2 + 0.5 make t0 = -6 t2 + 2."""
-    found = comb({"t0": ("t3", 2.0, 1.0), "t3": ("t2", -3.0, 0.5)})
-    assert found.bodies[0].coupling == Coupling(2, -6.0, 2.0)
-    assert found.bodies[3].coupling == Coupling(2, -3.0, 0.5)
+    model = comb({"t0": ("t3", 2.0, 1.0), "t3": ("t2", -3.0, 0.5)})
+    assert model.bodies[0].coupling == Coupling(2, -6.0, 2.0)
+    assert model.bodies[3].coupling == Coupling(2, -3.0, 0.5)
 
 
 @given(
@@ -321,31 +321,31 @@ def test_composition_is_that_of_the_maps(
 ) -> None:
     """A chain through all five teeth in any order: each angle is the maps applied one after the other."""
     names = [f"t{k}" for k in order]
-    found = comb({names[k + 1]: (names[k], *maps[k]) for k in range(4)})
-    assert found.nq == 1
+    model = comb({names[k + 1]: (names[k], *maps[k]) for k in range(4)})
+    assert model.nq == 1
     for k in range(1, 5):
         angle_here = angle
         for multiplier, offset in maps[:k]:
             angle_here = multiplier * angle_here + offset
-        coupling = found.bodies[order[k]].coupling
+        coupling = model.bodies[order[k]].coupling
         assert coupling is not None
         assert coupling.leader == order[0]
         assert coupling.multiplier * angle + coupling.offset == pytest.approx(angle_here, abs=1e-12)
 
 
 def test_independent_is_noted_and_has_all_joints() -> None:
-    found = comb({"t1": ("t0", 2.0, 0.5)}, mode="independent")
-    assert (found.nq, found.coupled) == (5, False)
-    assert messages(found) == [
+    model = comb({"t1": ("t0", 2.0, 0.5)}, mode="independent")
+    assert (model.nq, model.coupled) == (5, False)
+    assert messages(model) == [
         "1 mimic joints are taken as independent; `mimic='coupled'` removes them from q"
     ]
 
 
 def test_leader_keeps_its_limits_and_tighter_followers_are_noted() -> None:
     limits = {"t0": Limits(-1.0, 1.0), "t1": Limits(-1.0, 1.0), "t2": Limits(-2.5, 2.5)}
-    found = comb({"t1": ("t0", 2.0, 0.0), "t2": ("t0", -2.0, 0.5)}, limits)
-    assert found.bodies[0].limits == Limits(-1.0, 1.0)
-    assert messages(found) == [
+    model = comb({"t1": ("t0", 2.0, 0.0), "t2": ("t0", -2.0, 0.5)}, limits)
+    assert model.bodies[0].limits == Limits(-1.0, 1.0)
+    assert messages(model) == [
         "2 mimic joints follow their leaders and have no entries in q",
         'joint "t1" has tighter limits than those that follow from its leader\'s: ignored',
     ]
@@ -356,7 +356,7 @@ def test_mimic_from_a_file(tmp_path: Path) -> None:
     text = robot(
         link("base"), link("a"), link("b"), joint("follow", "base", "a", follow), joint("lead", "base", "b")
     )
-    found = model(tmp_path, text, mimic="coupled")
-    assert [body.joint_name for body in found.bodies] == ["follow", "lead"]
-    assert found.bodies[0].coupling == Coupling(1, -1.0, 0.25)
-    assert found.nq == 1
+    follower = model(tmp_path, text, mimic="coupled")
+    assert [body.joint_name for body in follower.bodies] == ["follow", "lead"]
+    assert follower.bodies[0].coupling == Coupling(1, -1.0, 0.25)
+    assert follower.nq == 1

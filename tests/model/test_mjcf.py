@@ -156,8 +156,8 @@ def check(path: Path, seed: int) -> None:
     model = Problem.from_file(path, damping="include", springs="include")
     peer = Peer(model, path)
     q, v, a = state(model, seed)
-    given = [[float(x) for x in y] for y in (q, v, a)]
-    at, moving, forced = given
+    floats = [[float(x) for x in y] for y in (q, v, a)]
+    at, moving, forced = floats
     back = peer.converter.from_mujoco
     qpos, qvel, qacc = peer.converter.to_mujoco(q, v, a, None)
     assert qpos.shape == (peer.model.nq,)
@@ -171,12 +171,12 @@ def check(path: Path, seed: int) -> None:
     condition = max(1e-10, 1e-15 * float(np.linalg.cond(np.array(crba(model, at), dtype=float))))
     assert_close(aba(model, at, moving, forced), back(qpos, qvel, acceleration, None)[2], condition)
     frames = {frame.name: k for k, frame in enumerate(model.frames)}
-    found = np.array(forward_kinematics(model, at), dtype=float)
+    placements = np.array(forward_kinematics(model, at), dtype=float)
     for number in range(peer.model.nbody):
         name = peer.model.body(number).name or f"body{number}"
         placement = np.eye(4)
         placement[:3, :3], placement[:3, 3] = peer.data.xmat[number].reshape(3, 3), peer.data.xpos[number]
-        assert_close(found[frames[name]].reshape(4, 4), placement, what=name)
+        assert_close(placements[frames[name]].reshape(4, 4), placement, what=name)
     for number in range(peer.model.nsite):
         placement = np.eye(4)
         placement[:3, :3], placement[:3, 3] = (
@@ -184,7 +184,7 @@ def check(path: Path, seed: int) -> None:
             peer.data.site_xpos[number],
         )
         name = site_frame(peer.model, number)
-        assert_close(found[frames[name]].reshape(4, 4), placement, what=name)
+        assert_close(placements[frames[name]].reshape(4, 4), placement, what=name)
 
 
 def site_frame(model: Any, number: int) -> str:
@@ -388,8 +388,8 @@ def test_drives_by_other_laws_are_left_out_or_refused(term: str, tmp_path: Path)
 def test_friction_is_smooth(tmp_path: Path) -> None:
     """What MuJoCo has as frictionloss is the bound of the force; at rest there is none."""
     (tmp_path / "scene.xml").write_text(scene(JOINT.replace('ref="30"', 'frictionloss=".4"')))
-    given: dict[str, Any] = {"friction": "include", "friction_width": 0.1}
-    smooth, plain = (Problem.from_file(tmp_path / "scene.xml", **own) for own in (given, {}))
+    options: dict[str, Any] = {"friction": "include", "friction_width": 0.1}
+    smooth, plain = (Problem.from_file(tmp_path / "scene.xml", **how) for how in (options, {}))
     for speed, share in ((0.0, 0.0), (0.1, 0.5**0.5), (-0.1, -(0.5**0.5)), (1e3, 1.0)):
         force = rnea(smooth, [0.3], [speed], [0.2])[0] - rnea(plain, [0.3], [speed], [0.2])[0]
         assert force == pytest.approx(0.4 * share, abs=1e-8)

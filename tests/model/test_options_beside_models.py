@@ -44,24 +44,24 @@ def test_options_beside_a_model_are_those_of_its_description(robot: str, options
 
 
 def test_defaults_beside_a_model_leave_it_as_it_is() -> None:
-    made = Model.from_file(resolve("hyq"), gravity=(0, 0, -1.62), damping="include", base="trunk", **FREE)
-    assert read(made, BuildOptions()) == Problem.of(made)
-    in_the_world = read(made, BuildOptions(fext_frame="world"))
+    model = Model.from_file(resolve("hyq"), gravity=(0, 0, -1.62), damping="include", base="trunk", **FREE)
+    assert read(model, BuildOptions()) == Problem.of(model)
+    in_the_world = read(model, BuildOptions(fext_frame="world"))
     assert read(in_the_world, BuildOptions()).world_forces
     assert not read(in_the_world, BuildOptions.of({"fext_frame": "local"})).world_forces
 
 
 def test_drives_of_a_model_that_was_changed_count() -> None:
-    made = Model.from_file(resolve("hyq"), damping="include", friction="include", friction_width=0.2)
-    asked = read(replace(made, name="other"), BuildOptions())
+    model = Model.from_file(resolve("hyq"), damping="include", friction="include", friction_width=0.2)
+    asked = read(replace(model, name="other"), BuildOptions())
     assert asked.drive_terms == (DriveTerm.DAMPING, DriveTerm.FRICTION) and asked.friction_width == 0.2
-    assert asked.assembly is None and asked.damping == Problem.of(made).damping
+    assert asked.assembly is None and asked.damping == Problem.of(model).damping
 
 
 def test_defaults_that_are_given_hold() -> None:
-    made = Model.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), friction="include", **FREE)
-    given = {"root_joint": "fixed", "gravity": (0.0, 0.0, -9.81), "friction": "report"}
-    assert under(made, BuildOptions.of(given)) == Problem.from_file(resolve("hyq"))
+    model = Model.from_file(resolve("hyq"), gravity=(0.0, 0.0, -1.62), friction="include", **FREE)
+    options = {"root_joint": "fixed", "gravity": (0.0, 0.0, -9.81), "friction": "report"}
+    assert under(model, BuildOptions.of(options)) == Problem.from_file(resolve("hyq"))
 
 
 def test_joints_and_frames_are_added_to_those_of_the_model() -> None:
@@ -84,20 +84,20 @@ def test_models_made_in_code_take_them_too() -> None:
     turned = Placement(Rotation.from_rpy(1.57079632679, 0.0, 0.0), Vector3.zero())
     links = [Link("base"), Link("arm", Inertia.about_com(1.0, Vector3(0.1, 0.0, 0.0), Symmetric3.zero()))]
     joints = [Joint("j", "revolute", "base", "arm", turned, damping=0.5)]
-    made = Model.assemble("arm", links, joints, snap=0.0)
-    assert made.bodies[0].placement.rotation.y.y != 0.0
-    other = under(made, BuildOptions.of({"snap": 1e-11, "damping": "include"}))
+    model = Model.assemble("arm", links, joints, snap=0.0)
+    assert model.bodies[0].placement.rotation.y.y != 0.0
+    other = under(model, BuildOptions.of({"snap": 1e-11, "damping": "include"}))
     assert other.bodies[0].placement.rotation.y.y == 0.0 and other.damping == [0.5]
     assert other == Problem.assemble("arm", links, joints, damping="include")
 
 
 def test_what_cannot_be_applied_is_refused_by_name(tmp_path: Path) -> None:
-    made = Model.from_file(resolve("kuka_iiwa"))
+    model = Model.from_file(resolve("kuka_iiwa"))
     with pytest.raises(OptionError, match=r"xacro_arg: .*from_file"):
-        under(made, BuildOptions.of({"xacro_arg": {"a": "b"}}))
+        under(model, BuildOptions.of({"xacro_arg": {"a": "b"}}))
     with pytest.raises(OptionError, match=r"package_path: .*from_file"):
-        under(made, BuildOptions.of({"package_path": "."}))
-    changed = replace(made, name="other")
+        under(model, BuildOptions.of({"package_path": "."}))
+    changed = replace(model, name="other")
     with pytest.raises(OptionError, match=r"root_joint, gravity: the model .* was changed since"):
         rbdc.build(changed, root_joint="free-flyer", gravity="0,0,0", out=tmp_path)
     assert under(changed, BuildOptions.of({"gravity": (0.0, 0.0, -9.81)})) == Problem.of(changed)
@@ -116,11 +116,11 @@ def test_gravity_that_is_given_holds_beside_that_of_the_description(tmp_path: Pa
     described = Model.from_file(tmp_path / "table.json")
     assert described.gravity == Vector3(0.0, 0.0, -1.62)
     assert any("gravity is taken from the description" in text for text in messages(described))
-    given = {"gravity": (0.0, 0.0, -9.81)}
-    standard = Problem.from_file(tmp_path / "table.json", **given)
+    options = {"gravity": (0.0, 0.0, -9.81)}
+    standard = Problem.from_file(tmp_path / "table.json", **options)
     assert standard.gravity == Vector3(0.0, 0.0, -9.81)
     assert not any("gravity" in text for text in messages(standard))
-    assert under(described, BuildOptions.of(given)) == standard
+    assert under(described, BuildOptions.of(options)) == standard
 
 
 def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) ->
     path.write_text(robot(link("a"), link("b"), joint("j", "a", "b", origin + LIMIT)))
     model(tmp_path, path.read_text())
     packages = [
-        build_package(description, BuildOptions.of({**given, "out": tmp_path / place})).directory
-        for place, description, given in (
+        build_package(description, BuildOptions.of({**values, "out": tmp_path / place})).directory
+        for place, description, values in (
             ("file", path, options | FREE),
             ("model", Model.from_urdf(path, **FREE), options),
             ("beside", Model.from_urdf(path), options | FREE),
@@ -146,14 +146,14 @@ def test_builds_of_a_file_and_of_its_model_are_the_same_bytes(tmp_path: Path) ->
 
 def test_manifests_record_what_holds(tmp_path: Path) -> None:
     def recorded(description: Model, **options: Any) -> dict[str, Any]:
-        given = BuildOptions.of({"functions": "rnea", "cflags": UNOPTIMISED, "out": tmp_path, **options})
-        package = build_package(description, given).directory
-        found: dict[str, Any] = json.loads((package / "manifest.json").read_text())["options"]
-        return found
+        asked = BuildOptions.of({"functions": "rnea", "cflags": UNOPTIMISED, "out": tmp_path, **options})
+        package = build_package(description, asked).directory
+        entry: dict[str, Any] = json.loads((package / "manifest.json").read_text())["options"]
+        return entry
 
-    made = Model.from_file(resolve("double_pendulum"), gravity=(0.0, 0.0, -1.62), **FREE)
-    own = recorded(made, damping="include")
-    assert (own["root_joint"], own["gravity"], own["damping"]) == ("free-flyer", [0.0, 0.0, -1.62], "include")
-    changed = replace(Problem.of(made), name="other", drive_terms=(DriveTerm.FRICTION,))
-    own = recorded(changed)
-    assert (own["root_joint"], own["gravity"], own["friction"]) == (None, [0.0, 0.0, -1.62], "include")
+    model = Model.from_file(resolve("double_pendulum"), gravity=(0.0, 0.0, -1.62), **FREE)
+    now = recorded(model, damping="include")
+    assert (now["root_joint"], now["gravity"], now["damping"]) == ("free-flyer", [0.0, 0.0, -1.62], "include")
+    changed = replace(Problem.of(model), name="other", drive_terms=(DriveTerm.FRICTION,))
+    now = recorded(changed)
+    assert (now["root_joint"], now["gravity"], now["friction"]) == (None, [0.0, 0.0, -1.62], "include")

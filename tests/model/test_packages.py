@@ -36,15 +36,15 @@ def packed(folder: Path, name: str = "parts", include: str = "$(find parts)/urdf
     "include",
     ["$(find parts)/urdf/part.xacro", "package://parts/urdf/part.xacro", "$(find parts)/urdf/*.xacro"],
 )
-@pytest.mark.parametrize("given", ["ws", "ws/src", "ws/src/clone"])
-def test_the_option(tmp_path: Path, include: str, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("folder", ["ws", "ws/src", "ws/src/clone"])
+def test_the_option(tmp_path: Path, include: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file = packed(tmp_path, "clone", include)
-    assert Model.from_file(file, package_path=tmp_path / given).nv == 2
+    assert Model.from_file(file, package_path=tmp_path / folder).nv == 2
     monkeypatch.chdir(tmp_path)
-    assert Model.from_file(file.relative_to(tmp_path), package_path=given).nv == 2
+    assert Model.from_file(file.relative_to(tmp_path), package_path=folder).nv == 2
     monkeypatch.chdir("/")
-    assert run("info", str(file), "--package-path", str(tmp_path), "--package-path", given).exit_code == 2
-    assert run("info", str(file), "--package-path", str(tmp_path / given)).exit_code == 0
+    assert run("info", str(file), "--package-path", str(tmp_path), "--package-path", folder).exit_code == 2
+    assert run("info", str(file), "--package-path", str(tmp_path / folder)).exit_code == 0
 
 
 @pytest.mark.parametrize("variable", ["ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"])
@@ -93,8 +93,8 @@ def test_what_is_not_found(tmp_path: Path) -> None:
 
 def test_the_manifest_has_it(tmp_path: Path) -> None:
     file = packed(tmp_path)
-    given = [tmp_path / "ws"]
-    module = rbdc.build(file, functions="nle", package_path=given, out=tmp_path / "out")
+    folders = [tmp_path / "ws"]
+    module = rbdc.build(file, functions="nle", package_path=folders, out=tmp_path / "out")
     manifest = json.loads((Path(module.__file__ or "").parent / "manifest.json").read_text())
     assert manifest["options"]["package_path"] == [str(tmp_path / "ws")]
 

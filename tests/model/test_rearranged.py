@@ -48,12 +48,12 @@ def test_locked_joints_are_pinocchios_reduced_models(robot: str) -> None:
     rng = np.random.default_rng(0)
     q = pin.integrate(reduced, pin.neutral(reduced), rng.normal(size=reduced.nv))
     v, a = rng.normal(size=(2, reduced.nv))
-    given = floats(q, v, a)
-    assert_close(rnea(model, given[0], given[1], given[2]), pin.rnea(reduced, data, q, v, a), 1e-12)
+    state = floats(q, v, a)
+    assert_close(rnea(model, state[0], state[1], state[2]), pin.rnea(reduced, data, q, v, a), 1e-12)
     upper = pin.crba(reduced, data, q)
-    assert_close(crba(model, given[0]), np.triu(upper) + np.triu(upper, 1).T, 1e-12)
+    assert_close(crba(model, state[0]), np.triu(upper) + np.triu(upper, 1).T, 1e-12)
     pin.framesForwardKinematics(reduced, data, q)
-    placements = np.array(forward_kinematics(model, given[0]), dtype=float).reshape(-1, 4, 4)
+    placements = np.array(forward_kinematics(model, state[0]), dtype=float).reshape(-1, 4, 4)
     for frame, placement in zip(model.frames, placements, strict=True):
         expected = data.oMf[reduced.getFrameId(frame.name, pin.FrameType.BODY)].homogeneous
         assert_close(placement, expected, 1e-12, what=frame.name)
@@ -64,8 +64,8 @@ def test_what_follows_a_locked_joint_is_locked() -> None:
     assert [body.joint_name for body in locked.bodies] == ["joint1", "joint4", "joint5"]
     q, v, a = np.random.default_rng(1).normal(size=(3, 2))
     reach, turn = np.insert(q, 1, 0.4), G @ np.insert(v, 1, 0.0)
-    given = floats(G @ reach + OFFSET, turn, G @ np.insert(a, 1, 0.0))
-    expected = G.T @ np.array(rnea(full, given[0], given[1], given[2]), dtype=float)
+    state = floats(G @ reach + OFFSET, turn, G @ np.insert(a, 1, 0.0))
+    expected = G.T @ np.array(rnea(full, state[0], state[1], state[2]), dtype=float)
     at, moving, forced = floats(q, v, a)
     assert_close(rnea(locked, at, moving, forced), np.delete(expected, 1), 1e-12)
 
@@ -94,8 +94,8 @@ def test_another_root_is_the_same_robot(base: str) -> None:
             inertia[:6, :6], inertia[:6, order]
         )
         kinetic.append(floating)
-        found = np.array(forward_kinematics(tree, q), dtype=float).reshape(-1, 4, 4)
-        named = {frame.name: placement for frame, placement in zip(tree.frames, found, strict=True)}
+        placements = np.array(forward_kinematics(tree, q), dtype=float).reshape(-1, 4, 4)
+        named = {frame.name: placement for frame, placement in zip(tree.frames, placements, strict=True)}
         frames.append({name: np.linalg.solve(named[base], named[name]) for name in named})
     assert_close(kinetic[1], kinetic[0], 1e-12)
     for frame in model.frames:
@@ -106,8 +106,8 @@ def test_added_frames() -> None:
     place = (0.1, 0.2, 0.3, 0.0, 0.0, np.pi / 2)
     model = Problem.from_urdf(resolve("ur5"), frame=(("tip", "tool0", place), ("tipper", "tip", place)))
     q = floats(np.linspace(0.1, 0.6, 6))[0]
-    found = np.array(forward_kinematics(model, q), dtype=float).reshape(-1, 4, 4)
-    at = {frame.name: placement for frame, placement in zip(model.frames, found, strict=True)}
+    placements = np.array(forward_kinematics(model, q), dtype=float).reshape(-1, 4, 4)
+    at = {frame.name: placement for frame, placement in zip(model.frames, placements, strict=True)}
     assert_close(np.linalg.solve(at["tool0"], at["tip"])[:3, 3], [0.1, 0.2, 0.3], 1e-12)
     assert_close(np.linalg.solve(at["tip"], at["tipper"])[:3, 0], [0.0, 1.0, 0.0], 1e-12)
 

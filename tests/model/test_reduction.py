@@ -77,20 +77,20 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     for step in PASSES[: last + 1]:
         small = step.apply(small)
     q, v, a, forces = state(model, seed)
-    given = [Force.of(f) for f in forces]
-    carried = [body.own_force(f) for body, f in zip(small.bodies, given, strict=True)]
-    same(newton_euler(small, q, v, a, carried), rnea(model, q, v, a, given), UNCHANGED, "rnea")
+    wrenches = [Force.of(f) for f in forces]
+    carried = [body.own_force(f) for body, f in zip(small.bodies, wrenches, strict=True)]
+    same(newton_euler(small, q, v, a, carried), rnea(model, q, v, a, wrenches), UNCHANGED, "rnea")
     inertia = np.array(reference_of("crba")(model, q), dtype=float)
     same(crba(small, q), inertia.tolist(), UNCHANGED, "crba")
     same(coriolis(small, q, v), reference_of("coriolis")(model, q, v), UNCHANGED, "coriolis")
-    derivatives = idsva.rnea_derivatives(model, q, v, a, given)
+    derivatives = idsva.rnea_derivatives(model, q, v, a, wrenches)
     same(generated.rnea_derivatives(small, q, v, a, carried), derivatives, UNCHANGED, "derivatives")
     if seed % 3 == 0:
         return
     tolerance = max(UNCHANGED, 1e-15 * float(np.linalg.cond(inertia)))
     for solve in (solves.by_cholesky, solves.by_articulated_bodies):
-        same(solve(small, q, v, a, carried), aba(model, q, v, a, given), tolerance, solve.__name__)
-    expected = aba_derivatives(model, q, v, a, given)
+        same(solve(small, q, v, a, carried), aba(model, q, v, a, wrenches), tolerance, solve.__name__)
+    expected = aba_derivatives(model, q, v, a, wrenches)
     same(ahead.aba_derivatives(small, q, v, a, carried), expected, tolerance, "aba_derivatives")
 
 
@@ -138,8 +138,8 @@ def test_angles_make_the_rotation(seed: int) -> None:
     rotation = Rotation.from_rpy(*(float(x) for x in written))
     gamma, alpha, theta = angles(rotation)
     turn: Callable[[float], Rotation] = lambda angle: Rotation.from_rpy(0.0, 0.0, angle)  # noqa: E731
-    made = turn(gamma).compose(Rotation.from_rpy(alpha, 0.0, 0.0)).compose(turn(theta))
-    assert_close(np.array(made.rows()), np.array(rotation.rows()), 1e-14)
+    product = turn(gamma).compose(Rotation.from_rpy(alpha, 0.0, 0.0)).compose(turn(theta))
+    assert_close(np.array(product.rows()), np.array(rotation.rows()), 1e-14)
 
 
 @pytest.mark.parametrize("robot", ["ur5", "kuka_iiwa", "hyq", "solo12"])

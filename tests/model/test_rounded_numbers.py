@@ -91,8 +91,8 @@ def test_dynamics_keep_their_digits(name: str, tmp_path: Path) -> None:
     )
     turned = reduced(described, "origins kept")
     regressor = reference_of("torque_regressor")(described, q, v, a)
-    found = regressor_of_chosen_frames(regressor_by_forces, turned, q, v, a)
-    assert_close(found, regressor, 1e-13, what="regressor")
+    of_turned = regressor_of_chosen_frames(regressor_by_forces, turned, q, v, a)
+    assert_close(of_turned, regressor, 1e-13, what="regressor")
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-14])
@@ -118,15 +118,15 @@ def test_a_unit_force_is_minus_a_row_of_the_jacobian(name: str, tmp_path: Path) 
                 Force.of([float(k == index and n == row) for n in range(6)]) for k in range(described.njoints)
             ]
             carried = [one.own_force(force) for one, force in zip(small.bodies, forces, strict=True)]
-            found = np.array(newton_euler(small, q, rest, rest, carried)) - nothing
-            assert_close(found, -jacobian[row], 1e-12, floor=1.0, what=f"{body.name}, {row}")
+            torques = np.array(newton_euler(small, q, rest, rest, carried)) - nothing
+            assert_close(torques, -jacobian[row], 1e-12, floor=1.0, what=f"{body.name}, {row}")
 
 
 @pytest.mark.parametrize("written", [(1e-6, 0.0, 1.0), (1.0, 1e-6, 0.0), (0.0, 2.0, 1e-6), (1e-13, 0.0, 1.0)])
 def test_axes_are_unit_vectors(written: tuple[float, float, float]) -> None:
-    made = Joint("j", "revolute", "a", "b", axis=Vector3(*written)).joint_type()
-    assert isinstance(made, Revolute)
-    assert abs(math.hypot(*made.axis.scalars()) - 1.0) < 3e-16
+    joint = Joint("j", "revolute", "a", "b", axis=Vector3(*written)).joint_type()
+    assert isinstance(joint, Revolute)
+    assert abs(math.hypot(*joint.axis.scalars()) - 1.0) < 3e-16
 
 
 @pytest.mark.parametrize(

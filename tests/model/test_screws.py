@@ -65,8 +65,8 @@ def peer_joint(joint: Joint) -> Any:
     if joint.kind == "universal":
         return pin.JointModelUniversal(unit(joint.axis), unit(joint.second_axis))
     if joint.kind == "helical":
-        name, given = joint.joint_type().pinocchio() or ("", [])
-        return getattr(pin, name)(*(np.array(x) if isinstance(x, list) else x for x in given))
+        name, arguments = joint.joint_type().pinocchio() or ("", [])
+        return getattr(pin, name)(*(np.array(x) if isinstance(x, list) else x for x in arguments))
     both = pin.JointModelComposite(2)
     both.addJoint(pin.JointModelPrismaticUnaligned(unit(joint.axis)))
     both.addJoint(pin.JointModelRevoluteUnaligned(unit(joint.axis)))
@@ -82,8 +82,8 @@ def case() -> tuple[ModuleType, Any]:
         above = model.addJoint(above, peer_joint(joint), se3(joint.placement), joint.name)
         assert link.inertia is not None
         model.appendBodyToJoint(above, inertia(link.inertia.scalars()), pin.SE3.Identity())
-    made = Problem.assemble("screws", links, joints)
-    return build_module(made, functions=FUNCTIONS, cflags=UNOPTIMISED, verify=False), model
+    chain = Problem.assemble("screws", links, joints)
+    return build_module(chain, functions=FUNCTIONS, cflags=UNOPTIMISED, verify=False), model
 
 
 def test_pinocchio() -> None:
@@ -96,15 +96,15 @@ def test_pinocchio() -> None:
     assert_close(module.aba(q, v, a), pin.aba(model, data, q, v, a), 1e-10)
     upper = np.triu(pin.crba(model, data, q))
     assert_close(module.crba(q), upper + np.triu(upper, 1).T, 1e-12)
-    for k, found in enumerate(module.rnea_derivatives(q, v, a)):
+    for k, matrix in enumerate(module.rnea_derivatives(q, v, a)):
         # its own derivatives leave out what a universal joint's subspace changes by
 
         def along(t: float, unit: Array, k: int = k) -> Array:
-            given = [x + t * unit * (j == k) for j, x in enumerate((q, v, a))]
-            return np.array(pin.rnea(model, data, *given))
+            inputs = [x + t * unit * (j == k) for j, x in enumerate((q, v, a))]
+            return np.array(pin.rnea(model, data, *inputs))
 
         expected = [rate(lambda t, unit=unit: along(t, unit)) for unit in np.eye(8)]  # type: ignore[misc]
-        assert_close(found, np.stack(expected, axis=1), 1e-8)
+        assert_close(matrix, np.stack(expected, axis=1), 1e-8)
     assert all(np.array_equal(x, y) for x, y in zip(module.to_pinocchio(q, v), (q, v), strict=True))
 
 
@@ -139,8 +139,8 @@ SLIDE, HINGE = (
 def test_mjcf_has_them_as_joints_of_one_body(kind: str) -> None:
     first, second = (SLIDE, HINGE) if kind == "cylindrical" else (HINGE, HINGE)
     axes = ("0 0 1", "0 0 1") if kind == "cylindrical" else ("1 0 0", "0 1 0")
-    made = first.format(name="one", axis=axes[0]) + second.format(name="two", axis=axes[1])
-    chain = Problem.from_text(BODY.format(joints=made))
+    joints = first.format(name="one", axis=axes[0]) + second.format(name="two", axis=axes[1])
+    chain = Problem.from_text(BODY.format(joints=joints))
     placement, link = chain.bodies[0].placement, Link("b", chain.bodies[1].inertia)  # type: ignore[arg-type]
     axis = Z if kind == "cylindrical" else X
     joint = Joint("both", kind, "base", "b", placement, axis)
@@ -153,9 +153,9 @@ def test_a_screw_is_a_hinge_with_a_slide_that_follows() -> None:
     links = [Link("base"), Link("between"), Link("nut", inertia)]
     turn = Joint("turn", "revolute", "base", "between", placement, axis)
     slide = Joint("slide", "prismatic", "between", "nut", axis=axis, mimic=Mimic("turn", -0.4))
-    apart = Problem.assemble("nut", links, [turn, slide], mimic="coupled")
+    split = Problem.assemble("nut", links, [turn, slide], mimic="coupled")
     screw = Joint("screw", "helical", "base", "nut", placement, axis, pitch=-0.4)
-    assert_close(torques(Problem.assemble("nut", [links[0], links[2]], [screw])), torques(apart), 1e-13)
+    assert_close(torques(Problem.assemble("nut", [links[0], links[2]], [screw])), torques(split), 1e-13)
 
 
 DRAKE = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="base"/>

@@ -25,14 +25,14 @@ TEXTS = {"urdf": pair(), "xacro": ROBOT, "mjcf": MJCF, "dh": TABLE}
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_text_is_what_a_file_of_it_is(text: str, tmp_path: Path) -> None:
     (tmp_path / "robot.xml").write_text(text)
-    file, given = Model.from_file(tmp_path / "robot.xml"), Model.from_text(text)
-    assert given.bodies == file.bodies and given.description_hash == file.description_hash
-    assert given.place.startswith("<text>")
+    file, model = Model.from_file(tmp_path / "robot.xml"), Model.from_text(text)
+    assert model.bodies == file.bodies and model.description_hash == file.description_hash
+    assert model.place.startswith("<text>")
 
 
 def test_the_module_has_the_name_of_the_description(tmp_path: Path) -> None:
-    for given, name in ((None, "r"), ("other", "other")):
-        module = rbdc.build(pair(), functions="gravity_torque", out=tmp_path, name=given)
+    for argument, name in ((None, "r"), ("other", "other")):
+        module = rbdc.build(pair(), functions="gravity_torque", out=tmp_path, name=argument)
         assert (module.name, module.nv) == (name, 1) and (tmp_path / name / "manifest.json").is_file()
     assert Model.from_text(pair().replace('name="r"', "")).name == "robot"
 
@@ -41,7 +41,7 @@ def test_the_command_line_takes_a_text(tmp_path: Path) -> None:
     result = run("info", "--json", pair(kind="continuous", body='<axis xyz="0 0 2"/>'))
     assert json.loads(result.stdout)["warnings"][0].startswith('<text>:4: joint "j" has an axis of length 2')
     result = run("build", "--out", str(tmp_path), "--functions", "nle", pair(), "--json")
-    assert [own["name"] for own in json.loads(result.stdout)] == ["r"]
+    assert [built["name"] for built in json.loads(result.stdout)] == ["r"]
 
 
 @pytest.mark.parametrize("before", ["", "\ufeff", "\n\n", ' \n<?xml version="1.0" encoding="latin-1"?>'])

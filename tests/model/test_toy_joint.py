@@ -46,7 +46,7 @@ ROOTS = ("fixed", "free-flyer")
 
 def screw_model(root: str = "fixed") -> Problem:
     """Return the tree with `Screw`."""
-    tree = made_of(root, apart=False)
+    tree = made_of(root, split=False)
     screws = {f"joint{k}": pitch for k, pitch in enumerate(PITCHES) if pitch}
     return replace(
         tree,
@@ -59,8 +59,8 @@ def screw_model(root: str = "fixed") -> Problem:
     )
 
 
-def made_of(root: str, *, apart: bool = True) -> Problem:
-    """Return the same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal
+def made_of(root: str, *, split: bool = True) -> Problem:
+    """Return the same with revolute joints and, `split`, prismatic ones that follow them by the pitch: equal
     in everything but screws.
     """
     rng = np.random.default_rng(5)
@@ -70,7 +70,7 @@ def made_of(root: str, *, apart: bool = True) -> Problem:
         axis = Vector3(0.0, 0.0, -1.0) if k == 4 else vector(rng.standard_normal(3))
         placement, name = random_placement(rng), f"joint{k}"
         screw = kind == "screw"
-        if screw and apart:
+        if screw and split:
             links.append(Link(f"between{k}"))
             joints.append(Joint(name, "revolute", above, f"between{k}", placement, axis))
             joints.append(
@@ -86,7 +86,7 @@ def made_of(root: str, *, apart: bool = True) -> Problem:
         else:
             joints.append(Joint(name, "revolute" if screw else kind, above, f"link{k}", placement, axis))
         links.append(Link(f"link{k}", random_inertia(rng)))
-    mode = "coupled" if apart else "independent"
+    mode = "coupled" if split else "independent"
     return Problem.assemble(f"screws_{root.replace('-', '_')}", links, joints, root_joint=root, mimic=mode)
 
 
@@ -154,25 +154,25 @@ REFERENCES: Mapping[str, tuple[Callable[..., Any], int]] = {
 def test_a_screw_is_a_rotation_with_a_slide_that_follows(
     style: Callable[[str], ModuleType], root: str
 ) -> None:
-    module, apart = style(root), made_of(root)
-    given = state(module)
+    module, split = style(root), made_of(root)
+    inputs = state(module)
     for name in (name for name in REFERENCES if name in module.functions):
         reference, count = REFERENCES[name]
-        expected = reference(apart, *(list(x) for x in given[:count]))
-        found = getattr(module, name)(*given[:count])
-        pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+        expected = reference(split, *(list(x) for x in inputs[:count]))
+        results = getattr(module, name)(*inputs[:count])
+        pairs = zip(results, expected, strict=True) if isinstance(results, tuple) else [(results, expected)]
         for one, other in pairs:
             assert_close(np.asarray(one), np.squeeze(np.array(other, dtype=float)), 1e-10)
 
 
 def test_frames_are_where_those_of_a_rotation_with_a_slide_are(root: str) -> None:
-    module, apart = straight(root), made_of(root)
+    module, split = straight(root), made_of(root)
     q = state(module)[0]
     frames = dict(
-        zip((frame.name for frame in apart.frames), forward_kinematics(apart, list(q)), strict=True)
+        zip((frame.name for frame in split.frames), forward_kinematics(split, list(q)), strict=True)
     )
-    found = module.forward_kinematics(q)
-    for name, matrix in zip(module.frame_names, found, strict=True):
+    placements = module.forward_kinematics(q)
+    for name, matrix in zip(module.frame_names, placements, strict=True):
         assert_close(matrix.ravel(), np.array(frames[name], dtype=float), 1e-12)
 
 
@@ -206,11 +206,11 @@ def test_what_a_type_does_not_have_is_an_error() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("own", JOINT_TYPES, ids=lambda own: own.kind)
-def test_a_joint_is_drawn_as_its_class_says(own: type[JointType]) -> None:
-    lower, upper = np.full(own.nq, -np.inf), np.full(own.nq, np.inf)
-    q = random_configuration(np.random.default_rng(0), own.draws(), lower, upper)
-    joint = own.described(Vector3(0.0, 0.0, 1.0))
+@pytest.mark.parametrize("kind", JOINT_TYPES, ids=lambda kind: kind.kind)
+def test_a_joint_is_drawn_as_its_class_says(kind: type[JointType]) -> None:
+    lower, upper = np.full(kind.nq, -np.inf), np.full(kind.nq, np.inf)
+    q = random_configuration(np.random.default_rng(0), kind.draws(), lower, upper)
+    joint = kind.described(Vector3(0.0, 0.0, 1.0))
     rotation: Array = np.array(joint.placement(list(q)).rotation.rows())
-    assert q.shape == (own.nq,) and np.any(q != joint.neutral())
+    assert q.shape == (kind.nq,) and np.any(q != joint.neutral())
     assert_close(rotation @ rotation.T, np.eye(3), 1e-14)

@@ -235,10 +235,10 @@ def test_printed_right_angles_are_snapped_or_kept_and_noted_once(tmp_path: Path)
     text = robot(
         link("a"), link("b"), link("c"), *(joint(n, p, c, origin + LIMIT) for n, p, c in ("jab", "kbc"))
     )
-    kept = model(tmp_path, text, snap=0.0)
+    unsnapped = model(tmp_path, text, snap=0.0)
     hint = "4 entries of joint rotations are within 1e-11 of 0, 1 or -1 and are kept as written; `snap=1e-11`"
-    assert sum(hint in text for text in messages(kept)) == 1
-    assert 4e-12 < abs(kept.bodies[0].placement.rotation.y.y) < 5e-12
+    assert sum(hint in text for text in messages(unsnapped)) == 1
+    assert 4e-12 < abs(unsnapped.bodies[0].placement.rotation.y.y) < 5e-12
     usual = model(tmp_path, text)
     for each in usual.bodies:
         assert each.placement.rotation.rows() == [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
@@ -359,11 +359,11 @@ def test_shown_text_is_one_bounded_printable_line(text: str) -> None:
 
 
 def test_names_are_taken_as_they_stand(tmp_path: Path) -> None:
-    found = model(
+    odd = model(
         tmp_path, robot(link("base"), link("&quot;;&#10;{{x}}"), joint("while", "base", "&quot;;&#10;{{x}}"))
     )
-    assert found.frames[1].name == '";\n{{x}}'
-    assert found.bodies[0].joint_name == "while"
+    assert odd.frames[1].name == '";\n{{x}}'
+    assert odd.bodies[0].joint_name == "while"
 
 
 @pytest.mark.parametrize("limit", ['<limit effort="1" velocity="1"/>', LIMIT.replace("-1", "1")])

@@ -63,11 +63,11 @@ def with_rows(rows: list[list[float]]) -> Description:
 
 def mimics(*leaders: str | None, kind: str = "revolute") -> Description:
     """Return joints j0, j1, ... in a chain, each mimicking the one named."""
-    made = [
+    joints = [
         joint(k, k + 1, f"j{k}", kind, mimic=None if leader is None else Mimic(leader))
         for k, leader in enumerate(leaders)
     ]
-    return chain(*made)
+    return chain(*joints)
 
 
 REFUSED = {

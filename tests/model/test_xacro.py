@@ -46,8 +46,8 @@ WITH_ARGUMENT = ROBOT.replace(
 
 def test_arguments(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(WITH_ARGUMENT)
-    for given, height in (((), 0.5), ((("reach", "0.75"),), 1.5)):
-        model = Model.from_file(tmp_path / "r.urdf", xacro_arg=given)
+    for arguments, height in (((), 0.5), ((("reach", "0.75"),), 1.5)):
+        model = Model.from_file(tmp_path / "r.urdf", xacro_arg=arguments)
         assert model.bodies[0].placement.translation.z == height
     with pytest.raises(OptionError, match='no argument "raech"; did you mean reach'):
         Model.from_file(tmp_path / "r.urdf", xacro_arg=(("raech", "1"),))

@@ -28,7 +28,7 @@ def test_figures_for_every_c_file() -> None:
     native = compile_package(c_files(), ROBOT, DECLARATIONS, Toolchain(find_compiler(), FLAGS))
     assert native.extension.is_file()
     assert sorted(name for name, _ in native.figures) == sorted(n for n in c_files() if n.endswith(".c"))
-    assert all(made.code_bytes >= 0 and made.stack_bytes >= 0 for made in native.figures.values())
+    assert all(figures.code_bytes >= 0 and figures.stack_bytes >= 0 for figures in native.figures.values())
 
 
 def test_only_the_changed_function_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,9 +107,9 @@ def test_entries_that_are_not_finite_are_found(tmp_path: Path, size: int) -> Non
     assert not refused()
     for index in range(size):
         for bad in (np.nan, np.inf, -np.inf):
-            kept, values[index] = values[index], bad
+            finite, values[index] = values[index], bad
             assert refused()
-            values[index] = kept
+            values[index] = finite
     assert not refused()
 
 

@@ -65,17 +65,17 @@ def test_without_a_home_there_is_no_place_for_the_cache(monkeypatch: pytest.Monk
 
 
 def test_a_thing_is_made_once(store: Path) -> None:
-    made = []
+    folders = []
 
     def make(folder: Path) -> None:
-        made.append(folder)
+        folders.append(folder)
         (folder / "file").write_text("x")
 
     first = cache.obtain(NAME, make)
-    assert cache.obtain(NAME, make) == first and len(made) == 1
+    assert cache.obtain(NAME, make) == first and len(folders) == 1
     assert (first / "file").read_text() == "x"
     cache.obtain(NAME, make, anew=True)
-    assert len(made) == 2
+    assert len(folders) == 2
     assert list((store / "scratch").iterdir()) == []
 
 
@@ -111,18 +111,18 @@ def test_a_killed_maker_leaves_nothing_under_the_name_and_no_lock(store: Path) -
 
 
 def test_others_wait_for_the_maker() -> None:
-    made = []
+    runs = []
 
     def make(folder: Path) -> None:
         time.sleep(0.05)
-        made.append(1)
+        runs.append(1)
 
     threads = [threading.Thread(target=cache.obtain, args=(NAME, make)) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert made == [1]
+    assert runs == [1]
 
 
 def test_clearing_counts_and_spares_what_is_not_its_own(store: Path) -> None:

@@ -91,12 +91,12 @@ def test_an_edited_file_is_kept_beside_the_new_one(out: Path) -> None:
 def test_an_edited_manifest_is_kept(edit: str, out: Path) -> None:
     robot, manifest = out / "robot", out / "robot" / "manifest.json"
     put(robot, a_c="old")
-    own, (seal,) = manifest.read_text(), re.findall(r', "manifest_sha256": "(.*?)"', manifest.read_text())
+    text, (seal,) = manifest.read_text(), re.findall(r', "manifest_sha256": "(.*?)"', manifest.read_text())
     edited = {
-        "noted": own.replace("{", '{"note": "measured on Monday", ', 1),
-        "without its hash": own.replace(f', "manifest_sha256": "{seal}"', ""),
-        "empty hash": own.replace(seal, ""),
-        "other lines": own.replace(", ", ",\r\n"),
+        "noted": text.replace("{", '{"note": "measured on Monday", ', 1),
+        "without its hash": text.replace(f', "manifest_sha256": "{seal}"', ""),
+        "empty hash": text.replace(seal, ""),
+        "other lines": text.replace(", ", ",\r\n"),
     }[edit].encode()
     manifest.write_bytes(edited)
     (warning,) = put(robot, a_c="new")
@@ -132,8 +132,8 @@ def test_what_is_in_the_way_of_a_new_file_is_kept(kind: str, out: Path, tmp_path
     (warning,) = put(robot, a_c="old", b_c="new")
     assert "b.c.orig" in warning
     assert (target.read_text(), target.is_symlink()) == ("new", False)
-    kept = robot / "b.c.orig"
-    assert (kept.is_symlink(), kept.is_dir()) == ("link" in kind, kind == "folder")
+    original = robot / "b.c.orig"
+    assert (original.is_symlink(), original.is_dir()) == ("link" in kind, kind == "folder")
     assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
@@ -312,12 +312,12 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tm
 
 def test_builds_at_once_take_turns(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
-    made = [package(tmp_path / f"made{k}", a_c=f"{k}", b_c=f"{k}", **{f"only{k}_c": ""}) for k in range(3)]
+    three = [package(tmp_path / f"made{k}", a_c=f"{k}", b_c=f"{k}", **{f"only{k}_c": ""}) for k in range(3)]
     with ThreadPoolExecutor(3) as threads:
-        warnings = threads.map(lambda k: install(made[k % 3], out / "robot"), range(60))
+        warnings = threads.map(lambda k: install(three[k % 3], out / "robot"), range(60))
         assert list(warnings) == [[]] * 60
-    found = {path.name: path.read_bytes() for path in (out / "robot").iterdir()}
-    assert found in [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in made]
+    files = {path.name: path.read_bytes() for path in (out / "robot").iterdir()}
+    assert files in [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in three]
     assert names(out) == ["robot"]
 
 

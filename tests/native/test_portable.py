@@ -77,8 +77,8 @@ def generated(robot: str) -> Generated:
     return generate(Problem.from_urdf(resolve(robot), **options), robot, functions, lambda _: None, chosen)
 
 
-def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
-    return made if isinstance(made, tuple) else (made,)
+def several(results: Array | tuple[Array, ...]) -> tuple[Array, ...]:
+    return results if isinstance(results, tuple) else (results,)
 
 
 def results(module: ModuleType) -> dict[str, Array]:
@@ -89,25 +89,25 @@ def results(module: ModuleType) -> dict[str, Array]:
     n = 11
     q = np.array([module.random_configuration(rng) for _ in range(n)])
     v, a = rng.standard_normal((2, n, module.nv))
-    found: dict[str, Array] = {}
+    by_name: dict[str, Array] = {}
     for name in module.functions:
         arguments = {"crba": (q,), "gravity_torque": (q,), "minverse": (q,), "frame_velocity": (q, v)}.get(
             name, (q, v, a)
         )
         frame = (module.frame_names[-1],) if name == "frame_velocity" else ()
-        for given in (arguments, [x[0] for x in arguments]):
-            found |= {
-                f"{name} {k} {len(given[0])}": x
-                for k, x in enumerate(several(getattr(module, name)(*given, *frame)))
+        for inputs in (arguments, [x[0] for x in arguments]):
+            by_name |= {
+                f"{name} {k} {len(inputs[0])}": x
+                for k, x in enumerate(several(getattr(module, name)(*inputs, *frame)))
             }
         for k, x in enumerate(several(getattr(module, name)(*arguments, *frame, num_threads=2))):
-            np.testing.assert_array_equal(x, found[f"{name} {k} {n}"])
+            np.testing.assert_array_equal(x, by_name[f"{name} {k} {n}"])
         if getattr(module, f"_{name}")._lanes is not None:
-            made = getattr(module, name)(
+            blocks = getattr(module, name)(
                 *(np.ascontiguousarray(x[:8].T[None]) for x in arguments), *frame, layout="lanes"
             )
-            found |= {f"{name} {k} lanes": x for k, x in enumerate(several(made))}
-    return found
+            by_name |= {f"{name} {k} lanes": x for k, x in enumerate(several(blocks))}
+    return by_name
 
 
 @pytest.fixture(autouse=True)
@@ -119,15 +119,15 @@ def nothing_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("robot", slow_but(FORMS, [], ["kuka_iiwa"]))
 def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = portable_package(robot)
-    own = rbdc.load(folder)
-    expected, seen = results(own), {}
+    loaded = rbdc.load(folder)
+    expected, seen = results(loaded), {}
     manifest = json.loads((folder / "manifest.json").read_text())
     extensions = {variant["name"]: variant["extensions"] for variant in manifest["variants"]}
     assert list(extensions) == list(VARIANTS) and extensions["baseline"] == []
     for name in VARIANTS:
         monkeypatch.setenv("RBDC_VARIANT", name)
         copy = shutil.copytree(folder, tmp_path / name)
-        if not all(own._native.lib.rbdc_has(e.encode()) for e in extensions[name]):
+        if not all(loaded._native.lib.rbdc_has(e.encode()) for e in extensions[name]):
             with pytest.raises(LoadError, match=f"variant {name}: compiled for"):
                 rbdc.load(copy)
             continue
@@ -136,7 +136,7 @@ def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pyte
         seen[name] = results(module)
         for what, value in seen[name].items():
             assert_close(value, expected[what], TOLERANCE, what=f"{name}, {what}")
-    assert own.variant == list(seen)[-1], "the last that the processor can run is taken"
+    assert loaded.variant == list(seen)[-1], "the last that the processor can run is taken"
     if len(seen) > 1:
         assert any((seen["baseline"][what] != seen["avx2"][what]).any() for what in expected), (
             "it is other code: it rounds otherwise"
@@ -193,8 +193,8 @@ def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -
     sources = [
         text for name, text in files.items() if name.endswith(".c") and not name.endswith("_dispatch.c")
     ]
-    found = {name for text in sources for name in external.findall(text)}
-    assert len(found) >= 2 * len(functions_of(model)) and found <= renamed
+    defined = {name for text in sources for name in external.findall(text)}
+    assert len(defined) >= 2 * len(functions_of(model)) and defined <= renamed
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", f"-D{robot.upper()}_DISPATCH", "-fsyntax-only"]
@@ -341,9 +341,9 @@ def test_flags_of_the_user_win() -> None:
     plain = {v.name: v for v in variants_of("portable", "r", Toolchain(compiler, ("-O2",)))}
     assert {"AVX2", "FMA"} <= set(plain["avx2"].extensions) and "AVX512F" not in plain["avx2"].extensions
     assert "AVX512VL" in plain["avx512"].extensions
-    given = {v.name: v for v in variants_of("portable", "r", Toolchain(compiler, ("-O2", "-mno-fma")))}
-    assert given["avx2"].flags[-2:] == ("-O2", "-mno-fma")
-    assert "FMA" not in given["avx2"].extensions and "AVX2" in given["avx2"].extensions
+    by_name = {v.name: v for v in variants_of("portable", "r", Toolchain(compiler, ("-O2", "-mno-fma")))}
+    assert by_name["avx2"].flags[-2:] == ("-O2", "-mno-fma")
+    assert "FMA" not in by_name["avx2"].extensions and "AVX2" in by_name["avx2"].extensions
     assert "AVX" in variants_of("portable", "r", Toolchain(compiler, ("-mavx",)))[0].extensions, (
         "a baseline that no longer is one says so"
     )
@@ -353,13 +353,13 @@ def test_flags_of_the_user_win() -> None:
 def test_other_processors_have_one_variant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = results(rbdc.load(portable_package("panda")))
     monkeypatch.setattr("rbdc.native.variants.macros", lambda compiler, flags=(): frozenset())
-    made, robot = generated("panda"), "panda"
-    declarations = [source.declaration for source in made.sources]
+    package, robot = generated("panda"), "panda"
+    declarations = [source.declaration for source in package.sources]
     native = compile_package(
-        made.files, robot, declarations, Toolchain(find_compiler(), ("-O0",)), 1, "portable"
+        package.files, robot, declarations, Toolchain(find_compiler(), ("-O0",)), 1, "portable"
     )
     assert [(variant.name, variant.prefix) for variant in native.variants] == [("baseline", robot)]
-    for name, text in {**made.files, "manifest.json": "{}"}.items():
+    for name, text in {**package.files, "manifest.json": "{}"}.items():
         (tmp_path / name).write_text(text)
     shutil.copy(native.extension, tmp_path)
     module = rbdc.load(tmp_path)

@@ -61,16 +61,16 @@ def test_a_leftover_is_gone_before_its_lock_is_free(tmp_path: Path, monkeypatch:
     """An owner may have opened the lock of its new folder, and wait for it: it must not get what goes."""
     with owner(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
-    found = []
+    listings = []
 
     class Watched(FileLock):
         def _release(self) -> None:
-            found.append(list(tmp_path.iterdir()))
+            listings.append(list(tmp_path.iterdir()))
             super()._release()
 
     monkeypatch.setattr("rbdc.native.scratch.FileLock", Watched)
     sweep(tmp_path, ".*.", ".new")
-    assert found == [[]]
+    assert listings == [[]]
 
 
 @pytest.mark.parametrize("kind", ["no_lock", "pipe", "link", "file"])

@@ -25,10 +25,10 @@ needs_git = pytest.mark.skipif(not GIT, reason="no git")
 def build(out: Path, robot: Any = "double_pendulum", **options: Any) -> tuple[Any, list[str]]:
     """Return the module of a quick build, and the warnings."""
     quick: dict[str, Any] = {"cflags": "-O0", "targets": "c", "verify": False, "jobs": 1, "out": out}
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", rbdc.RbdcWarning)
         module = rbdc.build(robot, **quick | options)
-    return module, [str(warning.message) for warning in found if warning.category is rbdc.RbdcWarning]
+    return module, [str(warning.message) for warning in caught if warning.category is rbdc.RbdcWarning]
 
 
 def test_a_build_says_what_it_replaces(tmp_path: Path) -> None:

@@ -198,10 +198,10 @@ def test_cmake_compiles_a_portable_package_for_another_machine(
     build = ["build", "double_pendulum", *QUICK, "--march", "portable", "--out", str(tmp_path)]
     assert CliRunner().invoke(commands, build).exit_code == 0
     monkeypatch.setenv("CC", str(CROSS_COMPILER))
-    made = tmp_path / "made"
-    subprocess.run(["cmake", "-S", tmp_path / "double_pendulum", "-B", made], check=True, capture_output=True)
-    subprocess.run(["cmake", "--build", made], check=True, capture_output=True)
+    path = tmp_path / "made"
+    subprocess.run(["cmake", "-S", tmp_path / "double_pendulum", "-B", path], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", path], check=True, capture_output=True)
     told = subprocess.run(
-        [f"{CROSS}-objdump", "-f", made / "libdouble_pendulum.a"], check=True, capture_output=True, text=True
+        [f"{CROSS}-objdump", "-f", path / "libdouble_pendulum.a"], check=True, capture_output=True, text=True
     ).stdout
     assert "aarch64" in told and "x86" not in told and "avx2" not in told

@@ -110,10 +110,10 @@ def test_a_failure_shows_command_and_output(tmp_path: Path) -> None:
 def test_code_and_stack_bytes(tmp_path: Path) -> None:
     source = tmp_path / "a.c"
     source.write_text("void g(double *); double f(void) { double a[100]; g(a); return a[7]; }\n")
-    made = compile_object(find_compiler(), source, ("-O1",))
-    assert 800 <= made.stack_bytes < 1200
+    compiled = compile_object(find_compiler(), source, ("-O1",))
+    assert 800 <= compiled.stack_bytes < 1200
     if shutil.which("size"):
-        assert 0 < made.code_bytes < 400
+        assert 0 < compiled.code_bytes < 400
         assert code_bytes(tmp_path / "missing.o") == 0
 
 

@@ -61,9 +61,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     arguments = ["wheel", str(folder / "double_pendulum.urdf"), "--functions", ",".join(FUNCTIONS)]
     done = CliRunner().invoke(commands, [*arguments, "--out", str(folder / "out")])
     assert done.exit_code == 0, done.output
-    (made,) = (folder / "out").iterdir()
-    assert str(made) in done.output
-    return made
+    (archive,) = (folder / "out").iterdir()
+    assert str(archive) in done.output
+    return archive
 
 
 @pytest.fixture(scope="module")
@@ -84,18 +84,18 @@ def pip_installed(python: Path, *what: str) -> None:
 def module_in(python: Path, wheel: Path) -> str:
     """What `CALL` prints with the wheel installed in the environment of a Python."""
     pip_installed(python, "--no-deps", "--force-reinstall", str(wheel))
-    own = os.environ | {"RBDC_VARIANT": "baseline"}
+    variables = os.environ | {"RBDC_VARIANT": "baseline"}
     return subprocess.run(
-        [str(python), "-c", CALL], env=own, capture_output=True, text=True, check=True
+        [str(python), "-c", CALL], env=variables, capture_output=True, text=True, check=True
     ).stdout.strip()
 
 
 def folders(python: str | Path, **environment: str) -> list[Path]:
     """The folders that a package tells: that for CMake, that of its headers."""
-    made = os.environ | environment
+    variables = os.environ | environment
     command = [str(python), "-m", "double_pendulum"]
     texts = (
-        subprocess.run([*command, option], env=made, capture_output=True, text=True, check=True).stdout
+        subprocess.run([*command, option], env=variables, capture_output=True, text=True, check=True).stdout
         for option in ("--cmake-dir", "--include")
     )
     return [Path(text.strip()) for text in texts]
@@ -131,20 +131,20 @@ def installed(wheel: Path, site: Path) -> Path:
     for name in ("numpy", "cffi", "_cffi_backend"):
         spec = find_spec(name)
         assert spec is not None and spec.origin is not None
-        found = Path(spec.origin)
-        found = found.parent if found.name == "__init__.py" else found
-        (site / found.name).symlink_to(found)
-        if (found.parent / f"{name}.libs").is_dir():
-            (site / f"{name}.libs").symlink_to(found.parent / f"{name}.libs")
+        package = Path(spec.origin)
+        package = package.parent if package.name == "__init__.py" else package
+        (site / package.name).symlink_to(package)
+        if (package.parent / f"{name}.libs").is_dir():
+            (site / f"{name}.libs").symlink_to(package.parent / f"{name}.libs")
     return site
 
 
 @pytest.mark.slow
 def test_it_runs_without_rbdc(wheel: Path, tmp_path: Path) -> None:
     site = installed(wheel, tmp_path / "site")
-    own = {"PYTHONPATH": str(site), "RBDC_VARIANT": "baseline"}
+    variables = {"PYTHONPATH": str(site), "RBDC_VARIANT": "baseline"}
     command = [sys.executable, "-S", "-c", CALL]  # no site-packages
-    done = subprocess.run(command, env=own, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     variant, printed = done.stdout.strip().split(" ", 1)
     assert variant == "baseline"
@@ -162,12 +162,12 @@ def test_contents(wheel: Path) -> None:
     assert {line.split(",")[0] for line in lines} == set(names)
     assert {"double_pendulum/__init__.pyi", "double_pendulum/py.typed"} <= set(names)
     place = "double_pendulum/lib/cmake/double_pendulum/double_pendulum"
-    found = {
+    wanted = {
         f"{place}Config.cmake",
         f"{place}ConfigVersion.cmake",
         "double_pendulum/lib/libdouble_pendulum.a",
     }
-    assert found <= set(names) and "double_pendulum/include/double_pendulum/double_pendulum.hpp" in names
+    assert wanted <= set(names) and "double_pendulum/include/double_pendulum/double_pendulum.hpp" in names
     assert not [name for name in names if name.endswith((".c", ".txt"))]
     assert metadata["License-File"] == "COPYING" and len(licences) == 1
     assert "numpy" in (metadata.get_all("Requires-Dist") or []) and "cp311-abi3" in wheel.name
@@ -183,8 +183,8 @@ def test_c_finds_its_library_in_a_wheel(wheel: Path, environment: Path, tmp_path
     place, include = folders(environment)
     assert place.is_relative_to(environment.parents[1]) and (include / "double_pendulum.h").is_file()
     find = f"set(double_pendulum_DIR {place})\nfind_package(double_pendulum 0.1 REQUIRED)"
-    found = in_c(find, "double_pendulum::double_pendulum", tmp_path / "found")
-    np.testing.assert_allclose(found, numbers(expected()), rtol=1e-13)
+    results = in_c(find, "double_pendulum::double_pendulum", tmp_path / "found")
+    np.testing.assert_allclose(results, numbers(expected()), rtol=1e-13)
     with pytest.raises(subprocess.CalledProcessError):
         in_c(find.replace("0.1", "0.99"), "double_pendulum::double_pendulum", tmp_path / "newer")
 
@@ -196,8 +196,8 @@ def test_c_finds_its_sources_in_a_package(tmp_path: Path) -> None:
     assert CliRunner().invoke(commands, [*arguments, *options]).exit_code == 0
     place, include = folders(sys.executable, PYTHONPATH=str(tmp_path))
     assert place == include == tmp_path / "double_pendulum"
-    found = in_c(f"add_subdirectory({place} library)", "double_pendulum", tmp_path / "project")
-    np.testing.assert_allclose(found, numbers(expected()), rtol=1e-13)
+    results = in_c(f"add_subdirectory({place} library)", "double_pendulum", tmp_path / "project")
+    np.testing.assert_allclose(results, numbers(expected()), rtol=1e-13)
 
 
 def test_a_robot_has_its_licence_and_no_other() -> None:
@@ -250,17 +250,17 @@ def by_pip(march: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.exhaustive
 def test_pip_makes_none_of_a_package_for_one_processor(tmp_path: Path) -> None:
-    made = by_pip("native", tmp_path)
-    assert made.returncode != 0 and "built for one processor" in made.stdout + made.stderr
+    result = by_pip("native", tmp_path)
+    assert result.returncode != 0 and "built for one processor" in result.stdout + result.stderr
 
 
 @pytest.mark.slow
 def test_pip_makes_one_of_a_portable_package(environment: Path, tmp_path: Path) -> None:
-    made = by_pip("portable", tmp_path)
-    assert made.returncode == 0, made.stderr
+    result = by_pip("portable", tmp_path)
+    assert result.returncode == 0, result.stderr
     (wheel,) = tmp_path.glob("*.whl")
     assert module_in(environment, wheel).startswith("baseline [")
     place, _ = folders(environment)
     find = f"set(double_pendulum_DIR {place})\nfind_package(double_pendulum 0.1 REQUIRED)"
-    found = in_c(find, "double_pendulum::double_pendulum", tmp_path / "found")
-    np.testing.assert_allclose(found, numbers(expected()), rtol=1e-13)
+    results = in_c(find, "double_pendulum::double_pendulum", tmp_path / "found")
+    np.testing.assert_allclose(results, numbers(expected()), rtol=1e-13)

@@ -44,9 +44,9 @@ def test_function(case: tuple[ModuleType, Peer], name: str) -> None:
     module, reference = case
     skip_where_not_defined(name, module)
     function = getattr(module, name)
-    made = states(module)
-    expected = [REFERENCE[name](reference, *state) for state in made]
-    for state, reference_value in zip(made, expected, strict=True):
+    samples = states(module)
+    expected = [REFERENCE[name](reference, *state) for state in samples]
+    for state, reference_value in zip(samples, expected, strict=True):
         # At rest in the neutral pose a function can vanish: gravity and inertia set the scale then.
         floor = natural_scale(name, module, state)
         assert_close(
@@ -73,38 +73,38 @@ def test_external_forces(case: tuple[ModuleType, Peer], name: str) -> None:
     module, reference = case
     skip_where_not_defined(name, module)
     function = getattr(module, name)
-    made = states(module)
-    for q, v, a, fext in made:
+    samples = states(module)
+    for q, v, a, fext in samples:
         expected = np.array(
             getattr(pin, name)(reference.model, reference.data, reference.q(q), v, a, reference.forces(fext))
         )
         assert_close(function(q, v, a, fext), expected, tolerance(name, module, q), 0.0, name)
-    batched = function(*(np.array(column) for column in zip(*made, strict=True)))
+    batched = function(*(np.array(column) for column in zip(*samples, strict=True)))
     # Samples side by side add up in another order.
     another_order = (
         1e-14
         if name == "rnea"
-        else max(1e-14, 1e-15 * max(conditioning(module.crba(state[0])) for state in made))
+        else max(1e-14, 1e-15 * max(conditioning(module.crba(state[0])) for state in samples))
     )
-    assert_close(batched, [function(*state) for state in made], another_order, 0.0, f"{name}, batched")
+    assert_close(batched, [function(*state) for state in samples], another_order, 0.0, f"{name}, batched")
 
 
 def test_forward_kinematics(case: tuple[ModuleType, Peer]) -> None:
     module, reference = case
-    made = states(module)
-    expected = [kinematics(reference, state[0], module.frame_names) for state in made]
-    assert_close(module.forward_kinematics(np.array([state[0] for state in made])), expected, TOLERANCE)
-    assert_close(module.forward_kinematics(made[1][0]), expected[1], TOLERANCE)
+    samples = states(module)
+    expected = [kinematics(reference, state[0], module.frame_names) for state in samples]
+    assert_close(module.forward_kinematics(np.array([state[0] for state in samples])), expected, TOLERANCE)
+    assert_close(module.forward_kinematics(samples[1][0]), expected[1], TOLERANCE)
 
 
 @pytest.mark.parametrize("where", sorted(REFERENCES))
 def test_frames(case: tuple[ModuleType, Peer], where: str) -> None:
     module, p = case
-    made = states(module)
+    samples = states(module)
     expected: dict[str, list[Array]] = {name: [] for frame in module.frame_names for name in (frame,)}
     velocities: dict[str, list[Array]] = {frame: [] for frame in module.frame_names}
     accelerations: dict[str, list[Array]] = {frame: [] for frame in module.frame_names}
-    for q, v, a, _ in made:
+    for q, v, a, _ in samples:
         pin.computeJointJacobians(p.model, p.data, p.q(q))
         pin.forwardKinematics(p.model, p.data, p.q(q), v, a)
         pin.updateFramePlacements(p.model, p.data)
@@ -113,7 +113,7 @@ def test_frames(case: tuple[ModuleType, Peer], where: str) -> None:
             expected[frame].append(np.array(pin.getFrameJacobian(p.model, p.data, index, reference)))
             velocities[frame].append(np.array(pin.getFrameVelocity(p.model, p.data, index, reference)))
             accelerations[frame].append(np.array(pin.getFrameAcceleration(p.model, p.data, index, reference)))
-    q, v, a = (np.array([state[k] for state in made]) for k in range(3))
+    q, v, a = (np.array([state[k] for state in samples]) for k in range(3))
     for frame in module.frame_names:
         assert_close(
             module.frame_jacobian(q, frame, where), expected[frame], TOLERANCE, 1e-6, f"J of {frame}"

@@ -58,12 +58,12 @@ def motion(angle: float, seed: int) -> Array:
 @pytest.mark.parametrize("angle", [*ANGLES, *NEAR_PI])
 def test_exponential_and_logarithm(module: ModuleType, angle: float) -> None:
     for seed in range(8):
-        given = motion(angle, seed)
-        placement = exact(given)
-        assert_close(module.exp6(given), placement, 1e-15, 4.0, "exp6")
-        assert_close(module.log6(placement), given, 4e-15, 4.0, "log6")
+        twist = motion(angle, seed)
+        placement = exact(twist)
+        assert_close(module.exp6(twist), placement, 1e-15, 4.0, "exp6")
+        assert_close(module.log6(placement), twist, 4e-15, 4.0, "log6")
         assert_close(
-            module.log6([*placement[:3], *-placement[3:]]), given, 4e-15, 4.0, "the other quaternion"
+            module.log6([*placement[:3], *-placement[3:]]), twist, 4e-15, 4.0, "the other quaternion"
         )
         if angle < 3.1:  # Pinocchio's own loses digits beyond
             assert_close(module.log6(placement), pin.log6(pin.XYZQUATToSE3(placement)).vector, 1e-7, 4.0)
@@ -72,9 +72,9 @@ def test_exponential_and_logarithm(module: ModuleType, angle: float) -> None:
 def test_half_a_turn(module: ModuleType) -> None:
     """One of the two logarithms."""
     for axis in np.eye(3):
-        found = module.log6(np.array([0.1, 0.2, 0.3, *axis, 0.0]))
-        assert_close(found[3:] * np.sign(found[3:] @ axis), np.pi * axis, 1e-15)
-        assert_close(module.exp6(found)[:3], np.array([0.1, 0.2, 0.3]), 1e-15, 1.0)
+        twist = module.log6(np.array([0.1, 0.2, 0.3, *axis, 0.0]))
+        assert_close(twist[3:] * np.sign(twist[3:] @ axis), np.pi * axis, 1e-15)
+        assert_close(module.exp6(twist)[:3], np.array([0.1, 0.2, 0.3]), 1e-15, 1.0)
 
 
 @pytest.mark.parametrize("angle", [*ANGLES, *NEAR_PI])
@@ -83,10 +83,10 @@ def test_errors_have_every_digit_at_any_angle(module: ModuleType, angle: float) 
     q, frame = module.random_configuration(np.random.default_rng(3)), module.frame_names[-1]
     pose = module.exp6(module.frame_error(q, IDENTITY, frame))
     for seed in range(4):
-        given = motion(angle, seed)
-        target = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(pose) * pin.XYZQUATToSE3(exact(given)).inverse())
+        twist = motion(angle, seed)
+        target = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(pose) * pin.XYZQUATToSE3(exact(twist)).inverse())
         target[3:] /= np.linalg.norm(target[3:])
-        assert_close(module.frame_error(q, target, frame), given, 1e-14, 8.0, f"{angle}")
+        assert_close(module.frame_error(q, target, frame), twist, 1e-14, 8.0, f"{angle}")
 
 
 def test_errors_and_derivatives(module: ModuleType, reference: Peer) -> None:
@@ -94,17 +94,17 @@ def test_errors_and_derivatives(module: ModuleType, reference: Peer) -> None:
     frame = reference.frame(ours)
     for q, *_ in states(module, seed=6):
         target, offset = poses(rng, 2)
-        moved, held = (pin.XYZQUATToSE3(x) for x in (offset, target))
+        moved, goal = (pin.XYZQUATToSE3(x) for x in (offset, target))
         pin.framesForwardKinematics(reference.model, reference.data, reference.q(q))
-        apart = held.actInv(reference.data.oMf[frame] * moved)
-        error = pin.log6(apart).vector
-        found = module.frame_error(q, target, ours, "WORLD", offset)
-        assert_close(found, error, 1e-12, 4.0, "frame_error")
+        relative = goal.actInv(reference.data.oMf[frame] * moved)
+        error = pin.log6(relative).vector
+        value = module.frame_error(q, target, ours, "WORLD", offset)
+        assert_close(value, error, 1e-12, 4.0, "frame_error")
         J = pin.computeFrameJacobian(reference.model, reference.data, reference.q(q), frame, pin.LOCAL)
         by_q, by_target, again = module.frame_error_derivatives(q, target, ours, offset=offset)
-        expected = pin.Jlog6(apart) @ moved.inverse().action @ J
+        expected = pin.Jlog6(relative) @ moved.inverse().action @ J
         assert_close(by_q, expected, 1e-10, float(np.abs(expected).max()), "derror_dq")
-        assert np.array_equal(again, found)
+        assert np.array_equal(again, value)
 
         def at(entries: Array, q: Array = q, offset: Array = offset) -> Array:
             entries = np.array([*entries[:3], *entries[3:] / np.linalg.norm(entries[3:])])
@@ -121,8 +121,8 @@ def test_classical_accelerations(module: ModuleType, reference: Peer, kind: str)
         pin.updateFramePlacements(reference.model, reference.data)
         where = getattr(pin, kind)
         expected = pin.getFrameClassicalAcceleration(reference.model, reference.data, frame, where).vector
-        found = module.frame_classical_acceleration(q, v, a, ours, kind)
-        assert_close(found, expected, 1e-11, 1.0, "classical")
+        acceleration = module.frame_classical_acceleration(q, v, a, ours, kind)
+        assert_close(acceleration, expected, 1e-11, 1.0, "classical")
         by_q, by_v, by_a = module.frame_classical_acceleration_derivatives(q, v, a, ours, kind)
 
         def along(dq: Array, q: Array = q, v: Array = v, a: Array = a) -> Array:
@@ -136,5 +136,5 @@ def test_classical_accelerations(module: ModuleType, reference: Peer, kind: str)
         assert_close(by_q, central(along, np.zeros(module.nv)), 1e-5, 10.0 * size, "da_dq")
         assert_close(by_v, central(with_v, v), 1e-6, 10.0 * size, "da_dv")
         assert_close(
-            by_a @ a, found - module.frame_classical_acceleration(q, v, 0 * a, ours, kind), 1e-10, size
+            by_a @ a, acceleration - module.frame_classical_acceleration(q, v, 0 * a, ours, kind), 1e-10, size
         )

@@ -55,21 +55,21 @@ def test_frame_derivatives(case: Case, where: str) -> None:
         pin.computeForwardKinematicsDerivatives(p.model, p.data, p.q(q), v, a)
         pin.updateFramePlacements(p.model, p.data)
         for frame in module.frame_names:
-            own = (p.model, p.data, p.frame(frame), REFERENCES[where])
-            by_velocity = [np.array(x) for x in pin.getFrameVelocityDerivatives(*own)]
+            arguments = (p.model, p.data, p.frame(frame), REFERENCES[where])
+            by_velocity = [np.array(x) for x in pin.getFrameVelocityDerivatives(*arguments)]
             # The first is dv_dq.
-            by_acceleration = [np.array(x) for x in pin.getFrameAccelerationDerivatives(*own)][1:]
+            by_acceleration = [np.array(x) for x in pin.getFrameAccelerationDerivatives(*arguments)][1:]
             if where == "LOCAL_WORLD_ALIGNED":
                 jacobian = module.frame_jacobian(q, frame, where)
                 velocity, acceleration = (
-                    np.array(pin.getFrameVelocity(*own)),
-                    np.array(pin.getFrameAcceleration(*own)),
+                    np.array(pin.getFrameVelocity(*arguments)),
+                    np.array(pin.getFrameAcceleration(*arguments)),
                 )
                 by_velocity[0] = moving_with_the_frame(by_velocity[0], jacobian, velocity)
                 by_acceleration[0] = moving_with_the_frame(by_acceleration[0], jacobian, acceleration)
-            found = module.frame_velocity_derivatives(q, v, frame, where)
-            for got, expected in zip(found, by_velocity, strict=True):
+            matrices = module.frame_velocity_derivatives(q, v, frame, where)
+            for got, expected in zip(matrices, by_velocity, strict=True):
                 assert_close(got, expected, TOLERANCE, 1e-3, f"velocity of {frame}")
-            found = module.frame_acceleration_derivatives(q, v, a, frame, where)
-            for got, expected in zip(found, by_acceleration, strict=True):
+            matrices = module.frame_acceleration_derivatives(q, v, a, frame, where)
+            for got, expected in zip(matrices, by_acceleration, strict=True):
                 assert_close(got, expected, TOLERANCE, 1e-3, f"acceleration of {frame}")

@@ -59,8 +59,8 @@ def test_jacobians_in_time(pair: tuple[ModuleType, Peer]) -> None:
     for name in module.frame_names[:: max(1, len(module.frame_names) // 4)]:
         for reference, theirs in REFERENCES.items():
             expected = pin.getFrameJacobianTimeVariation(p.model, p.data, p.frame(name), theirs)
-            found = module.frame_jacobian_time_derivative(q, v, name, reference)
-            assert_close(found, expected, 1e-10, 1.0, f"{name} {reference}")
+            slope = module.frame_jacobian_time_derivative(q, v, name, reference)
+            assert_close(slope, expected, 1e-10, 1.0, f"{name} {reference}")
             assert_close(module.frame_drift(q, v, name, reference), expected @ v, 1e-10, 1.0)
 
 
@@ -96,9 +96,9 @@ def test_shapes(pair: tuple[ModuleType, Peer]) -> None:
     w = np.sqrt(np.linalg.det(squared))
     expected = w * np.einsum("ab,bjk,aj->k", np.linalg.inv(squared), hessian, jacobian)
     for reference in REFERENCES:
-        found = module.manipulability_gradient(q, frame, reference)
-        assert_close(found[0], w, 1e-10)
-        assert_close(found[1], expected, 1e-9)
+        results = module.manipulability_gradient(q, frame, reference)
+        assert_close(results[0], w, 1e-10)
+        assert_close(results[1], expected, 1e-9)
 
 
 def test_centroidal_rates(pair: tuple[ModuleType, Peer]) -> None:
@@ -120,18 +120,18 @@ def test_regressors(pair: tuple[ModuleType, Peer]) -> None:
     masses = np.concatenate([i.toDynamicParameters()[:4] for i in p.model.inertias[1:]])
     parameters = np.concatenate([i.toDynamicParameters() for i in p.model.inertias[1:]])
     pin.computeStaticRegressor(p.model, p.data, q)
-    found = module.static_regressor(q)
+    static = module.static_regressor(q)
     assert_close(
-        found, p.data.staticRegressor * float((found @ masses)[2] / (p.data.staticRegressor @ masses)[2])
+        static, p.data.staticRegressor * float((static @ masses)[2] / (p.data.staticRegressor @ masses)[2])
     )
     total = float(np.sum(masses[::4]))
-    assert_close(found @ masses / total, pin.centerOfMass(p.model, p.model.createData(), q))
+    assert_close(static @ masses / total, pin.centerOfMass(p.model, p.model.createData(), q))
     for name, theirs in (
         ("kinetic_energy_regressor", pin.computeKineticEnergyRegressor(p.model, p.data, q, v)),
         ("potential_energy_regressor", pin.computePotentialEnergyRegressor(p.model, p.data, q)),
     ):
-        given = (q, v) if "kinetic" in name else (q,)
-        assert_close(getattr(module, name)(*given), np.ravel(theirs))
+        inputs = (q, v) if "kinetic" in name else (q,)
+        assert_close(getattr(module, name)(*inputs), np.ravel(theirs))
     assert_close(module.kinetic_energy_regressor(q, v) @ parameters, module.kinetic_energy(q, v))
 
 
@@ -157,8 +157,8 @@ def test_every_joint_type_in_motion(model: Problem) -> None:
     assert_close(module.com_acceleration(q, v, a), rate(lambda q, v: module.com_jacobian(q) @ v), 1e-6, 1.0)
     for reference in REFERENCES:
         frame = module.frame_names[-1]
-        found = module.frame_jacobian_time_derivative(q, v, frame, reference)
-        assert_close(found, rate(lambda q, _: module.frame_jacobian(q, frame, reference)), 1e-6, 1.0)  # noqa: B023
+        slope = module.frame_jacobian_time_derivative(q, v, frame, reference)
+        assert_close(slope, rate(lambda q, _: module.frame_jacobian(q, frame, reference)), 1e-6, 1.0)  # noqa: B023
     by_q, rate_by_q, rate_by_v, rate_by_a = module.centroidal_dynamics_derivatives(q, v, a)
     assert_close(rate_by_a, module.centroidal_momentum_matrix(q))
     for k in range(module.nv):

@@ -42,9 +42,11 @@ def test_coriolis(robot: str, root: str) -> None:
     module, reference = full_module(robot, root), peer(robot, root)
     if robot in VALUES:
         module = build_module(robot, root_joint=root, functions=("crba", "coriolis"), cflags=UNOPTIMISED)
-    made = states(module, seed=2)
-    batched = module.coriolis(np.array([state[0] for state in made]), np.array([state[1] for state in made]))
-    for (q, v, *_), from_batch in zip(made, batched, strict=True):
+    drawn = states(module, seed=2)
+    batched = module.coriolis(
+        np.array([state[0] for state in drawn]), np.array([state[1] for state in drawn])
+    )
+    for (q, v, *_), from_batch in zip(drawn, batched, strict=True):
         ours = module.coriolis(q, v)
         theirs = np.array(pin.computeCoriolisMatrix(reference.model, reference.data, reference.q(q), v))
         size = float(np.abs(module.crba(q)).max() * np.abs(v).max())  # of the terms, which can cancel

@@ -32,9 +32,9 @@ def turning() -> pin.Model:
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, pin.Model]:
     robot, root = request.param, ROBOTS[request.param]
     known = robot != "chain"
-    given = robot if known else chain("planar", "spherical", "floating", axis=(0.0, 0.0, 1.0))
+    description = robot if known else chain("planar", "spherical", "floating", axis=(0.0, 0.0, 1.0))
     name = f"{robot}_manifold"
-    module = build_module(given, functions=FUNCTIONS, root_joint=root, name=name, cflags=UNOPTIMISED)
+    module = build_module(description, functions=FUNCTIONS, root_joint=root, name=name, cflags=UNOPTIMISED)
     return module, peer(robot, root).model if known else turning()
 
 
@@ -43,13 +43,13 @@ def steps(model: pin.Model, size: float) -> Array:
     small.
     """
     rng = np.random.default_rng(2)
-    made = np.zeros(model.nv)
+    step = np.zeros(model.nv)
     for joint in model.joints[1:]:
-        own = slice(joint.idx_v, joint.idx_v + joint.nv)
+        entries = slice(joint.idx_v, joint.idx_v + joint.nv)
         drawn = rng.standard_normal(joint.nv)
         turn = drawn[-1:] if joint.shortname() == "JointModelPlanar" else drawn[-3:]
-        made[own] = drawn * size / np.linalg.norm(turn)
-    return made
+        step[entries] = drawn * size / np.linalg.norm(turn)
+    return step
 
 
 def allowed(size: float) -> float:
@@ -62,11 +62,11 @@ def test_against_pinocchio(pair: tuple[ModuleType, pin.Model], size: float) -> N
     m, model = pair
     q, dv = m.random_configuration(np.random.default_rng(1)), steps(model, size)
     moved = m.integrate(q, dv)
-    found = [*m.dintegrate(q, dv), *m.ddifference(q, moved)]
+    matrices = [*m.dintegrate(q, dv), *m.ddifference(q, moved)]
     expected = [*pin.dIntegrate(model, q, dv), *pin.dDifference(model, q, moved)]
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(matrices, expected, strict=True):
         assert_close(ours, np.array(theirs), allowed(size), 1.0)
-    by_q, by_step, by_q0, by_q1 = found
+    by_q, by_step, by_q0, by_q1 = matrices
     assert_close(by_q1 @ by_step, np.eye(m.nv), 1e-14, 1.0)
     assert_close(by_q1 @ by_q, -by_q0, 1e-14, 1.0)
 
@@ -97,5 +97,5 @@ def test_against_differences(pair: tuple[ModuleType, pin.Model], size: float) ->
         e = h * np.eye(m.nv)[k]
         start = [m.difference(moved, m.integrate(m.integrate(q, s * e), dv)) for s in (1.0, -1.0)]
         step = [m.difference(moved, m.integrate(q, dv + s * e)) for s in (1.0, -1.0)]
-        for found, (ahead, behind) in ((by_q, start), (by_step, step)):
-            assert_close(found, (ahead - behind) / (2.0 * h), 1e-7, 1.0)
+        for matrix, (ahead, behind) in ((by_q, start), (by_step, step)):
+            assert_close(matrix, (ahead - behind) / (2.0 * h), 1e-7, 1.0)

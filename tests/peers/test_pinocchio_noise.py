@@ -40,13 +40,13 @@ def errors(robot: str, root: str, size: float, folder: Path) -> dict[str, float]
         out=folder / "out",
     )
     module = rbdc.load(build_package(path, options).directory)
-    reference, found = peer_of(text, root, snap=False), {}
+    reference, by_function = peer_of(text, root, snap=False), {}
     drawn = states(module, 8)
     for name in FUNCTIONS:
         right = np.array([REFERENCE[name](reference, *state) for state in drawn])
         off = np.abs(np.array([getattr(module, name)(*arguments(name, state)) for state in drawn]) - right)
-        found[name] = float(off.max() / np.abs(right).max())
-    return found
+        by_function[name] = float(off.max() / np.abs(right).max())
+    return by_function
 
 
 LARGE = ("g1_29dof", "tiago_pro")
@@ -71,5 +71,5 @@ TRIED = [case for case in OWN_ROOTS if case[0] not in LARGE][::4]
     ],
 )
 def test_noise_costs_no_digits(robot: str, root: str, size: float, tmp_path: Path) -> None:
-    found = errors(robot, root, size, tmp_path)
-    assert max(found.values()) <= AGREES, found
+    by_function = errors(robot, root, size, tmp_path)
+    assert max(by_function.values()) <= AGREES, by_function

@@ -112,8 +112,8 @@ def tolerance(module: ModuleType, q: Array) -> float:
 def test_function(case: Case, name: str) -> None:
     function = getattr(case.module, name)
     for state in states(case.module, COUNT, seed=5):
-        own = arguments(name, state)
-        actual, expected = function(*own), REFERENCE[name](case.peer, *state)
+        inputs = arguments(name, state)
+        actual, expected = function(*inputs), REFERENCE[name](case.peer, *state)
         limit = tolerance(case.module, state[0]) if name in ("aba", "minverse") else TOLERANCE
         # Parameters are in the body's frame, which for planar joints is another in Pinocchio.
         if name == "torque_regressor":
@@ -158,23 +158,23 @@ def test_frames(case: Case, where: str) -> None:
         pin.forwardKinematics(p.model, p.data, p.q(q), v, a)
         pin.updateFramePlacements(p.model, p.data)
         for frame in module.frame_names:
-            own = (p.model, p.data, p.frame(frame), REFERENCES[where])
+            arguments = (p.model, p.data, p.frame(frame), REFERENCES[where])
             what = f"{module.name} {frame}"
             assert_close(
                 module.frame_jacobian(q, frame, where),
-                np.array(pin.getFrameJacobian(*own)),
+                np.array(pin.getFrameJacobian(*arguments)),
                 TOLERANCE,
                 1e-2,
                 what,
             )
             assert_close(
                 module.frame_velocity(q, v, frame, where),
-                np.array(pin.getFrameVelocity(*own)),
+                np.array(pin.getFrameVelocity(*arguments)),
                 TOLERANCE,
                 1e-2,
                 what,
             )
-            expected = np.array(pin.getFrameAcceleration(*own))
+            expected = np.array(pin.getFrameAcceleration(*arguments))
             assert_close(module.frame_acceleration(q, v, a, frame, where), expected, TOLERANCE, 1e-2, what)
 
 
@@ -185,13 +185,13 @@ def test_integrate_and_difference(case: Case) -> None:
             dv = size * rng.uniform(-1.0, 1.0, module.nv)
             actual, expected = module.integrate(q, dv), np.array(pin.integrate(p.model, q, dv))
             for body in case.model.bodies:
-                own = slice(body.index_q, body.index_q + body.joint.nq)
+                entries = slice(body.index_q, body.index_q + body.joint.nq)
                 # Beyond half a turn Pinocchio's spherical joint gives the other quaternion of a rotation.
-                if isinstance(body.joint, Spherical) and actual[own] @ expected[own] < 0.0:
+                if isinstance(body.joint, Spherical) and actual[entries] @ expected[entries] < 0.0:
                     assert np.linalg.norm(dv[body.index_v : body.index_v + 3]) > np.pi, (
                         f"{module.name} {body.name}"
                     )
-                    expected[own] = -expected[own]
+                    expected[entries] = -expected[entries]
             assert_close(actual, expected, TOLERANCE, 0.0, f"{module.name} {size}")
         other = module.random_configuration(rng)
         expected = np.array(pin.difference(p.model, q, other))

@@ -22,8 +22,8 @@ def reference(*samples: list[float]) -> Array:
 
 
 def test_errors_are_relative_to_the_largest_entry_of_their_sample() -> None:
-    found = errors(np.array([[1.0, 101.0], [0.25, 0.5]]), reference([1.0, 100.0], [0.25, 0.25]))
-    assert (found["max_abs"], found["max_rel"], found["scaled"]) == (1.0, 0.25, 1.0)
+    measures = errors(np.array([[1.0, 101.0], [0.25, 0.5]]), reference([1.0, 100.0], [0.25, 0.25]))
+    assert (measures["max_abs"], measures["max_rel"], measures["scaled"]) == (1.0, 0.25, 1.0)
 
 
 def test_what_terms_that_cancel_leave_is_no_error() -> None:
@@ -59,5 +59,5 @@ def test_functions_of_a_frame_have_reference_results(name: str) -> None:
     (high, _) = in_40_digits(model, function, inputs)
     assert function.at_frame is not None
     evaluate = for_one_frame(function.at_frame, deepest_frame(model), "LOCAL")
-    found = evaluate(model, {key: [*map(float, x[0])] for key, x in inputs.items()}, silent)
-    assert_close([x for output in found for x in output], high[0], 1e-13, 1.0)
+    outputs = evaluate(model, {key: [*map(float, x[0])] for key, x in inputs.items()}, silent)
+    assert_close([x for output in outputs for x in output], high[0], 1e-13, 1.0)

@@ -214,11 +214,11 @@ def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     in_time = assembly.generated
 
     def one_sample_late(model: Problem, function: Function) -> tuple[assembly.Files, FunctionSource]:
-        made, source = in_time(model, function)
-        adapter = made["adapter.c"]
+        files, source = in_time(model, function)
+        adapter = files["adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
-        return {**made, "adapter.c": wrong}, source
+        return {**files, "adapter.c": wrong}, source
 
     monkeypatch.setattr(assembly, "generated", one_sample_late)
     result = run(
@@ -252,14 +252,14 @@ def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
     )
     assert list(batches(report)) == ["rnea", "frame_jacobian"]
     for batch in batches(report).values():
-        own, single = batch["methods"][0], batch["methods"][2]
+        double, single = batch["methods"][0], batch["methods"][2]
         assert (single["method"], single["of"], single["family"]) == (
             "generated-float32-batch",
             "generated-float32",
             "single",
         )
         assert "16 samples side by side" in single["algorithm"]
-        assert 2 * single["bytes"] == own["bytes"]
+        assert 2 * single["bytes"] == double["bytes"]
         assert single["right"] is None and 1e-10 < single["errors"]["max_rel"] < 1e-5
         assert all(p["nanoseconds"] > 0.0 and p["peak_percent"] is None for p in single["points"])
     assert "generated-float32-batch" in result.stdout

@@ -103,8 +103,8 @@ def test_descriptions_of_the_package_are_found(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(
         suite, "distribution", lambda name: Package() if name == "example-robot-data" else None
     )
-    found = {one.label: one.description for one in entrants(["icub", "talos"], None)}
-    assert found == {"icub": file, "talos": None}, "a file that is listed but gone is not there"
+    by_label = {one.label: one.description for one in entrants(["icub", "talos"], None)}
+    assert by_label == {"icub": file, "talos": None}, "a file that is listed but gone is not there"
 
 
 def test_a_description_takes_its_place_in_the_suite(tmp_path: Path) -> None:
@@ -196,9 +196,9 @@ def test_the_page_is_made_of_the_report(measured: tuple[Path, Result]) -> None:
     for row in report["rows"]:
         for entry in row["entries"].values():
             assert f"{entry['compile_seconds']:.2f}" in page
-        own = row["entries"]["generated"]
-        assert f"{own['peak_percent']['vector']:.3g} %" in page
-        assert f"{own['errors']['rms_rel']:.1e}" in page
+        generated = row["entries"]["generated"]
+        assert f"{generated['peak_percent']['vector']:.3g} %" in page
+        assert f"{generated['errors']['rms_rel']:.1e}" in page
     assert "atlas is absent: its description does not ship" in page
 
 
@@ -297,6 +297,6 @@ def test_wrong_results_of_ours_are_told_from_those_of_peers(measured: tuple[Path
     assert wrong_in_any(report, ["generated", "ad", "peer"]) == []
     methods = report["robots"]["arm"]["functions"][1]["methods"]
     methods[0]["right"] = methods[-1]["right"] = False
-    own, peers = wrong_in_any(report, ["generated"]), wrong_in_any(report, ["ad", "peer"])
-    assert [line[: line.index(" is wrong")] for line in own] == ["arm: crba: generated"]
+    ours, peers = wrong_in_any(report, ["generated"]), wrong_in_any(report, ["ad", "peer"])
+    assert [line[: line.index(" is wrong")] for line in ours] == ["arm: crba: generated"]
     assert [line[: line.index(" is wrong")] for line in peers] == ["arm: crba: casadi"]

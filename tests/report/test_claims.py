@@ -82,7 +82,7 @@ def as_published() -> dict[str, Any]:
 
 def grown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the fits of such entries."""
-    found = []
+    fits = []
     for name in (SECOND, FIRST, FORWARD):
         families = {}
         for family in ("serial", "binary"):
@@ -92,8 +92,8 @@ def grown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     if entry["family"] == family:
                         points.setdefault(method, {})[entry["size"]] = 1e-3 * m["nanoseconds"]
             families[family] = {"time": {m: growth(of) for m, of in points.items()}}
-        found.append({"name": name, "families": families})
-    return found
+        fits.append({"name": name, "families": families})
+    return fits
 
 
 def test_second_order_as_published() -> None:
@@ -136,8 +136,8 @@ def test_second_order_not_reproduced(claim: str, function: str, method: str, key
     for entry in report["entries"]:
         if entry["size"] == SIZES[-1] and (entry["family"] == "binary" or not claim.startswith("Fig. 11")):
             entry["functions"][function]["methods"][method][key] = value
-    (found,) = [c for c in second_order_claims.claims(report) if c["claim"].startswith(claim)]
-    assert found["verdict"] == "not reproduced"
+    (decided,) = [c for c in second_order_claims.claims(report) if c["claim"].startswith(claim)]
+    assert decided["verdict"] == "not reproduced"
 
 
 def test_exponents_and_steps_not_reproduced() -> None:
@@ -147,10 +147,10 @@ def test_exponents_and_steps_not_reproduced() -> None:
             entry["functions"][SECOND]["methods"][SO]["nanoseconds"] *= entry["size"]
     report["functions"] = grown(report["entries"])
     report["steps"]["entries"][0] |= {"best_1": (1e-2, 3e-4), "best_2": 1e-3}
-    found = [c for c in second_order_claims.claims(report) if c["verdict"] == "not reproduced"]
+    refuted = [c for c in second_order_claims.claims(report) if c["verdict"] == "not reproduced"]
     starts = (f"Table III: {SO} of rnea_second", "Fig. 21", "Fig. 23")
-    assert not any(c["claim"].endswith("(binary).") for c in found), "a family decides for itself alone"
-    assert all(any(c["claim"].startswith(start) for c in found) for start in starts)
+    assert not any(c["claim"].endswith("(binary).") for c in refuted), "a family decides for itself alone"
+    assert all(any(c["claim"].startswith(start) for c in refuted) for start in starts)
 
 
 def test_exponents_are_of_the_papers_algorithm() -> None:
@@ -162,12 +162,12 @@ def test_exponents_are_of_the_papers_algorithm() -> None:
         ours["nanoseconds"] *= entry["size"]
         methods[SO]["errors"] = {"rms_rel": 1e-15 / entry["size"]}
     report["functions"] = grown(report["entries"])
-    found = {c["claim"]: c for c in second_order_claims.claims(report)}
-    exponents = [c for words, c in found.items() if words.startswith(f"Table III: {SO}")]
+    by_claim = {c["claim"]: c for c in second_order_claims.claims(report)}
+    exponents = [c for words, c in by_claim.items() if words.startswith(f"Table III: {SO}")]
     assert [c["verdict"] for c in exponents] == ["reproduced"] * 2
     for claim, power in zip(exponents, ("4.08", "2.45"), strict=True):
         assert f"Generated code: N^{power}" in claim["found"]
-    assert found["Fig. 11: errors of IDSVA-SO grow with N."]["verdict"] == "not reproduced"
+    assert by_claim["Fig. 11: errors of IDSVA-SO grow with N."]["verdict"] == "not reproduced"
 
 
 def test_two_bodies_decide_no_exponent() -> None:
@@ -266,16 +266,16 @@ def test_straight_line_code_of_many_joints_decides_nothing() -> None:
         methods["unrolled-cholesky"]["code_bytes"] = 1_000_000
         functions = {"minverse": {"methods": methods, "absent": []}}
         report["entries"] = [*report["entries"], {**entry, "size": 48, "functions": functions}]
-    found = {
+    by_claim = {
         c["claim"].partition(": ")[2]: c
         for c in inertia_inverse._claims(report)
         if "many joints" in c["claim"]
     }
     for family in ("serial", "binary"):
-        straight = found[f"{family}, straight-line code through the same passes."]
+        straight = by_claim[f"{family}, straight-line code through the same passes."]
         assert straight["verdict"].startswith("not comparable: ")
         assert "N = 48 left out: 1,000,000 bytes of code" in straight["found"]
-        fastest = found[f"{family}, the fastest of each."]
+        fastest = by_claim[f"{family}, the fastest of each."]
         assert fastest["verdict"] == "not reproduced"
         assert (
             "generated over pinocchio-native-gcc" in fastest["found"] and "0.674 (N = 48)" in fastest["found"]
@@ -346,14 +346,14 @@ def table_one() -> dict[str, Any]:
 
 def test_table_one_as_published() -> None:
     report = table_one()
-    found = first_order._claims(report)
-    assert [c["verdict"] for c in found[:2]] == ["reproduced"] * 2
+    claims = first_order._claims(report)
+    assert [c["verdict"] for c in claims[:2]] == ["reproduced"] * 2
     # "at most 4 times": 4.6 in the article's own table
-    assert found[2]["verdict"] == "not reproduced"
-    assert [c["verdict"] for c in found[3:8]] == ["reproduced"] * 5
-    assert found[8]["verdict"] == "not reproduced", "the residue is truncation"
-    assert all(c["verdict"].startswith("not comparable: ") for c in found[9:13]), "no peer was measured"
-    assert [c["verdict"] for c in found[13:]] == ["not reproduced", "reproduced"]
+    assert claims[2]["verdict"] == "not reproduced"
+    assert [c["verdict"] for c in claims[3:8]] == ["reproduced"] * 5
+    assert claims[8]["verdict"] == "not reproduced", "the residue is truncation"
+    assert all(c["verdict"].startswith("not comparable: ") for c in claims[9:13]), "no peer was measured"
+    assert [c["verdict"] for c in claims[13:]] == ["not reproduced", "reproduced"]
     for row in report["rows"]:
         if row["row"] in (first_order.FD_ID, first_order.FD_FD, first_order.CHOLESKY):
             row["generated"] = 1.0
@@ -404,8 +404,8 @@ def test_what_differences_leave_at_rest_is_truncation(robot: str, root: str) -> 
         cflags=("-O0",), root_joint=root, methods=("numerical",), peers=(), samples=2, checked=2,
         seconds=0.01,
     )  # fmt: skip
-    found, _ = precision.precision(robot, options, lambda text: None)
-    by_method = {(r["function"], r["output"], r["method"]): r for r in found}
+    rows, _ = precision.precision(robot, options, lambda text: None)
+    by_method = {(r["function"], r["output"], r["method"]): r for r in rows}
     for (_, output, method), residue in by_method.items():
         if method == "finite-difference" and output.endswith("_dv"):
             assert residue["largest"] > 1e-10

@@ -63,10 +63,10 @@ def test_beyond_the_limit_nothing_is_decided() -> None:
                 del function["methods"][method]
                 reason = "over 60 s" if entry["size"] == 16 else "over 60 s already for fewer bodies"
                 function["absent"].append({"method": method, "reason": reason})
-    found = claims(report)
-    assert found[1]["verdict"] == "not comparable: AD was compiled for fewer than three sizes"
-    assert found[2]["verdict"].startswith("not comparable: no straight-line code of more than 36 bodies")
-    assert all("serial from N = 16 on over 60 s" in claim["found"] for claim in found[1:3])
+    decided = claims(report)
+    assert decided[1]["verdict"] == "not comparable: AD was compiled for fewer than three sizes"
+    assert decided[2]["verdict"].startswith("not comparable: no straight-line code of more than 36 bodies")
+    assert all("serial from N = 16 on over 60 s" in claim["found"] for claim in decided[1:3])
     assert (
         verdicts({**report, "robots": {}})[3:]
         == ["not comparable: no file of Atlas was given; name it with --humanoid"] * 4

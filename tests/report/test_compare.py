@@ -75,13 +75,13 @@ def test_every_function_has_its_shares_of_the_peak(pendulum: Path) -> None:
     peaks = {of: report["peak"][f"{of}_flops_per_second"] for of in ("vector", "scalar")}
     text = (pendulum / "report.html").read_text()
     for function in report["functions"]:
-        own = function["methods"][0]
-        single = own["additions"] + own["multiplications"]
+        generated = function["methods"][0]
+        single = generated["additions"] + generated["multiplications"]
         # Columns of solves, neighbours.
         if function["name"] in ("minverse", "aba_derivatives", "integrate", "difference"):
-            assert own["flops"] >= single
+            assert generated["flops"] >= single
         else:
-            assert own["flops"] == single, "two joints in a row: no lanes"
+            assert generated["flops"] == single, "two joints in a row: no lanes"
         for method in function["methods"]:
             assert (method["flops"] is None) is (method["operations"] is None)
             assert (method["peak_percent"] is None) is (

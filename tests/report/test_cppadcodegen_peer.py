@@ -52,20 +52,20 @@ def program(folder: Path, text: str) -> Path:
     return path
 
 
-def contender(name: str, made: Path, folder: Path) -> Contender:
+def contender(name: str, path: Path, folder: Path) -> Contender:
     (folder / "model.txt").write_text("a model")
     function = functions_of(Problem.from_urdf(resolve("double_pendulum")))[name]
     tools = Toolchain(find_compiler(None), default_flags())
     program: Future[Path] = Future()
-    program.set_result(made)
+    program.set_result(path)
     return cppadcodegen.contender(function, "CodeGenAny", program, folder / "model.txt", tools)
 
 
-def called(made: Contender, name: str) -> list[Array]:
+def called(method: Contender, name: str) -> list[Array]:
     """Return the results of a compiled method at q = (1, 2), v = (3, 4), a = (5, 6)."""
-    given = [np.array(x) for x in ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))][: INPUTS[name] // 2]
+    inputs = [np.array(x) for x in ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))][: INPUTS[name] // 2]
     results = [np.full(shape, np.nan) for shape in SHAPES[name]]
-    getattr(ctypes.CDLL(str(made.library)), ENTRY)(None, pointers(given), pointers(results))
+    getattr(ctypes.CDLL(str(method.library)), ENTRY)(None, pointers(inputs), pointers(results))
     return results
 
 
@@ -73,10 +73,10 @@ def called(made: Contender, name: str) -> list[Array]:
 def test_what_it_writes_is_called(name: str, tmp_path: Path) -> None:
     """All inputs are one row; a matrix alone is its upper triangle; several outputs follow each other."""
     text = f"enum {{ INPUTS = {INPUTS[name]}, OUTPUTS = {OUTPUTS[name]} }};\n{WRITTEN}"
-    made = contender(name, program(tmp_path, text), tmp_path)
-    assert (made.method, made.family, made.call) == ("cppadcodegen", "ad", ENTRY)
+    method = contender(name, program(tmp_path, text), tmp_path)
+    assert (method.method, method.family, method.call) == ("cppadcodegen", "ad", ENTRY)
     row = sum((i + 1.0) ** 2 for i in range(INPUTS[name]))
-    results = called(made, name)
+    results = called(method, name)
     if name == "crba":
         np.testing.assert_array_equal(results[0], [[row, 2 * row], [2 * row, 3 * row]])
     else:

@@ -53,10 +53,10 @@ def state(model: Problem, seed: int = 0) -> tuple[Lists, Lists, Lists]:
     return q, v, a
 
 
-def off(found: Any, right: Any) -> float:
+def off(values: Any, right: Any) -> float:
     """Return the largest difference relative to the largest entry."""
     expected = np.asarray(right, dtype=float)
-    return float(np.abs(np.asarray(found, dtype=float) - expected).max() / np.abs(expected).max())
+    return float(np.abs(np.asarray(values, dtype=float) - expected).max() / np.abs(expected).max())
 
 
 def complex_step(f: Callable[[list[Any]], Any], x: Sequence[float]) -> Array:
@@ -156,7 +156,7 @@ def test_caron_number_of_links() -> None:
 
     with pytest.raises(IndexError):
         torques(len(qd))
-    assert [own.shape for own in torques(len(qd) - 1)] == [own.shape for own in qd]
+    assert [array.shape for array in torques(len(qd) - 1)] == [array.shape for array in qd]
 
 
 def test_caron_cross_products() -> None:
@@ -296,8 +296,8 @@ def test_carpentier_mansard_section_6() -> None:
     """
     for n in (3, 6, 12):
         model = tree(n, 1.0)
-        found = np.array(carpentier_mansard.rnea_derivatives(model, *state(model)), dtype=float)
-        assert np.count_nonzero(np.abs(found) > 1e-12 * np.abs(found).max()) == 3 * n**2 - 1
+        matrices = np.array(carpentier_mansard.rnea_derivatives(model, *state(model)), dtype=float)
+        assert np.count_nonzero(np.abs(matrices) > 1e-12 * np.abs(matrices).max()) == 3 * n**2 - 1
 
 
 # Singh, Russell and Wensing: On second-order derivatives of rigid-body dynamics
@@ -340,8 +340,8 @@ def test_singh_bicomplex_numbers() -> None:
     for three in (True, False):
         moved = [x, h, h, 0.0]
         cube = product(product(moved, moved, three=three), moved, three=three)
-        found = cube[3] / h**2
-        assert found == (0.0 if three else pytest.approx(6.0 * x, rel=1e-12))
+        second = cube[3] / h**2
+        assert second == (0.0 if three else pytest.approx(6.0 * x, rel=1e-12))
 
 
 # Zhakatayev, Rogovchenko and Paetzold: Recursive inverse dynamics sensitivity analysis
@@ -382,7 +382,7 @@ def test_zhakatayev_section_2_2() -> None:
     holds of branches alone.
     """
     children, _ = human()
-    complex_nodes = [i for i, own in children.items() if len(own) > 1]
+    complex_nodes = [i for i, below in children.items() if len(below) > 1]
     starts = [1, *(child for i in complex_nodes for child in children[i])]
     branches = {}
     for start in starts:
@@ -392,8 +392,8 @@ def test_zhakatayev_section_2_2() -> None:
         branches[start] = children[end]
     assert len(branches) == 7
     for graph, simplified in ((children, False), (branches, True)):
-        assert all(child != 1 for own in graph.values() for child in own), "printed"
-        assert all(len(own) != 1 for own in graph.values()) is simplified, "corrected"
+        assert all(child != 1 for below in graph.values() for child in below), "printed"
+        assert all(len(below) != 1 for below in graph.values()) is simplified, "corrected"
 
 
 def test_zhakatayev_figure_2() -> None:
@@ -458,5 +458,5 @@ def test_zhakatayev_section_6(torque_vanishes: bool) -> None:
 def test_the_page_names_every_test() -> None:
     text = PAGE.read_text(encoding="utf-8")
     named = set(re.findall(r"`(test_(?:caron|carpentier|singh|zhakatayev)\w+)`", text))
-    own = {name for name in globals() if re.match(r"test_(caron|carpentier|singh|zhakatayev)_", name)}
-    assert named == own
+    defined = {name for name in globals() if re.match(r"test_(caron|carpentier|singh|zhakatayev)_", name)}
+    assert named == defined

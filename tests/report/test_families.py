@@ -78,9 +78,9 @@ def test_sizes() -> None:
 
 def test_growth_and_crossings() -> None:
     cubic, square = ({n: c * n**k for n in (2, 4, 8, 16)} for c, k in ((0.5, 3), (3.0, 2)))
-    found = growth(cubic)
-    assert found is not None
-    assert (found["exponent"], found["constant"]) == pytest.approx((3.0, log(0.5)))
+    fit = growth(cubic)
+    assert fit is not None
+    assert (fit["exponent"], fit["constant"]) == pytest.approx((3.0, log(0.5)))
     assert growth({2: 1.0, 4: 2.0}) is None
     (crossing,) = crossings({"cubic": cubic, "square": square})
     assert (crossing["faster"], crossing["slower"]) == ("square", "cubic")

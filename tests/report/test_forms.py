@@ -39,10 +39,10 @@ def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert done.exit_code == int(wrong), done.output
     assert all(line in done.output for line in said)
     report = json.loads((tmp_path / "forms.json").read_text())
-    for compiler in {own["compiler"] for own in report["rows"]}:
-        rows = [own for own in report["rows"] if own["compiler"] == compiler]
-        made = {(own["function"], own["form"]) for own in rows}
-        assert made == {
+    for compiler in {row["compiler"] for row in report["rows"]}:
+        rows = [row for row in report["rows"] if row["compiler"] == compiler]
+        pairs = {(row["function"], row["form"]) for row in rows}
+        assert pairs == {
             *(("minverse", form) for form in ("straight line", "columns", "rolled")),
             ("frame_jacobian", "climb"),
         }
@@ -78,14 +78,14 @@ def rows_of_two_compilers() -> list[dict[str, Any]]:
     times = {("straight line", "clang"): 20.0, ("columns", "clang"): 15.0}
     times |= {("straight line", "gcc"): 16.0, ("columns", "gcc"): 10.0}
     counts = {"straight line": (100, 0, 0), "columns": (90, 30, 7)}
-    made = []
+    rows = []
     for (form, compiler), nanoseconds in times.items():
         operations, looped, moved = counts[form]
-        own = row(form, nanoseconds, chosen=form == "straight line")
+        of_form = row(form, nanoseconds, chosen=form == "straight line")
         figures = {"operations": operations, "looped": looped, "moved": moved}
         of = {"function": "aba_derivatives", "root": "fixed", "compiler": compiler}
-        made.append({**own, **figures, **of})
-    return [*made, {**row("climb", 5.0, chosen=True), "root": "fixed", "looped": 0, "moved": 0}]
+        rows.append({**of_form, **figures, **of})
+    return [*rows, {**row("climb", 5.0, chosen=True), "root": "fixed", "looped": 0, "moved": 0}]
 
 
 def test_what_a_tuning_would_gain_is_said() -> None:
@@ -97,9 +97,9 @@ def test_what_a_tuning_would_gain_is_said() -> None:
 
 
 def test_the_entry_of_measurements() -> None:
-    made = entry(rows_of_two_compilers())
-    assert made == ["arm:fixed  aba'  straight  100  20 16", "arm:fixed  aba'  columns  60 30 7  15 10"]
-    columns, straight = measurements("", {"here": "\n".join(reversed(made))})
+    lines = entry(rows_of_two_compilers())
+    assert lines == ["arm:fixed  aba'  straight  100  20 16", "arm:fixed  aba'  columns  60 30 7  15 10"]
+    columns, straight = measurements("", {"here": "\n".join(reversed(lines))})
     assert (columns.function, columns.form, columns.operations, columns.looped) == (
         "aba_derivatives",
         "columns",
@@ -127,5 +127,5 @@ def test_forms_of_a_quadruped() -> None:
 def test_second_derivatives_have_both_their_forms() -> None:
     """Of an arm that is small enough for straight-line code and too large for that alone."""
     model = Problem.from_urdf(resolve("ur5"))
-    made = plans_of(Subject(model, functions_of(model)["rnea_second_derivatives"]))
-    assert list(made) == ["straight line", "paths"]
+    plans = plans_of(Subject(model, functions_of(model)["rnea_second_derivatives"]))
+    assert list(plans) == ["straight line", "paths"]

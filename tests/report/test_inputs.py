@@ -39,6 +39,6 @@ def test_an_input_that_cannot_be_made_is_refused(name: str, size: int) -> None:
 
 def test_inputs_at_rest_are_zero_but_for_configurations_placements_and_times() -> None:
     drawn = draw(Problem.from_urdf(resolve("ur5")), 3, at_rest=True)
-    kept = {"q", "q0", "q1", "target", "pose", "dt", "ddt"}
-    assert {name for name, x in drawn.items() if np.any(x != 0.0)} == kept
+    nonzero = {"q", "q0", "q1", "target", "pose", "dt", "ddt"}
+    assert {name for name, x in drawn.items() if np.any(x != 0.0)} == nonzero
     assert np.allclose(np.linalg.norm(drawn["target"][:, 3:], axis=1), 1.0)

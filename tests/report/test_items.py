@@ -33,8 +33,8 @@ def test_what_decides_an_item_is_there(item: items.Item) -> None:
     assert not item.study or item.study in collection.PAPERS
     others = "".join(text for name, text in SOURCES.items() if name != "items.py")
     for claim in item.claims:
-        made = claim.startswith("Tutorial: ") and claim.removeprefix("Tutorial: ") in others
-        assert made or f'"{claim}' in others, "a study makes such a claim"
+        of_tutorial = claim.startswith("Tutorial: ") and claim.removeprefix("Tutorial: ") in others
+        assert of_tutorial or f'"{claim}' in others, "a study makes such a claim"
     for test in item.tests:
         file, _, name = test.partition("::")
         text = (ROOT / file).read_text(encoding="utf-8")
@@ -59,11 +59,11 @@ def test_verdicts_of_items() -> None:
         judged("Table III: b", False, "y"),
         judged("Fig. 9: c", True, "z"),
     ]
-    found = {(i["place"], i["what"]): i for i in decided({"second-order": {"claims": claims}})}
-    assert found["Table III", "exponents"]["verdict"] == "1 reproduced; 1 not reproduced"
-    assert found["Table III", "exponents"]["evidence"] == "Table III: a x. Table III: b y."
-    assert found["Fig. 9", "size of AD's code"]["verdict"] == "reproduced"
-    verdicts = {i["verdict"] for i in found.values()}
+    by_place = {(i["place"], i["what"]): i for i in decided({"second-order": {"claims": claims}})}
+    assert by_place["Table III", "exponents"]["verdict"] == "1 reproduced; 1 not reproduced"
+    assert by_place["Table III", "exponents"]["evidence"] == "Table III: a x. Table III: b y."
+    assert by_place["Fig. 9", "size of AD's code"]["verdict"] == "reproduced"
+    verdicts = {i["verdict"] for i in by_place.values()}
     assert {"not run", TESTED, NOTHING} <= verdicts
 
 

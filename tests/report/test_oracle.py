@@ -18,8 +18,8 @@ def test_sums_of_constants_are_not_rounded() -> None:
     inertia = reference(model, functions_of(model)["crba"], {"q": draw(model, 1)["q"]})
     mass = sum(Fraction(float(body.inertia.mass)) for body in model.bodies)
     assert Fraction(float(mass)) != mass, "a sum that rounds shows nothing"
-    found = Fraction(float(inertia[0, 0, 0])) + Fraction(float(inertia[1, 0, 0]))
-    assert abs(found - mass) < Fraction(1, 10**29)
+    total = Fraction(float(inertia[0, 0, 0])) + Fraction(float(inertia[1, 0, 0]))
+    assert abs(total - mass) < Fraction(1, 10**29)
 
 
 def test_every_float_of_a_model_is_replaced() -> None:
@@ -30,8 +30,8 @@ def test_every_float_of_a_model_is_replaced() -> None:
         seen.append(x)
         return np.float64(x)
 
-    made = with_numbers(model, number)
-    assert made == model
-    assert type(made.bodies[0].inertia.mass) is np.float64
-    assert type(made.frames[-1].placement.translation.x) is np.float64
+    replaced = with_numbers(model, number)
+    assert replaced == model
+    assert type(replaced.bodies[0].inertia.mass) is np.float64
+    assert type(replaced.frames[-1].placement.translation.x) is np.float64
     assert len(seen) > 22 * model.njoints

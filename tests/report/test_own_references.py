@@ -188,10 +188,10 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(commands, ["compare", *arguments, *QUICK])
 
 
-def own(paper: Path, *references: str) -> list[str]:
+def by_file(paper: Path, *references: str) -> list[str]:
     """Return options for functions of the file, each as NAME=FUNCTION."""
     pairs = (reference.split("=") for reference in references)
-    return [word for name, own in pairs for word in ("--reference", f"{name}={paper}:{own}")]
+    return [word for name, function in pairs for word in ("--reference", f"{name}={paper}:{function}")]
 
 
 def methods_in(folder: Path) -> dict[str, Any]:
@@ -203,41 +203,41 @@ def methods_in(folder: Path) -> dict[str, Any]:
 def test_a_recursion_is_added_by_one_file(paper: Path, tmp_path: Path) -> None:
     texts = {"rnea": "newton_euler", "crba": "composite_bodies", "aba": "articulation"}
     named = [f"{name}={text}" for name, text in texts.items()]
-    result = run("double_pendulum", *own(paper, *named), "--methods", "loops", "--out", str(tmp_path))
+    result = run("double_pendulum", *by_file(paper, *named), "--methods", "loops", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
-    found = methods_in(tmp_path)
+    methods = methods_in(tmp_path)
     for text in texts.values():
         for method in (f"loops-{text}", f"unrolled-{text}"):
-            assert found[method]["right"], method
-            assert found[method]["errors"]["scaled"] < 1e-12
-            assert found[method]["operations"] > 0
-            assert found[method]["nanoseconds"]["minimum"] > 0.0
-            assert found[method]["algorithm"].startswith(f"{text} of paper.py")
+            assert methods[method]["right"], method
+            assert methods[method]["errors"]["scaled"] < 1e-12
+            assert methods[method]["operations"] > 0
+            assert methods[method]["nanoseconds"]["minimum"] > 0.0
+            assert methods[method]["algorithm"].startswith(f"{text} of paper.py")
             assert f"{method}<" in (tmp_path / "report.html").read_text()
-    assert found["loops-newton_euler"]["algorithm"].endswith("as loops in the frames of the bodies")
-    assert found["loops-composite_bodies"]["algorithm"].endswith("as loops in one frame")
-    assert {"loops-featherstone"} <= found.keys(), "the oracle's too"
+    assert methods["loops-newton_euler"]["algorithm"].endswith("as loops in the frames of the bodies")
+    assert methods["loops-composite_bodies"]["algorithm"].endswith("as loops in one frame")
+    assert {"loops-featherstone"} <= methods.keys(), "the oracle's too"
 
 
 def test_families_take_references(paper: Path, tmp_path: Path) -> None:
-    words = ("--serial", "2,3", *own(paper, "rnea=newton_euler"), "--methods", "loops")
+    words = ("--serial", "2,3", *by_file(paper, "rnea=newton_euler"), "--methods", "loops")
     result = run(*words, "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     report = json.loads((tmp_path / "families.json").read_text())
-    found = [entry["functions"]["rnea"]["methods"] for entry in report["entries"]]
-    assert [one["loops-newton_euler"]["right"] for one in found] == [True, True]
+    methods = [entry["functions"]["rnea"]["methods"] for entry in report["entries"]]
+    assert [one["loops-newton_euler"]["right"] for one in methods] == [True, True]
 
 
 def test_plain_functions_are_straight_line_code(paper: Path, tmp_path: Path) -> None:
     """In NumPy too, and of frames."""
-    words = own(paper, "kinetic_energy=kinetic", "frame_position=tip")
+    words = by_file(paper, "kinetic_energy=kinetic", "frame_position=tip")
     result = run("cartpole", *words, "--methods", "peer", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
-    found = methods_in(tmp_path)
+    methods = methods_in(tmp_path)
     for method in ("unrolled-kinetic", "unrolled-tip"):
-        assert found[method]["right"], method
-        assert found[method]["errors"]["scaled"] < 1e-14
-    assert not any(name.startswith("loops-") for name in found)
+        assert methods[method]["right"], method
+        assert methods[method]["errors"]["scaled"] < 1e-14
+    assert not any(name.startswith("loops-") for name in methods)
 
 
 @pytest.mark.parametrize(("name", "text"), [("rnea", "newton_euler"), ("aba", "articulation")])
@@ -247,8 +247,8 @@ def test_texts_have_motors_and_damping(paper: Path, name: str, text: str) -> Non
     options = CompareOptions(
         references=(f"{name}={paper}:{text}",), methods=(), peers=(), samples=2, checked=2, cflags="-O0"
     )
-    made = compare(model, replace(options, seconds=0.01), lambda _: None)
-    (one,) = made.functions
+    comparison = compare(model, replace(options, seconds=0.01), lambda _: None)
+    (one,) = comparison.functions
     assert one.errors[f"loops-{text}"]["scaled"] < 1e-12
     assert [absent.method for absent in one.absent] == [f"unrolled-{text}"]
 
@@ -273,7 +273,9 @@ def test_what_texts_do_not_know_is_absent_by_name(paper: Path) -> None:
 
 
 def test_a_wrong_result_is_named(paper: Path, tmp_path: Path) -> None:
-    result = run("double_pendulum", *own(paper, "rnea=twice"), "--methods", "rolled", "--out", str(tmp_path))
+    result = run(
+        "double_pendulum", *by_file(paper, "rnea=twice"), "--methods", "rolled", "--out", str(tmp_path)
+    )
     assert result.exit_code == 1
     assert "rnea: loops-twice is wrong" in result.output
     assert "rnea: unrolled-twice is wrong" in result.output
@@ -296,7 +298,7 @@ def test_a_wrong_result_is_named(paper: Path, tmp_path: Path) -> None:
 )
 def test_bad_references_are_refused(paper: Path, reference: str, message: str, tmp_path: Path) -> None:
     result = run(
-        "double_pendulum", *own(paper, reference), "--methods", "peer", "--out", str(tmp_path / "out")
+        "double_pendulum", *by_file(paper, reference), "--methods", "peer", "--out", str(tmp_path / "out")
     )
     assert result.exit_code == 2, result.output
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("rbdc: error:")]

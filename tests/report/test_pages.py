@@ -92,8 +92,8 @@ def colours_in(svg: str | None) -> set[str]:
 
 def test_every_figure_has_the_method_s_colour() -> None:
     for name in ("bars", "wide bars", "errors", "sizes"):
-        found = colours_in(FIGURES[name]())
-        assert {of_method({"method": m, "family": f}) for m, f in METHODS.items()} <= found, name
+        used = colours_in(FIGURES[name]())
+        assert {of_method({"method": m, "family": f}) for m, f in METHODS.items()} <= used, name
     for name in ("batches", "robots"):
         assert {colour_of("generated"), colour_of("casadi")} <= colours_in(FIGURES[name]()), name
     assert colour_of("pinocchio-native-gcc") in colours_in(FIGURES["robots"]())
@@ -109,10 +109,10 @@ def luminance(colour: str) -> float:
 def test_a_colour_does_not_depend_on_what_stands_beside_it() -> None:
     for names in combinations(METHODS, 3):
         assert line_colours(names) == {name: colour_of(name) for name in names}
-    found = line_colours(["h", "casadi", "k"])
-    assert found["casadi"] == colour_of("casadi")
-    assert len({*found.values()}) == 3
-    for colour in {*found.values(), *filter(None, map(colour_of, METHODS))}:
+    colours = line_colours(["h", "casadi", "k"])
+    assert colours["casadi"] == colour_of("casadi")
+    assert len({*colours.values()}) == 3
+    for colour in {*colours.values(), *filter(None, map(colour_of, METHODS))}:
         lit = luminance(colour)
         assert 1.05 / (lit + 0.05) > 2.0, "seen on white"
         assert (lit + 0.05) / (luminance("#1a1f27") + 0.05) > 2.0, "and on the paper of a dark page"
@@ -134,9 +134,9 @@ def test_methods_of_a_function_differ_in_colour() -> None:
             names = [
                 name for name in known_methods(model, one) if name not in FAMILIES or name == "generated"
             ]
-            found = {name: colour_of(name) for name in dict.fromkeys([*names, "cppadcodegen", "pinocchio"])}
-            assert None not in found.values(), (one.name, found)
-            assert len({*found.values()}) == len(found), (one.name, found)
+            colours = {name: colour_of(name) for name in dict.fromkeys([*names, "cppadcodegen", "pinocchio"])}
+            assert None not in colours.values(), (one.name, colours)
+            assert len({*colours.values()}) == len(colours), (one.name, colours)
 
 
 def test_legend_and_table_name_a_peer_alike() -> None:
@@ -196,9 +196,9 @@ def test_panels_have_titles_and_keep_within_their_figure(name: str, monkeypatch:
 def narrow_rules() -> str:
     """Return the rules of the pages' style for narrow screens."""
     style = study_page("", "", (), {}, [], [])
-    found = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
-    assert found is not None
-    return found.group(1)
+    match = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
+    assert match is not None
+    return match.group(1)
 
 
 def test_the_first_line_says_the_result() -> None:
@@ -217,8 +217,8 @@ def test_the_first_line_says_the_result() -> None:
         "Pinocchio (pip) takes 3 times as long."
     )
     verdicts = ["reproduced", "not comparable: another machine", "not reproduced", "reproduced"]
-    found = of_claims([{"verdict": verdict} for verdict in verdicts])
-    assert found == "4 claims: 2 reproduced, 1 not reproduced, 1 not comparable."
+    line = of_claims([{"verdict": verdict} for verdict in verdicts])
+    assert line == "4 claims: 2 reproduced, 1 not reproduced, 1 not comparable."
 
 
 def test_pages_have_a_dark_mode() -> None:

@@ -12,12 +12,12 @@ def test_parameters_are_measured_beside_constants(tmp_path: Path) -> None:
     options = ("--functions", "rnea,integrate", "--methods", "generated-parameters", "--peers", "casadi")
     result = run("double_pendulum", *options, "--payload", "link2", "--out", str(folder))
     assert result.exit_code == 0, result.output
-    found = {function["name"]: function["methods"] for function in report_of(folder)["functions"]}
+    methods = {function["name"]: function["methods"] for function in report_of(folder)["functions"]}
     constant, taking = (
-        next(m for m in found["rnea"] if m["method"] == name)
+        next(m for m in methods["rnea"] if m["method"] == name)
         for name in ("generated", "generated-parameters")
     )
     assert taking["operations"] > constant["operations"]
     assert taking["algorithm"].endswith("10 inertial parameters at run time")
     assert taking["right"]
-    assert [m["method"] for m in found["integrate"]] == ["generated"]
+    assert [m["method"] for m in methods["integrate"]] == ["generated"]

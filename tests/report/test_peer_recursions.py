@@ -56,15 +56,15 @@ def test_casadi_has_the_recursion_with_the_fewest_operations(
     """On an arm, whose first reference is the recursion with homogeneous matrices; in whatever order."""
     model = Problem.from_urdf(resolve("panda" if function == "rnea" else "ur5"))
     record = functions_of(model)[function]
-    made = made_by(model, record, method)
-    assert f" by {best}" in made.algorithm
+    code = made_by(model, record, method)
+    assert f" by {best}" in code.algorithm
     counts = {
-        name: int(count) for name, count in re.findall(r"([\w-]+) (\d+)[,)]", made.algorithm.split(": ")[1])
+        name: int(count) for name, count in re.findall(r"([\w-]+) (\d+)[,)]", code.algorithm.split(": ")[1])
     }
     assert "zhakatayev" in counts
     assert min(counts, key=lambda name: counts[name]) == best
-    assert made.cost is not None
-    assert made.cost.operations == counts[best]
+    assert code.cost is not None
+    assert code.cost.operations == counts[best]
 
     def one(reference: str) -> int:
         monkeypatch.setattr(

@@ -56,9 +56,9 @@ TOOLS = Toolchain(Compiler("cc", "cc"), ())
 def loaded(model: Problem, path: Path) -> Any:
     """Return the model as Pinocchio reads it back."""
     assert save_model(model, path) is None
-    made = pin.Model()
-    made.loadFromText(str(path))
-    return made
+    peer = pin.Model()
+    peer.loadFromText(str(path))
+    return peer
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def loaded(model: Problem, path: Path) -> Any:
 def test_coriolis_matrices_are_one(robot: str, root: str, tmp_path: Path) -> None:
     """C v = C' v does not say that C = C': this is why the matrices can be compared."""
     model = Problem.from_urdf(resolve(robot), root_joint=root)
-    made = loaded(model, tmp_path / "model.txt")
+    peer = loaded(model, tmp_path / "model.txt")
     (coriolis,) = functions_of(model)["coriolis"].methods.values()
     drawn = draw(model, 2)
     for k in range(2):
         inputs = {name: [float(x) for x in drawn[name][k]] for name in ("q", "v")}
         (entries,) = coriolis(model, inputs, silent)
-        theirs = pin.computeCoriolisMatrix(made, made.createData(), drawn["q"][k], drawn["v"][k])
+        theirs = pin.computeCoriolisMatrix(peer, peer.createData(), drawn["q"][k], drawn["v"][k])
         assert_close(np.reshape(np.array(entries, dtype=float), theirs.shape), theirs, 1e-12, 1.0)
 
 
@@ -84,34 +84,34 @@ def test_every_variant_has_its_entry_points(macro: str) -> None:
 
 
 def test_parts_are_the_sources() -> None:
-    found = pinocchio.offered(HARNESS)
-    assert set(re.findall(r"^#ifdef RBDC_(\w+)", HARNESS, re.MULTILINE)) == {*found, "LIBRARY"}
-    assert {*pinocchio.LIBRARY_PARTS, *pinocchio.TEMPLATE_PARTS} < set(found)
-    assert sorted(name for names in found.values() for name in names) == sorted(name for _, name in VARIANTS)
+    offers = pinocchio.offered(HARNESS)
+    assert set(re.findall(r"^#ifdef RBDC_(\w+)", HARNESS, re.MULTILINE)) == {*offers, "LIBRARY"}
+    assert {*pinocchio.LIBRARY_PARTS, *pinocchio.TEMPLATE_PARTS} < set(offers)
+    assert sorted(name for names in offers.values() for name in names) == sorted(name for _, name in VARIANTS)
 
 
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("robot", URDF_ROBOTS)
 def test_models_are_handed_over(robot: str, root: str, tmp_path: Path) -> None:
     model, reference = Problem.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
-    made = loaded(model, tmp_path / "model.txt")
-    assert (made.nq, made.nv, made.njoints) == (model.nq, model.nv, model.njoints + 1)
+    read = loaded(model, tmp_path / "model.txt")
+    assert (read.nq, read.nv, read.njoints) == (model.nq, model.nv, model.njoints + 1)
     # As Pinocchio's parser chooses: RX, RY, RZ, PX ... for coordinate axes; one angle for continuous joints.
-    own = [
+    names = [
         re.sub("RUB", "R", re.sub("Unbounded", "", joint.shortname())) for joint in reference.model.joints[1:]
     ]
     if robot == "planar_floating":  # one axis is written (0, 0, 2): the parser looks before it divides
-        own = ["JointModelPZ" if name == "JointModelPrismaticUnaligned" else name for name in own]
-    assert [joint.shortname() for joint in made.joints[1:]] == own
-    theirs = made.createData()
+        names = ["JointModelPZ" if name == "JointModelPrismaticUnaligned" else name for name in names]
+    assert [joint.shortname() for joint in read.joints[1:]] == names
+    theirs = read.createData()
     drawn = draw(model, 3)
     for q, v, a in zip(drawn["q"], drawn["v"], drawn["a"], strict=True):
-        assert_close(pin.rnea(made, theirs, q, v, a), REFERENCE["rnea"](reference, q, v, a, a), 1e-12, 1.0)
-        pin.framesForwardKinematics(made, theirs, q)
-        frames = [k for k, frame in enumerate(made.frames) if frame.type == pin.FrameType.BODY]
+        assert_close(pin.rnea(read, theirs, q, v, a), REFERENCE["rnea"](reference, q, v, a, a), 1e-12, 1.0)
+        pin.framesForwardKinematics(read, theirs, q)
+        frames = [k for k, frame in enumerate(read.frames) if frame.type == pin.FrameType.BODY]
         expected = kinematics(reference, q, tuple(frame.name for frame in model.frames))
         assert_close([theirs.oMf[k].homogeneous for k in frames], expected, 1e-12, 1.0)
-    fixed = made.inertias[0]
+    fixed = read.inertias[0]
     assert_close(fixed.mass * fixed.lever, model.base_inertia.first_moment.scalars(), 1e-12, 1.0)
 
 
@@ -125,14 +125,14 @@ def test_every_joint_type_is_handed_over_or_refused(seed: int, tmp_path: Path) -
         assert "planar" in reason
         assert not (tmp_path / "model.txt").exists()
         return
-    made = loaded(model, tmp_path / "model.txt")
+    peer = loaded(model, tmp_path / "model.txt")
     (rnea,) = functions_of(model)["rnea"].methods.values()
     drawn = draw(model, 2)
     for k in range(2):
         inputs = {name: [float(x) for x in drawn[name][k]] for name in ("q", "v", "a")}
         (expected,) = rnea(model, inputs, silent)
         assert_close(
-            pin.rnea(made, made.createData(), *(np.array(x) for x in inputs.values())), expected, 1e-11
+            pin.rnea(peer, peer.createData(), *(np.array(x) for x in inputs.values())), expected, 1e-11
         )
 
 
@@ -187,9 +187,9 @@ def test_headers_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     for folder in ("named", "parent/eigen3", "packages/cmeel.prefix/include/eigen3"):
         (tmp_path / folder / "Eigen").mkdir(parents=True)
         (tmp_path / folder / "Eigen" / "Core").touch()
-    for named, found in (("named", "named"), ("parent", "parent/eigen3")):
+    for named, expected in (("named", "named"), ("parent", "parent/eigen3")):
         monkeypatch.setenv("CPATH", f"/no/such:{tmp_path / named}")
-        assert headers.eigen() == tmp_path / found
+        assert headers.eigen() == tmp_path / expected
     monkeypatch.delenv("CPATH")
     monkeypatch.setattr(headers, "prefix", lambda: None)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "packages"), *sys.path])
@@ -205,25 +205,25 @@ def test_builds_are_those_that_differ(avx512: bool, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         headers, "run", lambda command: "#define __AVX512F__ 1" if avx512 else "#define __AVX2__ 1"
     )
-    found = [(name, compiler.path) for name, compiler, _ in headers.compilers()]
-    assert found == [("gcc", "g++"), ("clang", "clang++-19"), ("clang-no-avx512", "clang++-19")][: 2 + avx512]
+    pairs = [(name, compiler.path) for name, compiler, _ in headers.compilers()]
+    assert pairs == [("gcc", "g++"), ("clang", "clang++-19"), ("clang-no-avx512", "clang++-19")][: 2 + avx512]
     assert min(headers.compilers())[1] == Compiler("clang++-19", "clang++-19"), "the library's calls by clang"
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder in place of Pinocchio's with empty libraries, an empty cache, and one compiler."""
-    found = headers.compilers()[:1]
-    if not found:
+    first = headers.compilers()[:1]
+    if not first:
         pytest.skip("no C++ compiler")
     (tmp_path / "lib").mkdir()
     for name in ("boost_serialization", "pinocchio_default"):
         library = tmp_path / "lib" / f"lib{name}.so"
-        subprocess.run([found[0][1].path, "-shared", "-x", "c++", os.devnull, "-o", str(library)], check=True)
+        subprocess.run([first[0][1].path, "-shared", "-x", "c++", os.devnull, "-o", str(library)], check=True)
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(headers, "prefix", lambda: tmp_path)
     for module in (headers, pinocchio):
-        monkeypatch.setattr(module, "compilers", lambda: found)
+        monkeypatch.setattr(module, "compilers", lambda: first)
     monkeypatch.setattr(headers, "eigen", lambda: tmp_path)
     return tmp_path
 
@@ -314,7 +314,7 @@ def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: p
     ((_, compiler, extra),) = headers.compilers()
     flags = {"whole": (), "part": ("-DFAILS",), "none": ("-DFAILS", "-DALWAYS")}
     monkeypatch.setattr(
-        pinocchio, "compilers", lambda: [(name, compiler, (*extra, *given)) for name, given in flags.items()]
+        pinocchio, "compilers", lambda: [(name, compiler, (*extra, *more)) for name, more in flags.items()]
     )
     fails = "#if defined(FAILS) && (defined(ALWAYS) || defined(RBDC_INERTIA))\n#error out of order\n#endif\n"
     monkeypatch.setattr(pinocchio, "harness", lambda: fails + stand_in_source())
@@ -393,9 +393,9 @@ def symmetric(upper: Any) -> Array:
     return np.array(np.triu(upper) + np.triu(upper, 1).T)
 
 
-def expected(function: str, model: Problem, p: Peer, given: Sequence[Array]) -> list[Any]:
+def expected(function: str, model: Problem, p: Peer, inputs: Sequence[Array]) -> list[Any]:
     """What Pinocchio's Python gives for its own reading of the description, in our order."""
-    q, *others = given
+    q, *others = inputs
     data = p.model.createData()
     if function == "rnea_derivatives":
         pin.computeRNEADerivatives(p.model, data, p.q(q), *others)
@@ -439,9 +439,9 @@ def needs_headers() -> None:
 def opened(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
     """Return the library of a build, as the timing process opens it."""
     assert build.code_bytes > 0
-    made = ctypes.CDLL(str(build.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    made.rbdc_peer_load.restype = ctypes.c_void_p
-    return made
+    loaded_library = ctypes.CDLL(str(build.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    loaded_library.rbdc_peer_load.restype = ctypes.c_void_p
+    return loaded_library
 
 
 @pytest.fixture(scope="module", params=["library", "native"])
@@ -449,13 +449,13 @@ def build(request: pytest.FixtureRequest) -> pinocchio.PinocchioBuild:
     """The library of the pip package, half a minute where it is not in the cache; a native build, minutes."""
     needs_headers()
     if request.param == "library":
-        (made,) = pinocchio.builds(PINOCCHIO, {name for _, name in IN_PYTHON}, lambda _: None)
-        return made
+        (build_of_peer,) = pinocchio.builds(PINOCCHIO, {name for _, name in IN_PYTHON}, lambda _: None)
+        return build_of_peer
     with pytest.MonkeyPatch.context() as patch:
-        found = headers.compilers()
-        patch.setattr(pinocchio, "compilers", lambda: found[-1:])
-        (made,) = pinocchio.builds(NATIVE, {name for _, name in IN_PYTHON}, lambda _: None)
-    return made
+        compilers = headers.compilers()
+        patch.setattr(pinocchio, "compilers", lambda: compilers[-1:])
+        (build_of_peer,) = pinocchio.builds(NATIVE, {name for _, name in IN_PYTHON}, lambda _: None)
+    return build_of_peer
 
 
 @pytest.fixture(scope="module")
@@ -501,9 +501,9 @@ def test_values(
             continue
         declaration = there[function].declaration
         for k in range(4):
-            given = [np.ascontiguousarray(drawn[name][k]) for name in inputs_of(declaration, drawn)]
+            state = [np.ascontiguousarray(drawn[name][k]) for name in inputs_of(declaration, drawn)]
             outputs = [np.full(output.shape, np.nan) for output in declaration.outputs]
             for suffix in ("", "_fetch"):
-                getattr(library, f"rbdc_peer_{variant}{suffix}")(context, pointers(given), pointers(outputs))
-            for output, reference in zip(outputs, expected(function, model, p, given), strict=True):
+                getattr(library, f"rbdc_peer_{variant}{suffix}")(context, pointers(state), pointers(outputs))
+            for output, reference in zip(outputs, expected(function, model, p, state), strict=True):
                 assert_close(output, reference, 1e-11, 1.0, f"{robot} {variant}")

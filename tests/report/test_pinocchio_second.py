@@ -53,11 +53,11 @@ def test_tensors_agree(
     assert context.value
     declaration, drawn = functions_of(model)[function].declaration, draw(model, SAMPLES)
     for k in range(SAMPLES):
-        given = [np.ascontiguousarray(drawn[name][k]) for name in inputs_of(declaration, drawn)]
+        state = [np.ascontiguousarray(drawn[name][k]) for name in inputs_of(declaration, drawn)]
         theirs = [np.zeros(output.shape) for output in declaration.outputs]
         for suffix in ("", "_fetch"):
-            getattr(library, f"rbdc_peer_{function}{suffix}")(context, pointers(given), pointers(theirs))
-        for output, found, right in zip(
-            declaration.outputs, getattr(module, function)(*given), theirs, strict=True
+            getattr(library, f"rbdc_peer_{function}{suffix}")(context, pointers(state), pointers(theirs))
+        for output, ours, right in zip(
+            declaration.outputs, getattr(module, function)(*state), theirs, strict=True
         ):
-            assert_close(found, right, tolerance, 1e-3, f"{robot} {root} {output.name}")
+            assert_close(ours, right, tolerance, 1e-3, f"{robot} {root} {output.name}")

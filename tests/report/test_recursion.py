@@ -22,18 +22,18 @@ def state(model: Problem) -> list[list[float]]:
 def test_steps_agree_with_rates_of_placements(seed: int) -> None:
     model = random_tree(seed)
     one = state(model)
-    found, exact = steps(model, *one), checks(model, *one)
+    values, exact = steps(model, *one), checks(model, *one)
     assert {*exact} == {*STEPS} - {"torques"}
-    assert max(_error(found[name], exact[name]) for name in exact) < 1e-13
-    assert found["torques"] @ one[1] == pytest.approx(power(model, *one), rel=1e-12)
+    assert max(_error(values[name], exact[name]) for name in exact) < 1e-13
+    assert values["torques"] @ one[1] == pytest.approx(power(model, *one), rel=1e-12)
 
 
 def test_contact_forces_of_a_quadruped_remain_open() -> None:
     """Four feet have 12 forces, of which the root's equations decide 6; the forces of least norm hold it."""
     model = Problem.from_urdf(resolve("hyq"), root_joint="free-flyer")
-    found = unknown_contacts(model, *state(model))
-    assert (len(found["contacts"]), found["equations"], found["unknowns"], found["open"]) == (4, 18, 24, 6)
-    assert found["left"] < 1e-9 * np.abs(found["forces"]).max()
+    known = unknown_contacts(model, *state(model))
+    assert (len(known["contacts"]), known["equations"], known["unknowns"], known["open"]) == (4, 18, 24, 6)
+    assert known["left"] < 1e-9 * np.abs(known["forces"]).max()
 
 
 def test_a_wrong_step_is_not_reproduced() -> None:

@@ -43,8 +43,8 @@ BY_PAIRS = ("chain-rule", "bicomplex-step", "fdsva-so", "fdsva-so-aza", "fdsva-s
 
 def cases(model: Problem) -> dict[tuple[str, str], Text]:
     """Return the texts of a model by function and reference."""
-    found = [(f.name, texts_of(f)) for f in functions_of(model).values()]
-    return {(name, x): text for name, own in found for x, text in own.items() if x not in BY_PAIRS}
+    texts = [(f.name, texts_of(f)) for f in functions_of(model).values()]
+    return {(name, x): text for name, by in texts for x, text in by.items() if x not in BY_PAIRS}
 
 
 CASES = cases(random_tree(0))
@@ -73,11 +73,11 @@ def inputs_of(name: str, model: Problem, text: Text) -> dict[str, Array]:
 
 def by_the_oracle(name: str, reference: str, model: Problem, inputs: dict[str, Array]) -> list[Array]:
     """Return the outputs of a reference over numbers."""
-    given = {key: x.tolist() for key, x in inputs.items()}
-    if EXTERNAL_FORCES in given:
-        given[EXTERNAL_FORCES] = [Force.of(row) for row in inputs[EXTERNAL_FORCES].reshape(-1, 6).tolist()]
-    found = references_of(functions_of(model)[name])[reference](model, *given.values())
-    return [np.array(x, dtype=float) for x in (found if isinstance(found, tuple) else (found,))]
+    values = {key: x.tolist() for key, x in inputs.items()}
+    if EXTERNAL_FORCES in values:
+        values[EXTERNAL_FORCES] = [Force.of(row) for row in inputs[EXTERNAL_FORCES].reshape(-1, 6).tolist()]
+    results = references_of(functions_of(model)[name])[reference](model, *values.values())
+    return [np.array(x, dtype=float) for x in (results if isinstance(results, tuple) else (results,))]
 
 
 @pytest.mark.parametrize(("name", "reference", "which"), TRIED)
@@ -85,8 +85,8 @@ def test_loops_give_what_numbers_give(name: str, reference: str, which: str) -> 
     model, function = tree(which), functions_of(tree(which))[name]
     inputs = inputs_of(name, model, CASES[name, reference])
     outputs = {p.name: p.size for p in function.declaration.outputs}
-    found = run(reference_loops(model, function, reference), outputs, **inputs)
-    for one, expected in zip(found.values(), by_the_oracle(name, reference, model, inputs), strict=True):
+    arrays = run(reference_loops(model, function, reference), outputs, **inputs)
+    for one, expected in zip(arrays.values(), by_the_oracle(name, reference, model, inputs), strict=True):
         assert_close(one, expected.ravel(), 1e-12)
 
 
@@ -157,16 +157,20 @@ def test_comparisons_have_loops(tmp_path: Path) -> None:
         result = CliRunner().invoke(commands, [*words.split(), *quick, *options])
         assert result.exit_code == 0, result.output
         report = json.loads((tmp_path / "report.json").read_text())
-        found = {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
+        methods = {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
         arm = cases(read(resolve("double_pendulum"), BuildOptions()))
-        wanted = {(name, f"loops-{own}") for name, own in arm if name in ("minverse", "rnea_derivatives")}
+        wanted = {
+            (name, f"loops-{reference}")
+            for name, reference in arm
+            if name in ("minverse", "rnea_derivatives")
+        }
         assert ("rnea_derivatives", "loops-zhakatayev") in wanted
-        assert found.keys() >= wanted
+        assert methods.keys() >= wanted
         for name, method in wanted:
-            own = found[name, method]
-            assert own["right"], method
-            assert own["errors"]["scaled"] < 1e-12
-            assert own["operations"] > found[name, "generated"]["operations"]
+            loops = methods[name, method]
+            assert loops["right"], method
+            assert loops["errors"]["scaled"] < 1e-12
+            assert loops["operations"] > methods[name, "generated"]["operations"]
 
 
 def test_large_loops_keep_off_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:

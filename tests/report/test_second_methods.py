@@ -27,8 +27,8 @@ def test_second_derivatives_have_the_paper_s_methods(
     what = ("--functions", function, "--methods", families, "--root-joint", root)
     result = run("double_pendulum", *what, "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
-    (found,) = report_of(tmp_path)["functions"]
-    methods = {m["method"]: m for m in found["methods"]}
+    (compared,) = report_of(tmp_path)["functions"]
+    methods = {m["method"]: m for m in compared["methods"]}
     assert {"chain-rule", "bicomplex-step", "finite-diff-1", "finite-diff-2"} <= set(methods)
     if "ad" in families.split(","):
         products = {f"unrolled-fdsva-so{way}" for way in ("", "-aza", "-idfoza")}

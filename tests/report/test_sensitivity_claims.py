@@ -22,12 +22,12 @@ Errors = list[float | None]
 
 def errors(*spiky: int, undefined: int | None = None) -> Errors:
     """Return 1e-9 at every instant, 100 at some, and not defined at one."""
-    made: Errors = [1e-9] * len(TIMES)
+    values: Errors = [1e-9] * len(TIMES)
     for k in spiky:
-        made[k] = 100.0
+        values[k] = 100.0
     if undefined is not None:
-        made[undefined] = None
-    return made
+        values[undefined] = None
+    return values
 
 
 def data(by_q: Errors, torque_at_rest: float) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def test_spikes_of_adaptive_differences() -> None:
 )  # fmt: skip
 def test_an_entry_of_figure_4(spiky: tuple[int, ...], torque: float, agree: str, right: str) -> None:
     """Errors count where the variable vanishes and the torque does not."""
-    made = data(errors(), torque)
-    entry = {"entry": "dQ_20/dq_5", "variable": made["coordinate"], "torque": made["torque"], "largest": 1.0}
+    one = data(errors(), torque)
+    entry = {"entry": "dQ_20/dq_5", "variable": one["coordinate"], "torque": one["torque"], "largest": 1.0}
     entry["errors"] = errors(*spiky)
     assert sensitivity_claims._agreeing(entry)["verdict"] == agree
     assert sensitivity_claims._only_the_denominator(entry)["verdict"].startswith(right)
@@ -107,9 +107,9 @@ def test_times_are_those_of_the_recursion_s_loops(
 
 def test_two_forces_on_a_link() -> None:
     """A net force and torque have their torques, but not the sensitivities by q."""
-    found = several_loads.measured(tree(4), 3)
-    assert max(found[name] for name in ("torques", "by v", "by a")) < 1e-14 < 1e-3 < found["by q"]
-    assert several_loads.claim(found)["verdict"] == "not reproduced"
+    differences = several_loads.measured(tree(4), 3)
+    assert max(differences[name] for name in ("torques", "by v", "by a")) < 1e-14 < 1e-3 < differences["by q"]
+    assert several_loads.claim(differences)["verdict"] == "not reproduced"
 
 
 def test_adaptive_differences() -> None:
@@ -130,8 +130,8 @@ def test_adaptive_differences() -> None:
 
 def test_errors_that_are_not_defined_have_none() -> None:
     exact = [np.ones((2, 3, 3))] * 3
-    found = [np.ones((2, 3, 3)) for _ in exact]
-    found[0][0, 1, 2] = np.nan
-    found[2][1, 1, 2] = 3.0
-    by_q, by_v, by_a = sensitivity_claims.errors_of(np.stack(found), np.stack(exact), 2, 3)
+    computed = [np.ones((2, 3, 3)) for _ in exact]
+    computed[0][0, 1, 2] = np.nan
+    computed[2][1, 1, 2] = 3.0
+    by_q, by_v, by_a = sensitivity_claims.errors_of(np.stack(computed), np.stack(exact), 2, 3)
     assert (by_q, by_v, by_a) == ([None, 0.0], [0.0, 0.0], [0.0, 2.0])

@@ -35,9 +35,9 @@ def test_differences_and_the_paper_s_recursion(tmp_path: Path) -> None:
     def torque(*state: Array) -> Array:
         return np.array([rnea(model, *(x.tolist() for x in row)) for row in zip(*state, strict=True)])
 
-    found = by_the_paper(model, states)
+    matrices = by_the_paper(model, states)
     differences = by_differences(torque, states, [np.full(x.shape, 1e-5) for x in states])
-    for mine, theirs in zip(found, differences, strict=True):
+    for mine, theirs in zip(matrices, differences, strict=True):
         assert mine.shape == (3, model.nv, model.nv)
         assert_close(theirs, mine, 1e-7)
     vanishing = by_differences(torque, states, [np.zeros(x.shape) for x in states])

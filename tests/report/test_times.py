@@ -27,10 +27,10 @@ def run(*arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A comparison as a baseline."""
-    made = tmp_path_factory.mktemp("baseline")
-    result = run("--out", str(made))
+    baseline = tmp_path_factory.mktemp("baseline")
+    result = run("--out", str(baseline))
     assert result.exit_code == 0, result.output
-    return made
+    return baseline
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def old(folder: Path) -> dict[str, Any]:
 
 def scaled(report: dict[str, Any], factor: float, *methods: str) -> dict[str, Any]:
     """Return the report with other times of the methods, or of all."""
-    made = copy.deepcopy(report)
-    for function in made["functions"]:
+    copied = copy.deepcopy(report)
+    for function in copied["functions"]:
         for method in function["methods"]:
             if not methods or method["method"] in methods:
                 method["nanoseconds"]["minimum"] *= factor
-    return made
+    return copied
 
 
 def test_a_baseline_ten_times_faster_is_told(old: dict[str, Any]) -> None:

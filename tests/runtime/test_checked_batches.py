@@ -64,8 +64,8 @@ def test_pieces_have_the_bits_of_one_call(module: ModuleType, pieces: list[int],
     np.testing.assert_array_equal(module.frame_jacobian(q, 1, num_threads=threads), places)
     several = tuple(np.empty((COUNT, 2, 2)) for _ in module.rnea_derivatives(q[0], v[0], a[0]))
     module.rnea_derivatives(q, v, a, out=several)
-    for found, expected in zip(module.rnea_derivatives(q, v, a), several, strict=True):
-        np.testing.assert_array_equal(found, expected)
+    for result, expected in zip(module.rnea_derivatives(q, v, a), several, strict=True):
+        np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("sample", [0, PIECE - 1, PIECE, COUNT - 1])
@@ -73,13 +73,13 @@ def test_pieces_have_the_bits_of_one_call(module: ModuleType, pieces: list[int],
 def test_an_entry_is_found_in_any_piece(
     module: ModuleType, pieces: list[int], sample: int, argument: int
 ) -> None:
-    given, kept = states(), np.full((COUNT, 2), 7.0)
-    given[argument][sample, 1] = np.nan
+    inputs, out = states(), np.full((COUNT, 2), 7.0)
+    inputs[argument][sample, 1] = np.nan
     message = rf"rnea: argument {'qva'[argument]} has .* not finite: {'qva'[argument]}\[{sample}, 1\] is nan"
-    for how in ({}, {"num_threads": 3}, {"out": kept}):
+    for how in ({}, {"num_threads": 3}, {"out": out}):
         with pytest.raises(ValueError, match=message):
-            module.rnea(*given, **how)
-    assert (kept == 7.0).all() and {0, PIECE} <= {*pieces}
+            module.rnea(*inputs, **how)
+    assert (out == 7.0).all() and {0, PIECE} <= {*pieces}
 
 
 def test_results_beyond_the_caches_come_from_one_call(

@@ -65,8 +65,8 @@ def run(program: str, folder: Path, *arguments: str) -> list[str]:
     file = folder / "program.py"
     file.write_text(program)
     command = [sys.executable, str(file), *arguments]
-    own = os.environ | SOON
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=own)
+    env = os.environ | SOON
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

@@ -46,8 +46,8 @@ def arguments(m: ModuleType, name: str) -> list[Array]:
 
 def loss(m: ModuleType, name: str, weights: Array) -> Callable[[Array], Array]:
     """Return the weighted sum of the module's results by the entries of the parameters."""
-    given = arguments(m, name)
-    return lambda p: np.array([np.sum(weights * getattr(m, name)(*given, p.reshape(2, 10)))])
+    inputs = arguments(m, name)
+    return lambda p: np.array([np.sum(weights * getattr(m, name)(*inputs, p.reshape(2, 10)))])
 
 
 def expected(m: ModuleType, name: str, weights: Array, p: Array) -> Array:
@@ -68,17 +68,17 @@ def test_torch(name: str) -> None:
     m = module("torch")
     p = parameters(m)
     weights = np.random.default_rng(4).normal(size=(SAMPLES, m.nv))
-    given = [torch.tensor(x, requires_grad=k == 0) for k, x in enumerate(arguments(m, name))]
-    own = torch.tensor(p, requires_grad=True)
-    value = (torch.tensor(weights) * getattr(m.torch, name)(*given, own)).sum()
-    by_q, by_p = torch.autograd.grad(value, (given[0], own))
+    inputs = [torch.tensor(x, requires_grad=k == 0) for k, x in enumerate(arguments(m, name))]
+    rows = torch.tensor(p, requires_grad=True)
+    value = (torch.tensor(weights) * getattr(m.torch, name)(*inputs, rows)).sum()
+    by_q, by_p = torch.autograd.grad(value, (inputs[0], rows))
     whole = expected(m, name, weights, p)
     assert_close(by_p.numpy(), whole, TOLERANCE, 1.0)
     assert by_q.abs().max() > 0.0
-    still = [x.detach() for x in given]
-    (alone,) = torch.autograd.grad((torch.tensor(weights) * getattr(m.torch, name)(*still, own)).sum(), own)
+    still = [x.detach() for x in inputs]
+    (alone,) = torch.autograd.grad((torch.tensor(weights) * getattr(m.torch, name)(*still, rows)).sum(), rows)
     assert_close(alone.numpy(), by_p.numpy(), 1e-14)
-    J = torch.func.jacfwd(lambda x: getattr(m.torch, name)(*still, x, mode="jvp"))(own.detach())
+    J = torch.func.jacfwd(lambda x: getattr(m.torch, name)(*still, x, mode="jvp"))(rows.detach())
     assert_close(np.einsum("ni,nikl->kl", weights, J.numpy()), by_p.numpy(), 1e-12)
 
 
@@ -101,19 +101,19 @@ def test_jax(name: str) -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     with jax.enable_x64(True):
         m = module("jax")
-        p, given = parameters(m), arguments(m, name)
+        p, inputs = parameters(m), arguments(m, name)
         weights = np.random.default_rng(4).normal(size=(SAMPLES, m.nv))
         whole = expected(m, name, weights, p)
 
         def value(x: Any, q: Any, mode: str) -> Any:
-            return (weights * getattr(m.jax, name)(q, *given[1:], x, mode=mode)).sum()
+            return (weights * getattr(m.jax, name)(q, *inputs[1:], x, mode=mode)).sum()
 
         for mode in ("jvp", "vjp"):
             gradient = jax.jit(jax.grad(value, argnums=(0, 1)), static_argnums=2)
-            by_p, by_q = gradient(p, given[0], mode)
+            by_p, by_q = gradient(p, inputs[0], mode)
             assert_close(np.asarray(by_p), whole, TOLERANCE, 1.0)
             assert np.abs(by_q).max() > 0.0
-        J = jax.jacfwd(lambda x: getattr(m.jax, name)(*given, x))(p)
+        J = jax.jacfwd(lambda x: getattr(m.jax, name)(*inputs, x))(p)
         assert_close(np.einsum("ni,nikl->kl", weights, np.asarray(J)), whole, TOLERANCE, 1.0)
 
 
@@ -123,8 +123,8 @@ def test_what_is_missing_is_named() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     how: dict[str, Any] = {"parameters": (), "verify": False, "cflags": UNOPTIMISED}
     m = build_module("double_pendulum", functions=("aba",), name="no_gradient", **how)
-    own = torch.tensor(m.nominal_parameters, requires_grad=True)
+    rows = torch.tensor(m.nominal_parameters, requires_grad=True)
     zero = torch.zeros(2, dtype=torch.float64)
     missing = "aba has no derivatives by parameters; build it with .*aba_parameter_vjp"
     with pytest.raises(NotImplementedError, match=missing):
-        m.torch.aba(zero, zero, zero, own).sum().backward()
+        m.torch.aba(zero, zero, zero, rows).sum().backward()

@@ -144,14 +144,14 @@ def test_derivatives_of_matrices(name: str) -> None:
     """In reverse with either mode."""
     m = module("double_pendulum", "free-flyer")
     rng = np.random.default_rng(3)
-    given = (m.random_configuration(rng) * 1.2, *rng.standard_normal((2, m.nv)))
+    inputs = (m.random_configuration(rng) * 1.2, *rng.standard_normal((2, m.nv)))
     matrices = getattr(m.jax, f"{name}_derivatives")
     weights = rng.standard_normal((3, m.nv, m.nv))
 
     def loss(mode: str) -> Callable[..., Any]:
         return lambda *x: sum((w * D).sum() for w, D in zip(weights, matrices(*x, mode=mode), strict=True))
 
-    both = [jax.grad(loss(mode), (0, 1, 2))(*given) for mode in ("jvp", "vjp")]
+    both = [jax.grad(loss(mode), (0, 1, 2))(*inputs) for mode in ("jvp", "vjp")]
     for one, other in zip(*both, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-11, atol=1e-11 * np.abs(one).max())
 
@@ -277,8 +277,8 @@ def test_the_c_is_xlas_interface(compiler: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     checks = ['_Static_assert((int)XLA_FFI_DataType_F64 == REAL && (int)XLA_FFI_DataType_S32 == S32, "");']
     for (theirs, ours), fields in ((pair.split(), FIELDS[pair].split()) for pair in FIELDS):
-        for field, _, own in (field.partition("=") for field in fields):
-            there, here = f"offsetof({theirs}, {field})", f"offsetof(struct xla_{ours}, {own or field})"
+        for field, _, renamed in (field.partition("=") for field in fields):
+            there, here = f"offsetof({theirs}, {field})", f"offsetof(struct xla_{ours}, {renamed or field})"
             checks.append(f'_Static_assert({there} == {here}, "");')
     both = tmp_path / "both.c"
     both.write_text("\n".join([f'#include "{source}"', "#include <xla/ffi/api/c_api.h>", *checks]))

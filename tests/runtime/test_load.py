@@ -118,13 +118,13 @@ def test_a_damaged_package_leaves_nothing_behind(tmp_path: Path, damage: str) ->
     assert not [name for name in set(sys.modules) - before if name.startswith("_rbdc_generated_")]
 
 
-@pytest.mark.parametrize("kept", [0.99, 0.5, 4096, 40, 16])
+@pytest.mark.parametrize("length", [0.99, 0.5, 4096, 40, 16])
 @pytest.mark.parametrize("name", ["_native.abi3.so", "libtiny_casadi.so"])
-def test_a_library_that_is_cut_off(tmp_path: Path, name: str, kept: float) -> None:
+def test_a_library_that_is_cut_off(tmp_path: Path, name: str, length: float) -> None:
     """It would end the process with SIGBUS."""
     folder = build_tiny(tmp_path / ROBOT, extra=("libtiny_casadi.so",))
     content = (folder / name).read_bytes()
-    (folder / name).write_bytes(content[: int(kept if kept > 1 else kept * len(content))])
+    (folder / name).write_bytes(content[: int(length if length > 1 else length * len(content))])
     code = f"import rbdc\ntry: rbdc.load({str(folder)!r})\nexcept rbdc.LoadError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     remedy = f"{name} is truncated: it has .* bytes and needs at least .*; build it again\n"

@@ -78,9 +78,9 @@ def test_stub_has_the_same_names_and_arguments(tiny: ModuleType) -> None:
 
 
 def test_random_configuration_keeps_limits_and_is_seeded(tiny: ModuleType) -> None:
-    made = np.array([tiny.random_configuration(seed) for seed in range(300)])
-    assert np.all(made[:, 0] >= -0.5) and np.all(made[:, 0] <= 0.25)
-    assert made[:, 1].min() < -2.5 and made[:, 1].max() > 2.5 and np.all(np.abs(made[:, 1]) <= np.pi)
+    drawn = np.array([tiny.random_configuration(seed) for seed in range(300)])
+    assert np.all(drawn[:, 0] >= -0.5) and np.all(drawn[:, 0] <= 0.25)
+    assert drawn[:, 1].min() < -2.5 and drawn[:, 1].max() > 2.5 and np.all(np.abs(drawn[:, 1]) <= np.pi)
     np.testing.assert_array_equal(
         tiny.random_configuration(7), tiny.random_configuration(np.random.default_rng(7))
     )

@@ -50,8 +50,8 @@ PICKLED: dict[str, Callable[[ModuleType], Any]] = {
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("what", sorted(PICKLED))
 def test_comes_back_as_itself(tiny: ModuleType, what: str, protocol: int) -> None:
-    given = PICKLED[what](tiny)
-    assert pickle.loads(pickle.dumps(given, protocol)) == given
+    pickled = PICKLED[what](tiny)
+    assert pickle.loads(pickle.dumps(pickled, protocol)) == pickled
 
 
 def test_a_handle_is_small(tiny: ModuleType, folder: Path) -> None:
@@ -65,10 +65,10 @@ def test_data_is_pickled(tiny: ModuleType) -> None:
 
 
 def test_copies_are_the_functions_themselves(tiny: ModuleType) -> None:
-    for made in (copy.copy(tiny.mix), copy.deepcopy(tiny.mix), copy.deepcopy({"f": tiny.mix})["f"]):
-        assert made == tiny.mix
-    for given in (entry_of(tiny), tiny):
-        assert copy.copy(given) is copy.deepcopy(given) is given
+    for copied in (copy.copy(tiny.mix), copy.deepcopy(tiny.mix), copy.deepcopy({"f": tiny.mix})["f"]):
+        assert copied == tiny.mix
+    for original in (entry_of(tiny), tiny):
+        assert copy.copy(original) is copy.deepcopy(original) is original
 
 
 def test_functions_look_like_functions(tiny: ModuleType) -> None:

@@ -35,9 +35,9 @@ def test_attributes(tiny: ModuleType) -> None:
         tiny.velocity_limit,
     )
     assert {x.dtype for x in (*constants, tiny.effort_limit, tiny.gravity)} == {np.dtype(np.float32)}
-    made = np.array([tiny.random_configuration(seed) for seed in range(300)])
-    assert made.dtype == np.float32
-    assert np.all((made >= tiny.lower_position_limit) & (made <= tiny.upper_position_limit))
+    drawn = np.array([tiny.random_configuration(seed) for seed in range(300)])
+    assert drawn.dtype == np.float32
+    assert np.all((drawn >= tiny.lower_position_limit) & (drawn <= tiny.upper_position_limit))
 
 
 def test_results_are_float32(tiny: ModuleType) -> None:

@@ -44,9 +44,9 @@ def watched(tiny: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[Call
     native = entry._refuses
 
     def watch(before: Callable[[], None]) -> list[int]:
-        def batch(count: int, *given: Any) -> int:
+        def batch(count: int, *arguments: Any) -> int:
             before()
-            refused = native(count, *given)
+            refused = native(count, *arguments)
             counts.append(count)
             return int(refused)
 

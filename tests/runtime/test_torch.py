@@ -45,9 +45,9 @@ def case(m: ModuleType, name: str) -> tuple[Callable[..., Any], list[Any]]:
     entry, rng = vars(m)[f"_{name}"], np.random.default_rng(0)
     place = {"frame": m.frame_names[-1], "reference": "LOCAL_WORLD_ALIGNED"} if entry.framed else {}
     function = getattr(m.torch, name)
-    given = [torch.tensor(np.array([m.random_configuration(rng) * 1.2 for _ in range(2)]))]
-    given += [torch.tensor(rng.standard_normal((2, *spec[1]))) for spec in entry.inputs[1:] if not spec[2]]
-    return (lambda *x, **mode: function(*x, **place, **mode)), given
+    tensors = [torch.tensor(np.array([m.random_configuration(rng) * 1.2 for _ in range(2)]))]
+    tensors += [torch.tensor(rng.standard_normal((2, *spec[1]))) for spec in entry.inputs[1:] if not spec[2]]
+    return (lambda *x, **mode: function(*x, **place, **mode)), tensors
 
 
 def forward(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,10 +61,10 @@ def test_derivatives_by_external_forces() -> None:
     names = ("rnea", "aba", *first, *acting)
     m = build_module("double_pendulum", functions=names, cflags=UNOPTIMISED, name="double_pendulum_forces")
     rng = np.random.default_rng(0)
-    given = [*rng.standard_normal((3, 2, m.nv)), rng.standard_normal((2, m.njoints, 6))]
-    ours = [torch.tensor(x, requires_grad=True) for x in given]
+    inputs = [*rng.standard_normal((3, 2, m.nv)), rng.standard_normal((2, m.njoints, 6))]
+    ours = [torch.tensor(x, requires_grad=True) for x in inputs]
     for f, name in ((m.torch.rnea, "rnea"), (m.torch.aba, "aba")):
-        values = getattr(m, name)(*given)
+        values = getattr(m, name)(*inputs)
         np.testing.assert_allclose(f(*ours).detach().numpy(), values, rtol=1e-12, atol=1e-12)
         assert torch.autograd.gradcheck(f, ours)
         assert torch.autograd.gradcheck(forward(f), ours, check_forward_ad=True)
@@ -78,7 +78,7 @@ def test_derivatives_by_external_forces() -> None:
             torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
     (w,) = rng.standard_normal((1, 2, m.nv))
     (velocities,) = torch.autograd.grad((torch.tensor(w) * m.torch.rnea(q, v, a, fext)).sum(), fext)
-    expected = -m.external_torque_vjp(given[0], w, given[3])[1].reshape(fext.shape)
+    expected = -m.external_torque_vjp(inputs[0], w, inputs[3])[1].reshape(fext.shape)
     np.testing.assert_allclose(velocities.numpy(), expected, rtol=1e-12, atol=1e-12)
 
 
@@ -87,25 +87,25 @@ def test_derivatives(robot: str, root: str) -> None:
     """By central differences; forward against reverse; vmap against a loop."""
     m = module(robot, root)
     for name in [name for name in DIFFERENTIABLE if name in m.functions]:
-        f, given = case(m, name)
-        ours = [x.clone().requires_grad_() for x in given]
-        scale = max(float(f(*given).abs().max()), 1.0)
+        f, tensors = case(m, name)
+        ours = [x.clone().requires_grad_() for x in tensors]
+        scale = max(float(f(*tensors).abs().max()), 1.0)
         options = {"eps": 1e-5, "atol": 1e-6 * scale, "rtol": 1e-6}
         assert torch.autograd.gradcheck(f, ours, **options), name
         assert torch.autograd.gradcheck(forward(f), ours, check_forward_ad=True, **options), name
-        every = tuple(range(len(given)))
-        one = [x[0] for x in given]
+        every = tuple(range(len(tensors)))
+        one = [x[0] for x in tensors]
         back, ahead = torch.func.jacrev(f, every)(*one), torch.func.jacfwd(forward(f), every)(*one)
         for x, y in zip(back, ahead, strict=True):
             torch.testing.assert_close(x, y, rtol=1e-11, atol=1e-11)
-        both = torch.func.vmap(torch.func.jacfwd(forward(f), every))(*given)
+        both = torch.func.vmap(torch.func.jacfwd(forward(f), every))(*tensors)
         for x, y in zip(both, ahead, strict=True):
             torch.testing.assert_close(x[0], y, rtol=1e-13, atol=1e-13)
-        loop = torch.stack([f(*(x[k] for x in given)) for k in range(2)])
-        assert torch.equal(torch.func.vmap(f)(*given), loop), name
+        loop = torch.stack([f(*(x[k] for x in tensors)) for k in range(2)])
+        assert torch.equal(torch.func.vmap(f)(*tensors), loop), name
         gradient = torch.func.grad(lambda *x, f=f: f(*x).sum())
-        many = torch.func.vmap(gradient)(*given)
-        torch.testing.assert_close(many[1], gradient(*(x[1] for x in given)), rtol=1e-12, atol=1e-12)
+        many = torch.func.vmap(gradient)(*tensors)
+        torch.testing.assert_close(many[1], gradient(*(x[1] for x in tensors)), rtol=1e-12, atol=1e-12)
 
 
 def test_values_share_memory_and_broadcast() -> None:
@@ -113,14 +113,14 @@ def test_values_share_memory_and_broadcast() -> None:
     rng = np.random.default_rng(1)
     q, v, a = rng.standard_normal((5, 2)), rng.standard_normal((3, 1, 2)), rng.standard_normal(2)
     fext = rng.standard_normal((m.njoints, 6))
-    given = [torch.from_numpy(x) for x in (q, v, a, fext)]
-    assert np.array_equal(m.torch.rnea(*given).numpy(), m.rnea(q, v, a, fext))
-    matrices = m.torch.rnea_derivatives(given[0], v=given[1], a=given[2])
+    tensors = [torch.from_numpy(x) for x in (q, v, a, fext)]
+    assert np.array_equal(m.torch.rnea(*tensors).numpy(), m.rnea(q, v, a, fext))
+    matrices = m.torch.rnea_derivatives(tensors[0], v=tensors[1], a=tensors[2])
     for x, y in zip(matrices, m.rnea_derivatives(q, v, a), strict=True):
         assert np.array_equal(x.numpy(), y)
-    q_wide = given[0].clone().requires_grad_()
-    m.torch.rnea(q_wide, *given[1:3]).sum().backward()
-    alone = [torch.func.grad(lambda q: m.torch.rnea(q, *given[1:3]).sum())(q) for q in given[0]]
+    q_wide = tensors[0].clone().requires_grad_()
+    m.torch.rnea(q_wide, *tensors[1:3]).sum().backward()
+    alone = [torch.func.grad(lambda q: m.torch.rnea(q, *tensors[1:3]).sum())(q) for q in tensors[0]]
     torch.testing.assert_close(q_wide.grad, torch.stack(alone), rtol=1e-12, atol=1e-12)
 
 
@@ -128,15 +128,15 @@ def test_values_share_memory_and_broadcast() -> None:
 @pytest.mark.parametrize(("robot", "root"), CASES[:2])
 def test_compiled(robot: str, root: str, name: str) -> None:
     """One graph, forward and backward, with the values of the plain function."""
-    f, given = case(module(robot, root), name)
+    f, tensors = case(module(robot, root), name)
 
     def loss(*x: Any) -> Any:
         return (f(torch.sin(x[0]), *x[1:]) ** 2).sum()
 
     compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
-    ours = [x.clone().requires_grad_() for x in given]
-    expected, made = torch.autograd.grad(loss(*ours), ours), torch.autograd.grad(compiled(*ours), ours)
-    for x, y in zip(made, expected, strict=True):
+    ours = [x.clone().requires_grad_() for x in tensors]
+    expected, gradients = torch.autograd.grad(loss(*ours), ours), torch.autograd.grad(compiled(*ours), ours)
+    for x, y in zip(gradients, expected, strict=True):
         torch.testing.assert_close(x, y, rtol=1e-13, atol=1e-13)
 
 

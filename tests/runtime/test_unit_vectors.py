@@ -24,9 +24,9 @@ def module() -> ModuleType:
 
 def scaled(q: Any, first: int, count: int, factor: float) -> Any:
     """Return q with some entries times a factor."""
-    made = np.array(q)
-    made[..., first : first + count] *= factor
-    return made
+    changed = np.array(q)
+    changed[..., first : first + count] *= factor
+    return changed
 
 
 VECTORS = [(9, 2, "cosine and sine"), (3, 4, "quaternion")]
@@ -43,9 +43,9 @@ def test_vectors_off_the_unit_length_are_refused(
         rf"argument {{}} has no unit {kind}: the length of {{}}\[{{}}{place}\] is {factor:.9g}; give {{}}"
     )
     for function, others in ((module.rnea, (v, v)), (module.integrate, (v,))):
-        for given in (off, off.tolist()):
+        for argument in (off, off.tolist()):
             with pytest.raises(ValueError, match=message.format("q", "q", "", "q as normalised")):
-                function(given, *others)
+                function(argument, *others)
     with pytest.raises(ValueError, match=message.format("q1", "q1", "", "q1 as normalised")):
         module.difference(q, off)
     several = np.array([q] * 70)

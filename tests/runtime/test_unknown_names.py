@@ -91,10 +91,10 @@ CLOSED: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "message"), CLOSED, ids=[str(*given) for given, _ in CLOSED])
-def test_options_from_closed_sets(given: dict[str, Any], message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("options", "message"), CLOSED, ids=[str(*options) for options, _ in CLOSED])
+def test_options_from_closed_sets(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=message):
-        rbdc.build("double_pendulum", out=tmp_path, cflags="-O0", **given)
+        rbdc.build("double_pendulum", out=tmp_path, cflags="-O0", **options)
 
 
 def test_robots_and_peers() -> None:

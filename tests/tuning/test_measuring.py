@@ -55,17 +55,17 @@ def inject(monkeypatch: pytest.MonkeyPatch, nanoseconds: Times, spread: float = 
             for one in what.contenders:
                 assert one.library.is_file()
                 least = nanoseconds(record.name, one.method)
-                own = {"minimum": least, "median": spread * least}
-                what.times[one.method] = [own, own] if isinstance(what, Batches) else own
+                times = {"minimum": least, "median": spread * least}
+                what.times[one.method] = [times, times] if isinstance(what, Batches) else times
 
     monkeypatch.setattr(measurement, "run", run)
     return seen
 
 
-def options(out: Path, **given: Any) -> BuildOptions:
+def options(out: Path, **values: Any) -> BuildOptions:
     usual = {"functions": ("crba", "minverse"), "cflags": UNOPTIMISED, "jobs": 1, "tune": 6.0}
     usual |= {"tune_compilers": tuple(dict.fromkeys((FIRST, LAST))), "out": out, "force": True}
-    return BuildOptions(**{**usual, **given})
+    return BuildOptions(**{**usual, **values})
 
 
 def widths() -> tuple[int, ...]:
@@ -95,9 +95,9 @@ def test_every_way_takes_part_and_the_fastest_is_built(
     assert ways[3] == {*side_by_side, f"1, {FIRST}"}
     assert ways[4] == ways[5] == side_by_side
     assert sum(what.seconds or 0.0 for what in seen) == pytest.approx(6.0)
-    made = read_tuning(result.directory / FILE)
-    assert made.decisions[SINGLE]["crba"].way == TunedWay("rolled", LAST)
-    assert made.decisions[SINGLE]["minverse"].way == TunedWay("rolled", FIRST)
+    tuning = read_tuning(result.directory / FILE)
+    assert tuning.decisions[SINGLE]["crba"].way == TunedWay("rolled", LAST)
+    assert tuning.decisions[SINGLE]["minverse"].way == TunedWay("rolled", FIRST)
     manifest = json.loads((result.directory / "manifest.json").read_text())
     assert [manifest["functions"][name]["form"] for name in ("crba", "minverse")] == ["rolled", "rolled"]
     assert (manifest["functions"]["crba"]["compiler"], manifest["verified"]) == (LAST, True)
@@ -195,10 +195,10 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "message"), REFUSED, ids=[next(iter(given)) for given, _ in REFUSED])
-def test_what_it_does_not_go_with_is_refused(given: Mapping[str, Any], message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("values", "message"), REFUSED, ids=[next(iter(values)) for values, _ in REFUSED])
+def test_what_it_does_not_go_with_is_refused(values: Mapping[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises((OptionError, UnsupportedError), match=message):
-        built(ROBOT, options(tmp_path / "out", **given))
+        built(ROBOT, options(tmp_path / "out", **values))
     assert not (tmp_path / "out").exists()
 
 

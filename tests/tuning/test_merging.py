@@ -18,7 +18,7 @@ STRAIGHT, COLUMNS, ROLLED = (TunedWay(form, "gcc") for form in ("straight line",
 
 def files(folder: Path, *names: str) -> list[str]:
     """Return files of two processors that disagree, and of a third that has another function too."""
-    made = {
+    tunings = {
         "a": tuning({"minverse": {STRAIGHT: 10.0, COLUMNS: 11.0, ROLLED: 30.0}}, on="a"),
         "b": tuning({"minverse": {STRAIGHT: 20.0, COLUMNS: 10.0, ROLLED: 40.0}}, on="b"),
         "c": tuning(
@@ -29,38 +29,38 @@ def files(folder: Path, *names: str) -> list[str]:
     }
     for name in names:
         (folder / name).mkdir(exist_ok=True)
-    return [str(written(made[name], folder / name)) for name in names]
+    return [str(written(tunings[name], folder / name)) for name in names]
 
 
-def merge(out: Path, *given: str) -> Result:
-    return CliRunner().invoke(commands, ["tune-merge", *given, "--out", str(out)])
+def merge(out: Path, *paths: str) -> Result:
+    return CliRunner().invoke(commands, ["tune-merge", *paths, "--out", str(out)])
 
 
 def test_the_least_worst_ratio_is_taken(tmp_path: Path) -> None:
     out = tmp_path / "fleet.json"
     done = merge(out, *files(tmp_path, "a", "b", "c"))
     assert done.exit_code == 0 and f"wrote {out}" in done.output, done.output
-    made = read_tuning(out)
-    assert made.processors == ("a", "b", "c")
-    assert made.decisions[SINGLE]["minverse"].way == COLUMNS, (
+    tuning = read_tuning(out)
+    assert tuning.processors == ("a", "b", "c")
+    assert tuning.decisions[SINGLE]["minverse"].way == COLUMNS, (
         "1.1 times and 1; the default takes 2 times on b"
     )
-    assert made.decisions[SINGLE]["crba"].way == STRAIGHT and made.decisions[BATCH]["crba"].way == TunedWay(
-        1, "gcc"
-    )
-    assert list(made.compilers) == ["gcc", "clang"]
+    assert tuning.decisions[SINGLE]["crba"].way == STRAIGHT and tuning.decisions[BATCH][
+        "crba"
+    ].way == TunedWay(1, "gcc")
+    assert list(tuning.compilers) == ["gcc", "clang"]
 
 
 def test_both_batches_of_a_merged_file_have_one_kernel(tmp_path: Path) -> None:
     """By itself each would take another compiler."""
     gcc, clang = TunedWay(8, "gcc"), TunedWay(8, "clang")
-    rows, blocks, given = {"crba": {gcc: 10.0, clang: 9.0}}, {"crba": {gcc: 8.0, clang: 10.0}}, []
+    rows, blocks, paths = {"crba": {gcc: 10.0, clang: 9.0}}, {"crba": {gcc: 8.0, clang: 10.0}}, []
     for processor in ("a", "b"):
         (tmp_path / processor).mkdir()
-        own = tuning({}, rows, blocks, processor)
-        own = replace(own, decisions=with_kernels(own.decisions))
-        given.append(str(written(own, tmp_path / processor)))
-    assert merge(tmp_path / "out.json", *given).exit_code == 0
+        of_processor = tuning({}, rows, blocks, processor)
+        of_processor = replace(of_processor, decisions=with_kernels(of_processor.decisions))
+        paths.append(str(written(of_processor, tmp_path / processor)))
+    assert merge(tmp_path / "out.json", *paths).exit_code == 0
     both = read_tuning(tmp_path / "out.json").decisions
     assert both[BATCH]["crba"].way == both[BLOCKS]["crba"].way == gcc
 
@@ -93,9 +93,9 @@ def test_what_cannot_be_merged_is_refused(names: tuple[str, ...], message: str, 
 def test_batches_without_a_kernel_that_both_were_measured_with_are_refused(tmp_path: Path) -> None:
     """As of a file that was edited."""
     gcc, clang = TunedWay(8, "gcc"), TunedWay(8, "clang")
-    own = tuning({}, {"crba": {gcc: 10.0}}, {"crba": {clang: 10.0}}, "e")
-    blocks = {"crba": replace(own.decisions[BLOCKS]["crba"], way=gcc)}
-    edited = replace(own, decisions={**own.decisions, BLOCKS: blocks})
+    of_processor = tuning({}, {"crba": {gcc: 10.0}}, {"crba": {clang: 10.0}}, "e")
+    blocks = {"crba": replace(of_processor.decisions[BLOCKS]["crba"], way=gcc)}
+    edited = replace(of_processor, decisions={**of_processor.decisions, BLOCKS: blocks})
     (one,) = files(tmp_path, "a")
     done = merge(tmp_path / "out.json", one, str(written(edited, tmp_path)))
     assert done.exit_code == 2, done.output

@@ -40,7 +40,7 @@ def rolled() -> Tuning:
 
 
 def built(out: Path, tunings: Any, **options: Any) -> Path:
-    given = {
+    values = {
         "functions": FUNCTIONS,
         "march": "portable",
         "cflags": ("-O0",),
@@ -48,7 +48,7 @@ def built(out: Path, tunings: Any, **options: Any) -> Path:
         "jobs": 1,
         **options,
     }
-    return build_package(ROBOT, BuildOptions(out=out, tuning=tunings, **given)).directory
+    return build_package(ROBOT, BuildOptions(out=out, tuning=tunings, **values)).directory
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(folder / "out", files)
 
 
-def kept(text: str, *macros: str) -> str:
+def preprocessed(text: str, *macros: str) -> str:
     """What the preprocessor keeps of the lines of a C file that are under conditions of `__AVX`."""
     lines = "\n".join(
         line for line in text.splitlines() if not re.match(r"#\s*(include|define|ifndef)", line)
@@ -73,11 +73,11 @@ def test_each_variant_has_its_form(package: Path) -> None:
     text = (package / f"{ROBOT}_minverse.c").read_text()
     assert text.count("#elif") == 1
     baseline, avx2, avx512 = (
-        kept(text, *macros) for macros in ((), ("__AVX2__",), ("__AVX2__", "__AVX512F__"))
+        preprocessed(text, *macros) for macros in ((), ("__AVX2__",), ("__AVX2__", "__AVX512F__"))
     )
     assert baseline == avx512 != avx2 and "for (" in baseline
-    own = built(package.parent / "alone", columns())
-    assert avx2 == kept((own / f"{ROBOT}_minverse.c").read_text())
+    alone = built(package.parent / "alone", columns())
+    assert avx2 == preprocessed((alone / f"{ROBOT}_minverse.c").read_text())
 
 
 def test_the_manifest_says_which(package: Path) -> None:
@@ -99,17 +99,17 @@ print(m.variant, *m.minverse([0.3, -0.7]).ravel(), *m.crba([[0.3, -0.7]] * 9)[8]
 
 def test_every_variant_computes_the_same(package: Path) -> None:
     """The build verified those that this processor runs; here each runs in a process of its own."""
-    found = {}
+    by_variant = {}
     for variant in VARIANTS:
-        own = os.environ | {"RBDC_VARIANT": variant, "PYTHONPATH": str(package.parent)}
+        variables = os.environ | {"RBDC_VARIANT": variant, "PYTHONPATH": str(package.parent)}
         command = [sys.executable, "-c", CALL]
-        done = subprocess.run(command, env=own, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             name, *words = done.stdout.split()
-            found[name] = [float(word) for word in words]
-    assert "baseline" in found
-    for numbers in found.values():
-        np.testing.assert_allclose(numbers, found["baseline"], rtol=1e-12)
+            by_variant[name] = [float(word) for word in words]
+    assert "baseline" in by_variant
+    for numbers in by_variant.values():
+        np.testing.assert_allclose(numbers, by_variant["baseline"], rtol=1e-12)
 
 
 def test_replaying_gives_the_same_bytes(package: Path, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_replaying_gives_the_same_bytes(package: Path, tmp_path: Path) -> None:
 def test_a_variant_without_a_file_is_built_as_without(tmp_path: Path) -> None:
     folder = built(tmp_path / "own", {"baseline": rolled()}, functions=("minverse",), targets=("c",))
     plain = built(tmp_path / "plain", None, functions=("minverse",), targets=("c",))
-    texts = [(own / f"{ROBOT}_minverse.c").read_text() for own in (folder, plain)]
-    assert kept(texts[0], "__AVX2__") == kept(texts[1]) != kept(texts[0])
+    texts = [(folder_of_build / f"{ROBOT}_minverse.c").read_text() for folder_of_build in (folder, plain)]
+    assert preprocessed(texts[0], "__AVX2__") == preprocessed(texts[1]) != preprocessed(texts[0])
     assert {path.name for path in folder.glob("tuning*")} == {"tuning_baseline.json"}
 
 
@@ -138,10 +138,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("given", "message"), REFUSED)
-def test_files_that_do_not_go_together_are_refused(given: list[str], message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "message"), REFUSED)
+def test_files_that_do_not_go_together_are_refused(words: list[str], message: str, tmp_path: Path) -> None:
     file = str(written(rolled(), tmp_path))
-    options = [word for one in given for word in ("--tuning", one.replace("FILE", file))]
+    options = [word for one in words for word in ("--tuning", one.replace("FILE", file))]
     out = ["--out", str(tmp_path / "out")]
     done = CliRunner().invoke(commands, ["build", ROBOT, "--march", "portable", *options, *out])
     assert done.exit_code == 2 and message in done.output and "--tuning" in done.output

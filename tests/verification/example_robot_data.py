@@ -60,7 +60,7 @@ def compared(path: Path, root: str, snap: float, folder: Path) -> Outcome:
     drawn, errors = states(module, STATES), {}
     for name in (name for name in FUNCTIONS if hasattr(module, name)):
         pairs = [pair for state in drawn for pair in _pairs(module, reference, name, state)]
-        off = max(float(np.max(np.abs(found - right), initial=0.0)) for found, right in pairs)
+        off = max(float(np.max(np.abs(result - right), initial=0.0)) for result, right in pairs)
         size = max(float(np.max(np.abs(right), initial=0.0)) for _, right in pairs)
         errors[name] = off / size if size else off
     worst = max(conditioning(module.crba(state[0])) for state in drawn)
@@ -77,10 +77,10 @@ def _built(path: Path, root: str, snap: float, folder: Path) -> ModuleType:
         "out": folder,
     }
     try:
-        made = build_package(path, BuildOptions(functions=FUNCTIONS, **options))
+        built = build_package(path, BuildOptions(functions=FUNCTIONS, **options))
     except SingularModelError:
-        made = build_package(path, BuildOptions(functions=DEFINED_ANYWAY, **options))
-    return rbdc.load(made.directory)
+        built = build_package(path, BuildOptions(functions=DEFINED_ANYWAY, **options))
+    return rbdc.load(built.directory)
 
 
 def same(path: Path, root: str) -> bool:
@@ -99,12 +99,12 @@ def _pairs(module: ModuleType, reference: Peer, name: str, state: Any) -> list[t
     q, names = state[0], module.frame_names
     pin.computeJointJacobians(reference.model, reference.data, reference.q(q))
     pin.updateFramePlacements(reference.model, reference.data)
-    found = []
+    pairs = []
     for frame in sorted({names[0], names[len(names) // 2], names[-1]}):
         for word, kind in REFERENCES.items():
             right = pin.getFrameJacobian(reference.model, reference.data, reference.frame(frame), kind)
-            found.append((module.frame_jacobian(q, frame, word), np.array(right)))
-    return found
+            pairs.append((module.frame_jacobian(q, frame, word), np.array(right)))
+    return pairs
 
 
 def main(root_folder: Path) -> int:

@@ -85,8 +85,8 @@ class Text:
         """The compilers, those of the tuning among them."""
         usual = Toolchain(find_compiler(None), ZEROED)
         tunings = Tunings(self.tuning)
-        found = tunings.compilers([d.name for d in self.declarations], usual)
-        return usual._replace(others=tunings.compilers_of_files(self.generated.sources, found))
+        compilers = tunings.compilers([d.name for d in self.declarations], usual)
+        return usual._replace(others=tunings.compilers_of_files(self.generated.sources, compilers))
 
     def changed(self, file: str, old: str, new: str) -> dict[str, str]:
         """Return the files, with a change to one of them, which must have the old text."""
@@ -105,8 +105,8 @@ class Text:
             (folder / name).write_text(text, encoding="utf-8")
         (folder / EXTENSION).write_bytes(native.extension.read_bytes())
         for name, file in self.generated.libraries.items():
-            own = {**code, file: files[file]}
-            library = compile_library(name, own, self.robot, self.tools, 1)
+            files_of_library = {**code, file: files[file]}
+            library = compile_library(name, files_of_library, self.robot, self.tools, 1)
             (folder / name).write_bytes(library.read_bytes())
         return folder
 
@@ -118,7 +118,7 @@ class Text:
         """Return every output of every way of calling each function, at other states than those of the
         verification; None where a call ends the process or is refused.
         """
-        found: list[Array] = []
+        outputs: list[Array] = []
         try:
             with Helper(Callee(folder)) as ask:
                 for checked in asked(self.checked):
@@ -126,7 +126,7 @@ class Text:
                     for question in questions(self.model, checked, seed):
                         for way in ways:
                             arrays = question.arrays()
-                            found += ask(FunctionCall(checked.declaration, way, arrays, question.extra))
+                            outputs += ask(FunctionCall(checked.declaration, way, arrays, question.extra))
         except (HelperEnded, VerificationError):
             return None
-        return [np.asarray(x, float) for x in found]
+        return [np.asarray(x, float) for x in outputs]

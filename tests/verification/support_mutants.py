@@ -39,7 +39,7 @@ def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
     """Without end, from the files of functions: any file, any kind of change that it has, any place."""
     rng = random.Random(seed)
     places = {name: _by_kind(text) for name, text in files.items()}
-    names = sorted(name for name, found in places.items() if found)
+    names = sorted(name for name, by_kind in places.items() if by_kind)
     while True:
         name = rng.choice(names)
         kind = rng.choice(sorted(places[name]))
@@ -56,16 +56,16 @@ def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
 
 
 def _by_kind(text: str) -> dict[str, list[Place]]:
-    blank = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
-    found: dict[str, list[Place]] = {}
+    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    by_kind: dict[str, list[Place]] = {}
     for place in (*_arithmetic(blank), *_tables(blank), *_statements(blank)):
-        found.setdefault(place[2], []).append(place)
-    return found
+        by_kind.setdefault(place[2], []).append(place)
+    return by_kind
 
 
 def _arithmetic(text: str) -> Iterator[Place]:
     """Yield inside functions, but for addresses."""
-    blank = _ADDRESS.sub(lambda found: "[" + "_" * (len(found.group()) - 2) + "]", text)
+    blank = _ADDRESS.sub(lambda match: "[" + "_" * (len(match.group()) - 2) + "]", text)
     for offset, line in _lines(blank):
         if line.startswith("    ") and " = " in line and not _NO_ARITHMETIC.match(line):
             for kind, pattern in (("constant", _LITERAL), ("sign", _SIGN), ("term", _TERM)):

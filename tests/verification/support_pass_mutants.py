@@ -54,11 +54,11 @@ def _changed(bodies: Bodies, index: int, **fields: Any) -> Bodies:
 
 def _angle(name: str, other: Callable[[float], float]) -> Change:
     def changed(_: Problem, bodies: Bodies, k: int) -> Bodies:
-        own = getattr(bodies[k], name)
-        if not isinstance(own, AxisRotation):
-            return _changed(bodies, k, **{name: other(own)})
-        angle = other(math.atan2(own.s, own.c))
-        return _changed(bodies, k, **{name: AxisRotation(own.axis, math.cos(angle), math.sin(angle))})
+        value = getattr(bodies[k], name)
+        if not isinstance(value, AxisRotation):
+            return _changed(bodies, k, **{name: other(value)})
+        angle = other(math.atan2(value.s, value.c))
+        return _changed(bodies, k, **{name: AxisRotation(value.axis, math.cos(angle), math.sin(angle))})
 
     return changed
 
@@ -87,7 +87,7 @@ def _mass(model: Problem, index: int) -> MomentInertia:
     return MomentInertia(model.bodies[index].inertia.mass, Vector3.zero(), Symmetric3.zero())
 
 
-def _kept(model: Problem, bodies: Bodies, index: int) -> Bodies:
+def _doubled(model: Problem, bodies: Bodies, index: int) -> Bodies:
     """Return its mass given to the parent and kept as well."""
     return _changed(bodies, index, inertia=bodies[index].inertia + _mass(model, index))
 
@@ -126,7 +126,7 @@ CHANGES: dict[str, Change] = {
     "offset back": _placed(lambda p: Placement(p.rotation, -p.translation)),
     "chosen frame slid": _chosen(SLID),
     "chosen frame turned": _chosen(SLIGHT),
-    "mass kept": _kept,
+    "mass kept": _doubled,
     "mass lost": _lost,
     "sign of a first moment": _first_moment,
     "sign of a second moment": _second_moment,

@@ -62,7 +62,7 @@ def asked(draw: st.DrawFn, model: Problem) -> dict[str, Any]:
     point = st.tuples(st.sampled_from([body.name for body in model.bodies]), numbers, numbers, numbers)
     kinds = st.sampled_from(["point", "point", "surface"])
     places = draw(st.lists(st.tuples(kinds, point), max_size=3))
-    found: dict[str, Any] = {
+    options: dict[str, Any] = {
         "style": draw(st.sampled_from(["unrolled", "unrolled", "rolled", "auto"])),
         "dtype": draw(st.sampled_from(["float64", "float64", "float32"])),
         "targets": draw(st.sampled_from([("c",), ("c", "batch"), ("c", "batch", "casadi")])),
@@ -70,10 +70,10 @@ def asked(draw: st.DrawFn, model: Problem) -> dict[str, Any]:
         "contact_frame": draw(st.sampled_from(["local", "local-world-aligned"])) if places else "local",
     }
     if not places and draw(st.booleans()):
-        found["fext_frame"] = "world"
-    if found["style"] != "rolled" and found["targets"][-1] != "casadi" and draw(st.booleans()):
-        found["parameters"] = ()
-    return found
+        options["fext_frame"] = "world"
+    if options["style"] != "rolled" and options["targets"][-1] != "casadi" and draw(st.booleans()):
+        options["parameters"] = ()
+    return options
 
 
 @st.composite
@@ -86,8 +86,8 @@ def packages(draw: st.DrawFn) -> tuple[Problem, dict[str, Any]]:
     except (OptionError, UnsupportedError):
         reject()
     catalogue = functions_of(model)
-    held = [name for name in catalogue if name not in functions_of(described)]
-    wanted = draw(st.permutations(held))[:2] + draw(st.permutations(list(catalogue)))[:FUNCTIONS]
+    of_contacts = [name for name in catalogue if name not in functions_of(described)]
+    wanted = draw(st.permutations(of_contacts))[:2] + draw(st.permutations(list(catalogue)))[:FUNCTIONS]
     functions = buildable(model, list(dict.fromkeys(wanted)), None)[0] or ["rnea"]
     pair = [name for name in functions if not catalogue[name].declaration.framed][:2]
     options |= {"functions": tuple(functions)}

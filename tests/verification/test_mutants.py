@@ -64,11 +64,11 @@ def differs(before: Sequence[Array], after: Sequence[Array]) -> bool:
     for x, y in zip(before, after, strict=True):
         if not np.array_equal(np.isfinite(x), np.isfinite(y)):
             return True
-        kept = np.isfinite(x)
+        finite = np.isfinite(x)
         flat = (len(x), -1)
-        sizes = np.max(np.where(kept, np.abs(x), 0.0).reshape(flat), axis=1, initial=0.0)
+        sizes = np.max(np.where(finite, np.abs(x), 0.0).reshape(flat), axis=1, initial=0.0)
         with np.errstate(invalid="ignore"):
-            moved = np.max(np.where(kept, np.abs(x - y), 0.0).reshape(flat), axis=1, initial=0.0)
+            moved = np.max(np.where(finite, np.abs(x - y), 0.0).reshape(flat), axis=1, initial=0.0)
         if np.any(moved > CHANGED * np.maximum(sizes, np.median(sizes))):
             return True
     return False
@@ -95,11 +95,11 @@ def texts(robot: str) -> Iterator[Text]:
 
 def packages(robot: str, folder: Path) -> Iterator[Package]:
     """Yield those packages, again and again."""
-    made: list[Package] = []
+    built: list[Package] = []
     for number, text in enumerate(texts(robot)):
-        made.append(unchanged(text, folder / f"package{number}"))
-        yield made[-1]
-    yield from itertools.cycle(made)
+        built.append(unchanged(text, folder / f"package{number}"))
+        yield built[-1]
+    yield from itertools.cycle(built)
 
 
 def unchanged(text: Text, folder: Path) -> Package:
@@ -119,13 +119,13 @@ def survives(package: Package, mutant: Mutant, folder: Path) -> bool | None:
     """
     text = package.text
     try:
-        made = text.installed(folder, {**text.files, mutant.file: mutant.text})
-        text.verify(made)
+        installed = text.installed(folder, {**text.files, mutant.file: mutant.text})
+        text.verify(installed)
     except ToolchainError:
         return None
     except (VerificationError, LoadError):
         return False
-    after = text.results(made, OTHER_STATES)
+    after = text.results(installed, OTHER_STATES)
     return True if after is None or differs(package.results, after) else None
 
 
@@ -168,9 +168,9 @@ def test_mutants_of_a_tuned_package_are_refused(tmp_path: Path) -> None:
     package = unchanged(Text.of(model, "robot", [*FORMS], "batch", tuning=a_tuning()), tmp_path / "package")
     others = package.text.tools.others
     files = sorted(name for _, name in others if name.endswith(".c"))
-    assert len(files) == 5 and {own.path for own in others.values()} == {find_compiler(c).path for c in TWO}
+    assert len(files) == 5 and {tool.path for tool in others.values()} == {find_compiler(c).path for c in TWO}
     for file in files:
         plenty = zip(range(6), mutants({file: package.code[file]}, 1), strict=False)
         tried = ((mutant, survives(package, mutant, tmp_path / f"{file}{k}")) for k, mutant in plenty)
-        mutant, passed = next(own for own in tried if own[1] is not None)
+        mutant, passed = next(pair for pair in tried if pair[1] is not None)
         assert not passed, mutant.change

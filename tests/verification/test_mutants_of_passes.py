@@ -48,16 +48,16 @@ def results(model: Problem) -> list[Array]:
     """Return every output in floats by every method, with and without external forces, at the test's own
     states.
     """
-    found: list[Array] = []
+    outputs: list[Array] = []
     for name in FUNCTIONS:
         function = functions_of(model)[name]
         inputs = sampled(model, function.declaration, OTHER_STATES)
-        given = {p: list(x.T) for p, x in inputs.items()}
-        choices: list[Mapping[str, list[Array]]] = [given, {p: x for p, x in given.items() if p != "fext"}]
+        whole = {p: list(x.T) for p, x in inputs.items()}
+        choices: list[Mapping[str, list[Array]]] = [whole, {p: x for p, x in whole.items() if p != "fext"}]
         for chosen, evaluate in itertools.product(choices, function.methods.values()):
             with np.errstate(all="ignore"):
-                found += [states_of(entries) for entries in evaluate(model, chosen, silent)]
-    return found
+                outputs += [states_of(entries) for entries in evaluate(model, chosen, silent)]
+    return outputs
 
 
 @pytest.mark.slow

@@ -38,9 +38,9 @@ def batches() -> Text:
 
 def refused(text: Text, file: str, old: str, new: str, folder: Path) -> str:
     """What is said of a package with a change."""
-    made = text.installed(folder / "changed", text.changed(file, old, new))
+    folder_of_mutant = text.installed(folder / "changed", text.changed(file, old, new))
     with pytest.raises(VerificationError) as refusal:
-        text.verify(made)
+        text.verify(folder_of_mutant)
     return str(refusal.value)
 
 
@@ -48,8 +48,8 @@ def refused(text: Text, file: str, old: str, new: str, folder: Path) -> str:
 def test_what_is_right_passes(text: object, tmp_path: Path) -> None:
     assert callable(text)
     package: Text = text()
-    found = package.verify(package.installed(tmp_path / "right"))
-    assert all(finding.error < 1.0 and not finding.left_out for finding in found.values())
+    findings = package.verify(package.installed(tmp_path / "right"))
+    assert all(finding.error < 1.0 and not finding.left_out for finding in findings.values())
 
 
 def test_frames_cover_all_bodies() -> None:
@@ -159,7 +159,7 @@ def test_a_crash_is_a_refusal(statement: str, name: str, tmp_path: Path) -> None
     source = text.files["pendulum_rnea.c"]
     opening = source.index("{\n", source.rindex(head)) + 2
     changed = f"#include <stdlib.h>\n{source[:opening]}    {statement}\n{source[opening:]}"
-    made = text.installed(tmp_path / "changed", {**text.files, "pendulum_rnea.c": changed})
+    folder = text.installed(tmp_path / "changed", {**text.files, "pendulum_rnea.c": changed})
     with pytest.raises(VerificationError, match=f"rnea, called with single samples, ends .*, by {name}"):
-        text.verify(made)
-    assert not (made / "__pycache__").exists()
+        text.verify(folder)
+    assert not (folder / "__pycache__").exists()

@@ -74,14 +74,14 @@ MUTANTS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
 
 @pytest.mark.parametrize("mutant", slow_but(MUTANTS, ("twice w_dq",)))
 def test_a_singular_state_hides_no_error_at_others(mutant: str, tmp_path: Path) -> None:
-    made = products().installed(tmp_path / "changed", MUTANTS[mutant](products().files))
+    mutated = products().installed(tmp_path / "changed", MUTANTS[mutant](products().files))
     with pytest.raises(VerificationError, match=r"constrained_dynamics_(vj|jv)p .*, without fext"):
-        products().verify(made)
+        products().verify(mutated)
 
 
 def test_singular_states_are_named(tmp_path: Path) -> None:
-    found = products().verify(products().installed(tmp_path / "right"))
-    assert all(finding.error < 1.0 and set(finding.left_out) == SINGULAR for finding in found.values())
+    findings = products().verify(products().installed(tmp_path / "right"))
+    assert all(finding.error < 1.0 and set(finding.left_out) == SINGULAR for finding in findings.values())
     asked = (
         "build", "kuka_iiwa", "--contact", "tip=point@lbr_iiwa_link_7:0,0,0.05", "--functions",
         "crba,constrained_dynamics", "--targets", "c", "--cflags=-O0", "--force", "--out", str(tmp_path),
