@@ -76,8 +76,9 @@ def with_all_inputs() -> Problem:
 class Entry:
     """A function of the page.
 
-    function: its record for the first robot. shapes: of its inputs and outputs by name, in words. options:
-    names of further inputs that it has in packages built for them.
+    function: the record for the first robot.
+    shapes: shapes of inputs and outputs by name, in words.
+    options: names of further inputs that packages have if they are built with them.
     """
 
     function: Function
@@ -86,12 +87,12 @@ class Entry:
 
     @property
     def declaration(self) -> FunctionDeclaration:
-        """Its declaration."""
+        """Declaration of the function for the first robot."""
         return self.function.declaration
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the function."""
         return self.function.name
 
 

@@ -1,4 +1,6 @@
-"""One build cache for a checkout, the same examples in every run, tiers of tests and slices of the last."""
+"""One build cache for a checkout, equal examples in every run, the tiers of tests, and the slices of the
+exhaustive tier.
+"""
 
 from __future__ import annotations
 

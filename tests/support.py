@@ -1,4 +1,4 @@
-"""What the tests share: robots, compiled modules, comparison."""
+"""Helpers of all tests: robots, compiled modules, comparison."""
 
 from __future__ import annotations
 

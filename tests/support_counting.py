@@ -87,10 +87,11 @@ def counted_operations(
     *,
     longest: bool = False,
 ) -> list[Cost]:
-    """What each of the calls executes. They may name `in` and `out[0]` .. `out[5]`, arrays of `size` numbers.
+    """Return the operations that each call executes. Calls may name `in` and `out[0]` .. `out[5]`, arrays of
+    `size` numbers.
 
-    files: the text of the headers and C files by name; all are written into `folder`. longest: of the C for
-    registers of several widths that for the longest.
+    files: headers and C files by name, which are written into `folder`.
+    longest: whether the longest registers count, if the C has several widths.
     """
     for name, text in {**files, "counting.h": COUNTING}.items():
         (folder / name).write_text(_of_structures(text))

@@ -96,7 +96,7 @@ class Scales:
         return float(10.0 ** rng.uniform(*self.lengths))
 
     def inertia(self, rng: Random) -> Inertia | None:
-        """Of a body of any density and shape, anywhere within its length."""
+        """Return the inertia of a body of any density and shape, anywhere within its length."""
         if rng.random() < self.massless:
             return None
         mass, length = float(10.0 ** rng.uniform(*self.masses)), self.length(rng)
@@ -116,8 +116,8 @@ USUAL = Scales()
 
 
 def right_or_any(rng: Random, tilt: float, digits: int, right: float) -> Rotation:
-    """From angles with so many digits, each with the chance `right` a right angle, plus noise of the size
-    `tilt`.
+    """Return a rotation by angles with some digits, each a right angle with the chance `right`, plus noise of
+    the size `tilt`.
     """
     angles = [
         rng.integers(-2, 3) * (math.pi / 2.0) if rng.random() < right else rng.uniform(-3.0, 3.0)

@@ -1,5 +1,5 @@
-"""Every function of the catalogue in floats, by every method, on the joint-space models and in lanes, against
-the references.
+"""Compare every function of the catalogue in floats, by every method, on the joint-space models and in lanes,
+with the references.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Comparison:
 
 
 def comparisons(model: Problem, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Comparison]:
-    """For each function of these, or of all that are defined for the model, and for each way of evaluating
-    it.
+    """Yield comparisons for each of these functions, or of all that the model has, and for each way of
+    evaluating it.
     """
     catalogue, references = functions_of(model), References(model, SIZE)
     for name in buildable(model, list(names or presets()["full"]), None)[0]:

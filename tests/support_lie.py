@@ -32,7 +32,7 @@ MATRICES = ("I", "IC", "B", "BC")
 
 
 def quantities(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[list[Scalar], ...]:
-    """All of them, each of which is a list of all its entries."""
+    """Return all quantities, each as a list of its entries."""
     m = OneFrame(model, q, v, a)
     vs, accelerations = forward_pass(m)
     forces, (rates, subtrees), by_name = body_forces(m, vs, accelerations), in_motion(m), _empty()
@@ -131,5 +131,5 @@ def _inner_slopes(model: Problem, *inputs: Any) -> tuple[list[Scalar], ...]:
 
 @cache
 def tree(seed: int) -> Tree:
-    """One for all tests."""
+    """Return the tree of all tests."""
     return Tree(seed)

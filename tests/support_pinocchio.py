@@ -135,8 +135,8 @@ def _kinematics(p: Peer, q: Array, frames: tuple[str, ...]) -> Array:
 
 
 def _com(p: Peer, q: Array) -> Array:
-    """Of everything: the moving links, and those fixed to the world, whom Pinocchio's centerOfMass leaves
-    out.
+    """Return the centre of mass of all links, including those fixed to the world, which Pinocchio's
+    centerOfMass leaves out.
     """
     moving = sum(i.mass for i in p.model.inertias[1:])
     com = np.array(pin.centerOfMass(p.model, p.data, p.q(q))) * moving

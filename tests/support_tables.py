@@ -29,7 +29,9 @@ Read = Callable[..., tuple[Problem | None, set[str]]]
 
 
 class Row(NamedTuple):
-    """One row: paths of elements, names of attributes, ALL or OTHERS, the fate, and a warning's words."""
+    """A row of a table: paths of elements, names of attributes, ALL or OTHERS, the fate, and words of a
+    warning.
+    """
 
     elements: tuple[str, ...]
     attributes: tuple[str, ...]
@@ -71,7 +73,9 @@ def row_of(rows: Sequence[Row], element: str, attribute: str) -> Row:
 
 
 def check_complete(rows: Sequence[Row], schema: Mapping[str, Iterable[str]]) -> None:
-    """Every attribute of a schema is in one row, and every row has something of the schema."""
+    """Assert that every attribute of a schema is in one row, and that every row has an attribute of the
+    schema.
+    """
     used = {row_of(rows, element, name) for element, attributes in schema.items() for name in attributes}
     assert used == set(rows)
     for row in rows:
@@ -136,9 +140,9 @@ COUNTED: dict[str, Any] = dict.fromkeys(("damping", "springs", "friction"), "inc
 
 
 def check(row: Row, before: str, after: str, read: Read, *, accepted: bool = True, **options: Any) -> None:
-    """What a row says holds where `after` has what `before` has not.
+    """Assert what a row says about the difference of `after` from `before`.
 
-    accepted: both are read; else one of them may be refused.
+    accepted: whether both must be read; else one of them may be refused.
     """
     counted = {} if row.fate == "ignored" else COUNTED | options
     model, notes = read(after, **counted)

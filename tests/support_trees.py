@@ -37,7 +37,7 @@ hour.
 
 
 def random_inertia(rng: np.random.Generator) -> Inertia:
-    """Of a handful of point masses: physical whatever the numbers."""
+    """Return the inertia of a few point masses, which is physical for all numbers."""
     mass, first, about = 0.0, np.zeros(3), np.zeros((3, 3))
     for _ in range(5):
         m, r = rng.uniform(0.1, 1.0), rng.uniform(-0.3, 0.3, 3)

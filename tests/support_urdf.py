@@ -52,5 +52,5 @@ def model(folder: Path, text: str, **options: Any) -> Problem:
 
 
 def messages(noted: Description | Model) -> list[str]:
-    """What the notes say."""
+    """Return the texts of the notes."""
     return [note.message for note in noted.notes]

@@ -110,7 +110,7 @@ def test_rooms_are_small() -> None:
 
 @pytest.mark.parametrize("room", sorted({path.parent for path in FILES}), ids=lambda p: p.name)
 def test_no_circles(room: Path) -> None:
-    """Of the files and folders in a room each imports only those that do not come back to it."""
+    """Files and folders of a room import each other without circles."""
     above, inside = room.relative_to(SOURCE).parts, dict[str, set[str]]()
     for path in room.rglob("*.py"):
         part = path.relative_to(room).parts[0].removesuffix(".py")
@@ -284,7 +284,7 @@ def runs_of_generated() -> set[tuple[str, ...]]:
 
 @pytest.mark.parametrize("path", sorted(REFERENCE.rglob("*.py")), ids=lambda p: str(p.relative_to(REFERENCE)))
 def test_no_reference_is_a_copy(path: Path) -> None:
-    """What is generated is compared with another formulation, not with its own lines."""
+    """Generated code is compared with another formulation, not with its own lines."""
     assert not runs(path) & runs_of_generated()
 
 
@@ -309,7 +309,7 @@ def _module(path: Path) -> str:
 
 
 def test_analysis_is_for_people() -> None:
-    """Only commands and reports import it, and `import rbdc` what users call."""
+    """Only commands and reports import the room, and `import rbdc` the functions that users call."""
     users = {
         path.relative_to(SOURCE).parts[0]
         for path in FILES
@@ -319,7 +319,7 @@ def test_analysis_is_for_people() -> None:
 
 
 def test_a_model_is_the_robot() -> None:
-    """What a build asks of it is in `Problem`."""
+    """A build's request is in `Problem`."""
     assert len(fields(Model)) <= 13
 
 

@@ -194,7 +194,9 @@ def test_quaternions(length: float, tmp_path: Path) -> None:
 
 
 def test_restitution(tmp_path: Path) -> None:
-    """One number a contact, or one for all, as the page of contacts says; outside 0..1 refused."""
+    """Each contact has a number, or all have one, as the page of contacts says; numbers outside 0..1 are
+    refused.
+    """
     contacts = ["lf=point@lf_foot", "rh=point@rh_foot"]
     functions = "impulse_dynamics,contact_jacobian"
     m, _ = built("hyq", tmp_path, functions, name="hyq_restitution", contacts=contacts, **FLOATING)

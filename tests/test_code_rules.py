@@ -1,4 +1,4 @@
-"""Which part may use which third party, what the root package loads and offers, and what review refuses."""
+"""The third parties that each part may use, the names of the root package, and what review refuses."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ NEEDS_ITS_NEIGHBOUR = ("The same", "Those", "That of", "Likewise", "Of ", "What 
 
 @pytest.mark.parametrize("file", FILES, ids=NAMES)
 def test_a_docstring_makes_sense_alone(file: Path) -> None:
-    """Of modules, classes and functions, and the string below a name."""
+    """The test reads docstrings of modules, classes and functions, and strings below names."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             assert not str(node.value.value).startswith(NEEDS_ITS_NEIGHBOUR), f"line {node.lineno}"

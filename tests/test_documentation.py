@@ -101,7 +101,7 @@ PARAMETERS = [
 
 @pytest.fixture
 def folder(block: Block, tmp_path: Path) -> Path:
-    """What a clone has, and a description of the reader's own."""
+    """Return a folder with the files of a clone and a description of the reader."""
     linked = () if _INSTALL in block.text or _TESTS.search(block.text) else SOURCES
     for name in {*COPIED, *SOURCES} - {*linked}:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -154,8 +154,9 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def run_shell(block: Block, folder: Path) -> None:
-    """All commands of a block; the one that runs all tests is left to `.ci/run`, those with some find them.
-    What is installed into this environment is the clone itself, which outlasts the copy.
+    """Run all commands of a block; the command that runs all tests is left to `.ci/run`, commands that run
+    some only find them. An installation into this environment installs the clone itself, which outlasts the
+    copy.
     """
     lines = []
     for line in block.text.splitlines():
@@ -230,7 +231,7 @@ def test_blocks_run(block: Block, folder: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.page.stem)
 def test_examples_have_pictures(example: Block) -> None:
-    """Each script draws one, which is on the page of examples or of how it works."""
+    """Each script draws a picture, which is on the page of examples or on that of how it works."""
     picture = example.page.with_suffix(".svg")
     assert f'savefig("{picture.name}")' in example.text and picture.is_file()
     pages = [
@@ -240,7 +241,7 @@ def test_examples_have_pictures(example: Block) -> None:
 
 
 def test_the_first_picture_is_of_a_motion_that_keeps_its_energy(tmp_path: Path) -> None:
-    """And it says what its axes are."""
+    """The picture names its axes, too."""
     (block,) = [example for example in EXAMPLES if example.page.stem == "swing"]
     checks = """
 assert 0 < np.ptp(total) < 1e-6 < np.ptp(energies[0])

@@ -1,4 +1,4 @@
-"""One entry point for several functions: the values of each, what they share computed once."""
+"""One entry point for several functions: the values of each function; shared quantities are computed once."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_fused_is_named(names: tuple[str, ...], said: str) -> Non
 
 
 def test_groups_of_the_same_functions_are_refused() -> None:
-    """One entry point would replace the other."""
+    """The entry point of one group would replace that of the other."""
     model = Problem.from_urdf(resolve("kuka_iiwa"))
     groups = [("crba", f"frame_velocity@lbr_iiwa_link_{k}") for k in (3, 5)]
     with pytest.raises(OptionError, match="crba_and_frame_velocity: give each once"):

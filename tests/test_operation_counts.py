@@ -69,7 +69,7 @@ def test_operations_grow_only_on_purpose(robot: str) -> None:
 
 
 def disagreement(stored: Mapping[str, int], counted: Mapping[str, int]) -> str:
-    """What is wrong, and how to store the new figures; empty where nothing is."""
+    """Return the difference and how to store the new figures; "" without a difference."""
     changes = {name: (stored.get(name), n) for name, n in counted.items() if n != stored.get(name)}
     fewer = [name for name, (before, now) in changes.items() if before is not None and now < before]
     if not changes:

@@ -147,7 +147,7 @@ class Unsendable:
 
 
 def name_of_type(x: object) -> str:
-    """Of any object."""
+    """Return the name of an object's type."""
     return type(x).__name__
 
 

@@ -1,6 +1,4 @@
-"""What is not defined for a robot is refused where it is asked for by name and left out of presets, with the
-reason.
-"""
+"""Functions that are not defined for a robot are refused by name and left out of presets, with the reason."""
 
 from __future__ import annotations
 

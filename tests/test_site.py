@@ -51,7 +51,7 @@ def test_the_page_does_not_depend_on_its_run(page: str) -> None:
 
 
 def test_measurements_are_shown() -> None:
-    """Each row of each report, and none of a wrong result."""
+    """The page has each row of each report, and no row with wrong results."""
     page, files = measurements.page(), sorted(measurements.MEASURED.glob("*.json"))
     reports = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     rows = [row for report in reports for row in report["rows"]]
@@ -115,7 +115,7 @@ def test_the_summary_for_agents_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_site_has_every_page() -> None:
-    """Each page of `docs/` is in a table of contents, and the site's packages are an extra."""
+    """Each page of `docs/` is in a table of contents, and an extra installs the packages of the site."""
     contents = (DOCS / "index.md").read_text(encoding="utf-8")
     listed = {"index", *re.findall(r"^([a-z_/]+)$", contents, re.MULTILINE)}
     assert listed == {str(p.relative_to(DOCS).with_suffix("")) for p in DOCS.rglob("*.md")}

@@ -21,7 +21,7 @@ IDS = [*TREES, *(f"tests/test_c.py::test_{k}" for k in range(200))]
 
 @pytest.mark.parametrize("n", [1, 7, 50])
 def test_slices_share_the_tests_evenly(n: int) -> None:
-    """Each test is in one slice of 1 to n, none is empty, and none has twice its share."""
+    """Each test is in one slice of 1 to n, no slice is empty, and none has twice its share."""
     counts = Counter(slices(IDS, n))
     assert sorted(counts) == list(range(1, n + 1))
     assert sum(counts.values()) == len(IDS)

@@ -90,7 +90,7 @@ def test_manifests_name_forms() -> None:
 
 
 def test_an_algorithm_has_one_name() -> None:
-    """Whatever the form: rolled code and windows are by methods that the record has."""
+    """Rolled code and windows are named after methods of the record."""
     for function in known().values():
         policy = function.policy
         methods = {*policy.rolled, *([KERNELS[policy.windows].method] if policy.windows else [])}

@@ -59,7 +59,7 @@ def test_a_build_that_changes_nothing_does_not_warn_again(tmp_path: Path) -> Non
 
 
 def test_remarks_are_counted_and_kept(tmp_path: Path) -> None:
-    """In full comes what changes the numbers of functions that were asked for: damping those of nle."""
+    """Warnings about requested functions are printed in full: damping changes nle."""
     path = tmp_path / "odd.urdf"
     path.write_text(ODD)
     module, (damping, remarks) = built(path, tmp_path / "one")

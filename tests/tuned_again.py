@@ -27,7 +27,9 @@ MOST = 1.03
 
 
 def again(first: Tuning, second: Tuning, kind: str) -> dict[str, float]:
-    """For each function the second run's time of the first one's choice in that of its fastest way."""
+    """Return for each function the second run's time of the first run's choice, divided by that of its
+    fastest form.
+    """
     ratios = {}
     for name, decision in first.decisions[kind].items():
         times = {timing.way: timing.nanoseconds for timing in second.decisions[kind][name].measured}

@@ -304,7 +304,7 @@ RECURSIONS: dict[str, tuple[Callable[[ast.FunctionDef], bool], set[str]]] = {
 
 @pytest.mark.parametrize("recursion", RECURSIONS)
 def test_a_recursion_is_one_text(recursion: str) -> None:
-    """On the generated side: references have their own, those of their papers."""
+    """Generated algorithms have one text for each recursion; references have the texts of their papers."""
     is_text, known = RECURSIONS[recursion]
     rooms = [SOURCE / room for room in ("algorithms", "planning", "emit")]
     paths = [path for room in rooms for path in room.rglob("*.py") if "reference" not in path.parts]

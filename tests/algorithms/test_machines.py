@@ -105,7 +105,7 @@ def test_loops_have_arrays_and_columns_of_numbers(text: str, seed: int) -> None:
     q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
 
     class Kept(OneFrame):
-        """One frame, and the matrix that a text makes."""
+        """A machine with one frame that keeps the matrix of a text."""
 
         def matrix(self, name: str) -> Rows:
             matrices.append(super().matrix(name))

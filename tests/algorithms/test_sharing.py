@@ -34,7 +34,7 @@ def test_a_step_is_remembered_for_the_same_objects() -> None:
 
 @pytest.mark.parametrize(("name", "inputs"), [("frame_velocity", 1), ("frame_acceleration_derivatives", 3)])
 def test_frames_share_the_motion_of_the_tree(name: str, inputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of derivatives one motion along all directions of an input."""
+    """Derivatives share one motion along all directions of an input."""
     model, counted = random_tree(1), Mock(wraps=tree_motions)
     monkeypatch.setattr(frames, "tree_motions", counted)
     reference = reference_of(functions_of(model)[name])

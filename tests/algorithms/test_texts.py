@@ -89,7 +89,7 @@ MOST_DOF = 20
 
 
 def cases(model: Problem) -> list[tuple[str, str]]:
-    """Those that the model has."""
+    """Return the texts that are defined for the model."""
     there = functions_of(model)
     tried = {name: x for name, x in ADDED.items() if model.nv <= MOST_DOF or "second" not in name}
     return [(name, x) for name, added in tried.items() for x in added if x in there[name].references]
@@ -170,7 +170,7 @@ def test_over_numbers(name: str, function: str, what: str, text: Any, ways: dict
 
 @pytest.mark.parametrize("reference", ["idsva-so-double-loop", "chain-rule", "bicomplex-step"])
 def test_references_over_numbers(reference: str) -> None:
-    """On a free root, whose second derivatives by q are not symmetric."""
+    """The robot has a free root, whose second derivatives by q are not symmetric."""
     model, function = random_tree(1, size=3), "rnea_second_derivatives"
     motion, record = [x.tolist() for x in state(model)], functions_of(model)[function]
     methods = references_of(record)[reference], reference_of(record)
@@ -183,7 +183,7 @@ SIMPLE = [name for name, root in ROBOTS.items() if root == "fixed" and name != "
 
 
 def vectors(x: Array) -> list[Vector3]:
-    """One for each row."""
+    """Return one vector for each row."""
     return [Vector3.of(row) for row in x.tolist()]
 
 

@@ -144,7 +144,7 @@ def values(f: Callable[[Any], Any], array: Callable[[Any], Any]) -> Callable[[Ar
 
 
 def test_derivatives_at_rest_take_the_place_of_all() -> None:
-    """Of gravity and of the nonlinear effects, in a module without `rnea_derivatives`."""
+    """Gravity and nonlinear effects are differentiated in a module without `rnea_derivatives`."""
     names = ("nle", "nle_derivatives", "gravity_torque", "gravity_torque_derivatives")
     m = build_module(
         "double_pendulum", functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED, name="at_rest"

@@ -69,8 +69,8 @@ def test_symbols_agree_with_numbers(robot: str, moving: int) -> None:
 
 @pytest.mark.parametrize("regressor", ["armature,damping", "links,armature,friction,stiffness"])
 def test_drives(regressor: str) -> None:
-    """Of the last link's moment of inertia and its joint's armature only the sum is seen; the rest of each
-    drive is seen by itself.
+    """Torques determine the sum of the last link's moment of inertia and its joint's armature, and all other
+    parameters of drives by themselves.
     """
     model = Problem.from_urdf(resolve("cartpole"))
     result = identifiability(model, regressor)

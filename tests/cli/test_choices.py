@@ -65,7 +65,7 @@ def test_names_of_modules_that_others_need(name: str, tmp_path: Path) -> None:
 
 
 def test_names_of_other_modules_are_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But a folder of meshes, or what rbdc has generated itself, is no other module."""
+    """A folder of meshes and a package that rbdc generated are no other modules."""
     path, out, packages = tmp_path / "widget.urdf", tmp_path / "out", tmp_path / "packages"
     path.write_text(GOOD)
     monkeypatch.syspath_prepend(str(out))

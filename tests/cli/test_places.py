@@ -148,7 +148,7 @@ def test_a_full_device_behind_standard_error() -> None:
 
 
 def test_a_closed_pipe_is_no_fault() -> None:
-    """As behind head: not a word, and not the exit status of a comparison."""
+    """A command before `head` prints no error, and does not end with the exit status of a comparison."""
     with subprocess.Popen(
         [sys.executable, "-m", "rbdc", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

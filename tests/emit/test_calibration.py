@@ -38,8 +38,8 @@ def measured(robot: str, function: str) -> list[Measurement]:
 
 
 def typical(robot: str, function: str) -> dict[str, float]:
-    """For each form the geometric mean of both compilers on those processors on which all forms of the
-    function were measured.
+    """Return for each form the geometric mean over compilers and processors, if all forms of the function
+    were measured on the processor.
     """
     forms = measured(robot, function)
     shared = [m for m in processors() if all(m in form.times for form in forms)]
@@ -71,7 +71,7 @@ def test_ties_are_few() -> None:
 
 @pytest.mark.parametrize(("robot", "function"), slow_but(SHIPPED, QUICK, PLANNED))
 def test_robots_are_planned_so(robot: str, function: str) -> None:
-    """By the operations that the functions have now; those of the measurements are still about theirs."""
+    """The plan counts the operations of today's functions; the measurements name those of their time."""
     name, _, root = robot.partition(":")
     root = root or ("fixed" if name in FIXED else "free-flyer")
     model = Problem.from_file(resolve(name), snap=BuildOptions().snap, root_joint=root)

@@ -167,7 +167,7 @@ def test_nothing_is_differentiated_numerically() -> None:
 
 
 def test_one_call_of_jac_a_jacobian() -> None:
-    """By CasADi's own listing of what a Jacobian evaluates."""
+    """CasADi lists the calls of a Jacobian."""
     f = module("double_pendulum", "free-flyer").casadi("aba")
     x, y = symbolic(f)
     J = casadi.Function("J", x, [casadi.jacobian(y, casadi.vertcat(*x))])
@@ -235,7 +235,7 @@ def test_a_fused_function_has_its_frame(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [(), (SECOND,)])
 def test_a_name_is_no_word_of_the_text(more: tuple[str, ...]) -> None:
-    """Whatever words of generated code the name of a robot has, the rest of the text is the same."""
+    """The text does not change if the robot's name contains words of generated code."""
     model, texts = Problem.from_file(resolve("double_pendulum")), set[str]()
     for name in ("plain", "second_blocks_of_ddq"):
         options = GenerationOptions(targets=("c", "casadi"))

@@ -1,5 +1,5 @@
-"""Every derivative in libraries for CasADi, on trees of every joint type and under a contact: against
-differences of what it is derived from; and each external function by itself, within its arrays.
+"""Derivatives in libraries for CasADi, on trees with every joint type and with a contact, against differences
+of the functions; and each external function alone, within its arrays.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def test_derivatives_of_every_function(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_external_functions_stay_within_their_arrays(case: str) -> None:
-    """Each output alone has the bits that it has with others, and NULL stands for zeros."""
+    """Each output has the same bits alone and with others; NULL stands for zeros."""
     symbols = call_externals(Path(str(built(case).__file__)).parent)
     assert any(symbol.startswith("jac_jac_") for symbol in symbols)
 
@@ -141,7 +141,7 @@ def call_externals(folder: Path) -> list[str]:
 @pytest.mark.parametrize("contacts", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_compiles_without_a_warning(compiler: str, contacts: bool) -> None:
-    """With CasADi's integer, and with that of acados."""
+    """The C compiles with CasADi's integer type and with that of acados."""
     m = built("held") if contacts else module("double_pendulum", "free-flyer")
     folder = Path(str(m.__file__)).parent
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{folder}"]

@@ -113,7 +113,9 @@ def run(*command: str) -> str:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where both robots were installed, and then moved to: one library of one variant, one of several."""
+    """Return the folder to which both robots were installed and then moved: a library of one variant and one
+    of several.
+    """
     if shutil.which("cmake") is None or shutil.which("c++") is None:
         pytest.skip("no cmake or no C++ compiler")
     folder = tmp_path_factory.mktemp("installed")
@@ -129,7 +131,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def numbers() -> list[float]:
-    """What the programs should print."""
+    """Return the numbers that the programs must print."""
     q, v, a = np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([0.5, 0.6])
     modules = [build_module(r, functions=FUNCTIONS, snap=1e-11, cflags=UNOPTIMISED) for r in ROBOTS]
     m = modules[1]
@@ -192,7 +194,7 @@ def test_what_would_be_filled_wrongly_does_not_compile(prefix: Path, tmp_path: P
 
 
 def test_package_xml(prefix: Path) -> None:
-    """What REP 149 asks of a package that plain CMake builds."""
+    """REP 149 defines the package file for packages that plain CMake builds."""
     root = ElementTree.parse(prefix / "share" / "cartpole" / "package.xml").getroot()
     assert root.tag == "package" and root.attrib["format"] == "3"
     for tag in ("name", "version", "description", "maintainer", "license"):

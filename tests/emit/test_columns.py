@@ -43,8 +43,8 @@ from tests.support_trees import random_tree
     ("seed", "strip"), slow_but(itertools.product(range(8), (0, 2, 4)), [(0, 2)], [(0, 0), (0, 4), (1, 2)])
 )
 def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where neither straight-line code nor windows are taken for less work; written out, and as a
-    loop over strips of blocks.
+    """The form is used if straight-line code and windows need more work: written out, and as a loop over
+    strips of blocks.
     """
     in_loops(strip, monkeypatch)
     monkeypatch.setattr(forms, "is_left_to_others", lambda *_: True)
@@ -94,7 +94,7 @@ def in_loops(strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("strip", [0, 2])
 @pytest.mark.parametrize("with_forces", [False, True])
 def test_nests_give_the_recursion(strip: int, with_forces: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the interpreter of nests, in vectors of both lengths."""
+    """The interpreter of nests runs vectors of both lengths."""
     in_loops(strip, monkeypatch)
     model, function, programs = prepared("kuka_iiwa", "aba_derivatives", "free-flyer")
     _, nests, _ = column_loops(programs, function.declaration)
@@ -149,7 +149,7 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
 
 
 def test_a_loop_takes_what_written_rows_take() -> None:
-    """Every product of a written row is in the strip of its block, and little else but zeros."""
+    """Every product of a written row is in the strip of its block; the loop adds few products with zeros."""
     _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
     plan = replace(plan_of(programs, function.declaration), looped=True)
     of_loop = set()
@@ -172,8 +172,9 @@ def test_a_loop_takes_what_written_rows_take() -> None:
 def test_columns_of_a_free_root_that_are_known_are_not_solved_for(
     contacts: tuple[str, ...], solved: int
 ) -> None:
-    """Of 54: those of the root's position, of its linear velocity and, where nothing holds a body against
-    gravity, of its orientation; external forces or gains may make all of them differ from zero.
+    """Of 54 columns those of the root's position and of its linear velocity are known, and those of its
+    orientation unless contacts hold a body against gravity. External forces or gains can make all columns
+    nonzero.
     """
     options = BuildOptions.of({"root_joint": "free-flyer", "contact": contacts})
     model = read("hyq", options)

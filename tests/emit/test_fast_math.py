@@ -81,7 +81,7 @@ def inputs(name: str) -> Mapping[str, Any]:
 
 
 def results(library: Path, name: str, scalar: ScalarType, frame: int) -> dict[str, Any]:
-    """What each function gives for all samples, by single calls and by its batch."""
+    """Return the results of each function for all samples, by single calls and by its batch."""
     loaded, by_function = ctypes.CDLL(str(library)), dict[str, Any]()
     for function in FUNCTIONS:
         declaration = functions_of(model(name))[function].declaration

@@ -73,7 +73,7 @@ def test_one_function_brings_what_it_shares(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_batch_brings_what_it_shares(name: str) -> None:
-    """And changes no more of the function for one sample than that its file has no loop."""
+    """The function for one sample changes in one way: its file has no loop over samples."""
     package, alone = generated(random_tree(1), name, batch=True), generated(random_tree(1), name)
     assert set(package.sources[0].batch_files) == {f"robot_{name}_batch.c", *SHARED_BY_BATCHES}
     file = f"robot_{name}.c"
@@ -109,7 +109,9 @@ def test_no_function_of_frames_needs_no_shared_files() -> None:
 
 @pytest.mark.parametrize("mimic", slow_but(["independent", "coupled"], ["coupled"]))
 def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> None:
-    """In WORLD, for the frame that every body carries, which is the most that a call can take."""
+    """The frame in WORLD is carried by every body, so that a call executes the largest number
+    of operations.
+    """
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     model = chain(mimic)
@@ -152,7 +154,7 @@ def test_c_is_clean(compiler: str, level: str, dtype: str, model: Problem, tmp_p
 
 @pytest.mark.slow
 def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> None:
-    """Each function's code is as large as when it is built alone."""
+    """The code size of each function is that of a package with this function alone."""
     names = ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")
     how: dict[str, Any] = {"cflags": UNOPTIMISED, "jobs": 1, "verify": False}
     options = BuildOptions(functions=names, out=tmp_path / "all", **how)

@@ -127,7 +127,7 @@ def c_of(model: Problem, robot: str = "tree", names: Sequence[str] | None = None
 
 @cache
 def c_of_small_tree(seed: int) -> dict[str, str]:
-    """That of `small_tree`."""
+    """Return the C files of `small_tree`."""
     return c_of(small_tree(seed))
 
 
@@ -156,7 +156,7 @@ def small_tree(seed: int) -> Problem:
     slow_but([(seed, level, c) for seed, level in LEVELS for c in COMPILERS], [], [(None, "-O2", "gcc")]),
 )
 def test_c_is_clean(compiler: str, seed: int | None, level: str, tmp_path: Path) -> None:
-    """Of two random trees, and of a robot of one joint with everything."""
+    """Two random trees, and a robot of one joint with all options, compile without warnings."""
     sources = write_c(c_of(one_joint()) if seed is None else c_of_small_tree(seed), tmp_path)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
     subprocess.run([compiler, *flags, *map(str, sources)], cwd=tmp_path, check=True)

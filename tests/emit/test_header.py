@@ -1,4 +1,4 @@
-"""What C and C++ programs read in the headers: frames and joints by name, and what unknown frames give."""
+"""Headers for C and C++ programs: frames and joints by name, and the results for unknown frames."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def test_frames_and_joints_have_names(program: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_unknown_frames_and_references_give_nan() -> None:
-    """In every function of a frame, by single calls and batches; of two frames either may be unknown."""
+    """Every function of a frame returns NaN in single calls and batches; in functions of two frames either
+    may be unknown.
+    """
     functions, count = functions_of(Problem.from_urdf(resolve("double_pendulum"))), 9
     framed = {name: f.declaration for name, f in functions.items() if f.declaration.framed}
     module = build_module(

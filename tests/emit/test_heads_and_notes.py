@@ -1,5 +1,5 @@
-"""What a compiler says of generated C where users ask for more warnings than a build, and what the heads of C
-files say of its work.
+"""Compilers' messages about generated C with more warnings than in a build, and the counts in the heads of C
+files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def generated(dtype: str) -> dict[str, str]:
     slow_but(itertools.product(COMPILERS, SCALARS), [], [("clang", "float64"), ("gcc", "float32")]),
 )
 def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> None:
-    """Not of numbers that get more precise unseen, and not of how vectors are passed without AVX."""
+    """No compiler warns about implicit conversions to higher precision, or about passing
+    vectors without AVX.
+    """
     for name, text in generated(dtype).items():
         (tmp_path / name).write_text(text)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Wdouble-promotion", "-O0"]

@@ -13,7 +13,7 @@ from tests.support import UNOPTIMISED
 
 
 def test_the_stub_is_that_of_the_catalogue() -> None:
-    """If not: python -m rbdc.emit.python."""
+    """`python -m rbdc.emit.python` writes the stub again."""
     text = module_type()
     assert files("rbdc.runtime").joinpath("module.pyi").read_text(encoding="utf-8") == text
     assert all(f"    def {name}(self, " in text for name in known())

@@ -56,7 +56,7 @@ COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 
 @given(st.text(st.characters()))
 def test_literals_are_the_text(text: str) -> None:
-    """Of any text, lone surrogates too."""
+    """Any text gives a literal, even one with lone surrogates."""
     for written in (ascii(text), f'"""{docstring(text)}"""'):
         assert written.isascii() and written.isprintable()
         assert ast.literal_eval(written) == text
@@ -112,8 +112,8 @@ def files() -> dict[str, str]:
 
 
 def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
-    """Each frame and joint has its line in the header, from which its name can be read; the comments are what
-    the compilers take for some.
+    """The header has a line for each frame and joint, from which the name can be read; compilers see comments
+    and nothing else.
     """
     lines = files["odd.h"].splitlines()
     for kind, names in (("FRAME", ("base", *ODD_NAMES)), ("JOINT", ODD_NAMES)):

@@ -57,7 +57,7 @@ def test_the_faster_way_is_taken() -> None:
     ],
 )
 def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None:
-    """One by one where that takes less time on processors of both makers by both compilers."""
+    """Samples are computed one by one if that is faster on processors of both makers with both compilers."""
     root = "free-flyer" if robot in ("hyq", "simple_humanoid") else "fixed"
     model = Problem.from_urdf(resolve(robot), root_joint=root)
     subject = Subject(model, functions_of(model)[name])

@@ -117,7 +117,7 @@ TREES_TRIED = ("tree1", *(name for name in TREES if name.startswith("chain")))
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
 def test_robots_are_verified(robot: str, root: str) -> None:
-    """By the build, in all ways of calling them; so are all below."""
+    """The build verifies all ways of calling the functions, here and in all tests below."""
     rolled_module(*rolled_robot(robot, root))
 
 
@@ -125,7 +125,9 @@ def test_robots_are_verified(robot: str, root: str) -> None:
     "tree", slow_but(TREES, ("mimic_tree", "chain1_planar", "chain9_revolute"), {*TREES_TRIED, "tree0"})
 )
 def test_trees_are_verified(tree: str) -> None:
-    """Where there is no choice of joint types the C has none; nine columns are a block and one over."""
+    """The C has no choice of joint types if the tree has one type; nine columns are one block
+    and one column.
+    """
     rolled_module(TREES[tree], tree)
 
 
@@ -160,7 +162,7 @@ HELD: Mapping[str, Callable[[], Problem]] = {
 
 @pytest.mark.parametrize("case", slow_but(HELD, ("four points", "surface"), tuple(HELD)))
 def test_contacts_are_verified(case: str, tmp_path: Path) -> None:
-    """With all that is optional, and without."""
+    """The build verifies calls with and without optional inputs."""
     options = BuildOptions(functions=("constrained_dynamics",), style="rolled", cflags=UNOPTIMISED, jobs=1)
     result = build_package(HELD[case](), replace(options, out=tmp_path, targets=("c",)))
     assert [f["form"] for f in result.functions] == ["rolled"]
@@ -188,8 +190,8 @@ def test_loops_refuse_closed_loops_by_name() -> None:
 
 @pytest.mark.slow
 def test_where_the_robot_stands_makes_no_difference() -> None:
-    """Not even ten thousand kilometres from the origin, where products with the position would leave two
-    digits.
+    """Results keep their digits ten thousand kilometres from the origin, where products with the position
+    would leave two digits.
     """
     module = rolled_module(*rolled_robot("hyq", "free-flyer"))
     rng = np.random.default_rng(1)

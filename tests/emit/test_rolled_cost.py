@@ -1,4 +1,4 @@
-"""What the rolled style costs: honest operation counts, and little code."""
+"""The cost of the rolled style: exact operation counts, and small code."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What exponentials and logarithms of rotations need, in generated code: to the error that the header states,
-under every set of flags.
+"""Exponentials and logarithms of rotations in generated code: the error that the header states, under every
+set of flags.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _aligned(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def whole(x: NDArray[Any], scalar: ScalarType) -> NDArray[Any]:
-    """Without what does not fill a vector."""
+    """Return the rows of whole vectors."""
     return x[: len(x) // scalar.lanes * scalar.lanes].astype(scalar.dtype)
 
 

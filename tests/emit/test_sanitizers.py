@@ -1,5 +1,5 @@
-"""What gcc's address and undefined behaviour sanitizers find while a build verifies itself: every way of
-calling its functions, by the libraries of CasADi and JAX too, and derivatives for CasADi.
+"""gcc's address and undefined behaviour sanitizers watch a build that verifies itself: every way of calling
+the functions, also by the libraries of CasADi and JAX, and derivatives for CasADi.
 """
 
 from __future__ import annotations

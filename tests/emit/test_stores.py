@@ -1,4 +1,4 @@
-"""Which results are stored side by side. That they come out right: every test of limbs in lanes."""
+"""Which results are stored side by side. All tests of limbs in lanes check the values."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FILTERS = {"join", "upper", "reverse"}
 
 
 def refused(text: str) -> list[str]:
-    """What a template may not do, with its lines."""
+    """Return the constructs that a template must not contain, with their lines."""
     template = Environment(trim_blocks=True, lstrip_blocks=True).parse(text)
     forbidden: list[nodes.Node] = [*template.find_all(COMPUTES), *template.find_all(CALLS)]
     forbidden += [node for node in template.find_all(nodes.Filter) if node.name not in FILTERS]
@@ -83,7 +83,7 @@ def test_templates_are_small(path: Path) -> None:
 
 
 def rows_of_the_page() -> list[tuple[list[str], list[str]]]:
-    """Of each row of the table the names of templates and of what is beside them in Python."""
+    """Return the names of templates and of the Python beside them, for each row of the table."""
     rows = re.findall(r"^\| ([a-z ]*`.*?) \| .*? \| (.*?) \|$", PAGE, re.MULTILINE)
     return [(re.findall("`(.*?)`", templates), re.findall("`(.*?)`", python)) for templates, python in rows]
 

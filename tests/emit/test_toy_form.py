@@ -19,7 +19,7 @@ from tests.support import UNOPTIMISED, build_module
 
 
 def enter(monkeypatch: pytest.MonkeyPatch, nanoseconds: float) -> None:
-    """One line each: the form, and what an operation takes in it."""
+    """Enter the form and its rate, one line each."""
     monkeypatch.setattr(forms, "FORMS", {**forms.FORMS, LAST_METHOD: last_method})
     rates = {**calibration.RATES, LAST_METHOD: Rate(near=nanoseconds, far=nanoseconds)}
     monkeypatch.setattr(calibration, "RATES", rates)

@@ -64,7 +64,7 @@ SERVERS = ("haswell", "sapphirerapids", "skylake-avx512", "znver3")
 
 
 def compiled(source: Path, flags: Sequence[str], compiler: str = "gcc") -> str:
-    """What the compiler prints for a source: with -S the assembly."""
+    """Return the compiler's output for a source: with -S the assembly."""
     command = [compiler, *STANDARD_FLAGS, *flags, "-S", source.name, "-o", "-"]
     return subprocess.run(command, cwd=source.parent, check=True, capture_output=True, text=True).stdout
 
@@ -139,7 +139,7 @@ def test_constants_come_out_as_written_under_every_tuning(flags: str, dtype: str
 
 @pytest.mark.parametrize("tuning", slow_but(TUNINGS, ("icelake-server",), SERVERS))
 def test_constants_are_made_of_numbers_no_longer_than_registers(tuning: str, tmp_path: Path) -> None:
-    """With AVX-512, which need not be here to compile for it."""
+    """The C compiles with AVX-512 on processors without it, too."""
     source = constants(tmp_path, DOUBLE) / "robot_constants.c"
     for flags in FLAG_SETS.values():
         assert wide_constants(source, (*flags, *AVX512, f"-mtune={tuning}")) == []
@@ -233,8 +233,8 @@ def is_known(tuning: str) -> bool:
 @pytest.mark.skipif("clang" not in COMPILERS, reason="gcc splits no vectors that a register can hold")
 @pytest.mark.parametrize("tuning", ["generic", "icelake-server", "sapphirerapids", "znver4"])
 def test_batches_have_registers_of_64_bytes_by_clang(tuning: str, tmp_path: Path) -> None:
-    """Which does without them where it is tuned for Intel's, unless it is told, and has what it keeps on
-    the stack of two lines of a cache each, unless a function aligns its stack.
+    """clang tuned for Intel's processors uses shorter registers unless a flag asks for 64 bytes. Vectors on
+    the stack span two cache lines unless the function aligns its stack.
     """
     if not is_known(tuning):
         pytest.skip(f"this clang knows no {tuning}")

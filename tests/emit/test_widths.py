@@ -40,8 +40,8 @@ def function(name: str) -> Function:
 
 
 def kernels(lanes: int | None = None) -> list[str]:
-    """Of the batch of inverse dynamics the lines of the preprocessor, and the widths of kernels that are
-    called, in their order.
+    """Return the preprocessor lines of the batch of inverse dynamics, and the widths of the called kernels in
+    order.
     """
     options = GenerationOptions(targets=("c", "batch"), choices={"": {"rnea": FormChoice(lanes=lanes)}})
     text = generate(model(), "robot", ["rnea"], lambda _: None, options).files["robot_rnea_batch.c"]
@@ -62,7 +62,7 @@ def test_a_batch_has_those_and_one_by_one() -> None:
 
 
 def test_large_kernels_have_what_a_register_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no width is chosen, and the function has no frame."""
+    """The width is that of a register if none is chosen and the function has no frame."""
     rnea, framed = function("rnea"), function("frame_position")
     programs = side_by_side_programs(Subject(model(), rnea), chosen_plan(Subject(model(), rnea)))
     assert kernel_widths(rnea, programs) == dict.fromkeys(REGISTERS, 8)

@@ -82,7 +82,7 @@ def test_the_width_of_dry_friction_is_taken_at_run_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5])
 def test_rows_and_windows(seed: int) -> None:
-    """Every body once, after what carries it; every pair in a window, no other."""
+    """Every body comes once, after its carrier; every pair of bodies is in one window."""
     model = path_tree(seed, 40)
     schedule = scheduled(model)
     places = {node.body: divmod(slot, LIMBS) for node, slot in schedule.slots.items()}

@@ -55,7 +55,9 @@ def wanted(name: str, model: Problem, fext: Array | None) -> list[Array]:
 
 @pytest.mark.parametrize(("name", "tree"), slow_but(CASES, QUICK))
 def test_the_interpreter_agrees_with_the_reference(name: str, tree: str) -> None:
-    """For every width of registers: numbers beyond an array or that were not written would show."""
+    """The test covers every width of registers; reads beyond an array or of unwritten numbers would change
+    the results.
+    """
     model = MODELS[tree]
     function = functions_of(model)[name]
     q, v, a, fext = inputs(model)

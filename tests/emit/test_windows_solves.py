@@ -29,7 +29,7 @@ SOLVES = (INVERSE, DERIVATIVES)
 
 
 def compare(kernel: WindowsKernel, function: str, tolerance: float = 1e-10) -> None:
-    """Every matrix in parts of its largest entry, with external forces and without."""
+    """Compare every matrix relative to its largest entry, with and without external forces."""
     model = kernel.model
     q, v, tau, fext = inputs(model)
     if function == INVERSE:
@@ -88,8 +88,8 @@ def test_single_precision(variant: str, function: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_supernodes(seed: int) -> None:
-    """All columns once, each supernode's on the same column or on each other, in registers that stay within
-    the matrix.
+    """Supernodes hold all columns once. The columns of one supernode have the same carrier, or carry each
+    other; their registers stay within the matrix.
     """
     schedule = scheduled(path_tree(seed, 40))
     carriers = schedule.column_parents

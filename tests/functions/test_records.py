@@ -186,7 +186,7 @@ def test_a_record_is_whole(name: str) -> None:
 
 
 def test_another_reference_does_not_become_the_oracle() -> None:
-    """Nor that of a function that is derived from one with several."""
+    """Functions that are derived from one with several references keep their oracle, too."""
     function = known()["rnea_derivatives"]
     more = {**function.references, "another": "rnea:rnea"}
     many = replace(function, references=more)
@@ -212,7 +212,7 @@ OF_USERS = ("own_algorithm.md", "test_own_references.py")
 
 
 def test_names_of_methods_are_of_records() -> None:
-    """In reports, tests and pages, by which results are looked for: `unrolled-` and a method's name."""
+    """Reports, tests and pages find results by these names: `unrolled-` and the name of a method."""
     root, named = SOURCE.parents[1], set[str]()
     for folder in ("codegen", "tests", "docs", "generated", "robots", "templates", "README.md"):
         for path in (root / folder).rglob("*") if (root / folder).is_dir() else [root / folder]:

@@ -43,7 +43,7 @@ def cases(operation: Operation) -> list[tuple[float, ...]]:
 
 
 def code(operation: Operation) -> str:
-    """Of CasADi."""
+    """Return CasADi's code of the operation."""
     return f"OP_{operation.name.upper()}"
 
 
@@ -76,7 +76,7 @@ def computing(operation: Operation) -> tuple[Program, list[float]]:
 
 
 def expected(operation: Operation) -> list[float]:
-    """Of `computing`."""
+    """Return the results of `computing`."""
     if operation is WHERE:
         return [b if a > 0.5 else c for a, b, c in cases(operation)]
     return numbers(operation)
@@ -125,7 +125,7 @@ def test_compiled_c_computes_the_same(operation: Operation, tmp_path: Path) -> N
 @pytest.mark.parametrize("width", DOUBLE.widths(SHORTEST_BYTES))
 @pytest.mark.parametrize("operation", WRITTEN, ids=str)
 def test_compiled_c_computes_the_same_side_by_side(operation: Operation, width: int, tmp_path: Path) -> None:
-    """Of a block with more samples than the kernel has the others stay as they were."""
+    """If a block has more samples than the kernel, the other samples keep their values."""
     single, x = computing(operation)
     blocks = np.reshape(compiled_side_by_side(single, tmp_path, x, width), (-1, DOUBLE.lanes))
     tolerance = 2e-15 if operation.is_elementary else 0.0

@@ -1,4 +1,4 @@
-"""Each pass: what it removes, and that values stay what they were."""
+"""Each pass: the removed operations, and equal values before and after."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def before(formula: Formula) -> Program:
 
 
 def simplified(formula: Formula, rule: Rule) -> str:
-    """What a rule makes of a formula of x0 .. x3, whose values it keeps."""
+    """Return the formula of x0 .. x3 after a rule, which must keep its values."""
     was = before(formula)
     after = verify(remove_dead_code(rewrite(was, [rule])))
     for x in POINTS:
@@ -264,7 +264,7 @@ def test_optimise_is_idempotent() -> None:
 
 @pytest.mark.parametrize("limit", [5, 20, 60])
 def test_chunks_compute_the_same(limit: int) -> None:
-    """One after the other, with what passes from one to the next in the slots of a workspace."""
+    """Chunks run one after the other and pass values through the slots of a workspace."""
     vector, outputs, _ = random_expressions(5)
     program = optimise(from_casadi("f", [("x", [vector[k] for k in range(8)])], [("r", outputs)]))
     chunks = chunk(program, limit)

@@ -20,7 +20,7 @@ Q = np.array([2.0, 3.0])
 
 
 def result(*statements: Statement) -> Array:
-    """What statements leave in x (2), with q (2) given."""
+    """Return x (2) after the statements, for the input q (2)."""
     loop = Loop("i", 0, 2, statements)
     return run(LoopNest((), {}, (loop,)), {"x": 2}, q=Q)["x"]
 

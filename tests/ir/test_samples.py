@@ -78,7 +78,7 @@ def test_widened_keeps_outputs() -> None:
 
 
 def test_in_blocks_entries_lie_apart() -> None:
-    """Of a block of 8 a kernel of 4 takes every other vector, and gives every other one."""
+    """In a block of 8 samples a kernel for 4 reads and writes every other vector."""
     wide = widened(program(entry=1), 4)
     blocked = in_blocks(wide, 2)
     verify(blocked)

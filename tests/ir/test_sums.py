@@ -115,7 +115,7 @@ def test_a_robot_computes_the_same(name: str) -> None:
 
 
 def test_more_is_done_by_multiply_adds() -> None:
-    """Of each function but crba, which takes one operation more here; of all by 5 %."""
+    """Each function but crba, which gains one operation here, has more multiply-adds; all together 5 %."""
     counts = {name: [*map(unfused, before_and_after(name))] for name in FUNCTIONS}
     assert all(after < before for name, (before, after) in counts.items() if name != "crba")
     before, after = map(sum, zip(*counts.values(), strict=True))

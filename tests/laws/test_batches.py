@@ -88,8 +88,8 @@ def as_tuple(result: Any) -> tuple[Array, ...]:
 
 
 def tolerance(module: ModuleType, name: str, q: Array) -> float:
-    """What another order of operations may change, for solutions with M by its conditioning: for derivatives,
-    which are solutions with right-hand sides from a solution, twice.
+    """Return the tolerance for another order of operations. Solutions with M depend on its conditioning;
+    their derivatives, whose right-hand sides are solutions too, depend on it twice.
     """
     least, factor = TOLERANCES[module.dtype.name]
     if name not in requiring(Requirement.REGULAR_INERTIA):
@@ -99,9 +99,9 @@ def tolerance(module: ModuleType, name: str, q: Array) -> float:
 
 
 def terms(module: ModuleType, name: str, inputs: Mapping[str, Array]) -> float:
-    """What the terms of a result are at least; where they cancel, rounding is measured by them. Of the
-    derivatives by velocity a thousandth of M v: the double pendulum's are 1e-11, what its angles, written
-    with ten digits, are away from right ones.
+    """Return a lower bound of the size of the terms of a result; if they cancel, rounding is relative to it.
+    For derivatives by velocity it is a thousandth of M v: those of the double pendulum are 1e-11, the error
+    of angles with ten digits.
     """
     if name not in ("coriolis", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp"):
         return 0.0
@@ -162,7 +162,9 @@ def test_any_leading_shape_and_out(module: ModuleType) -> None:
 
 
 def test_threads_change_no_bit(module: ModuleType) -> None:
-    """Also where samples are left after the last block, which round otherwise than those in blocks."""
+    """Samples after the last whole block, which round differently from those in blocks, keep
+    their bits, too.
+    """
     for name in names_of(module):
         function, inputs = getattr(module, name), arguments(module, name, 203)
         extra = {"frame": 0} if "frame" in inspect.signature(function).parameters else {}

@@ -214,8 +214,8 @@ def test_builds_are_verified(case: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("feet", [4, 1])
 def test_derivatives_under_forces_in_one_call(feet: int) -> None:
-    """On legs of two joints. The build verifies those on one foot, alone and with the values in one call,
-    which cost little more; limbs with contacts of their own are not alike.
+    """The legs have two joints. The build verifies the derivatives on one foot, alone and in one call with
+    the values, which costs little more. Limbs with contacts are not alike.
     """
     names = ("contact_forward_dynamics", "contact_forward_dynamics_derivatives")
     contacts = tuple(f"c{leg}=point@leg{leg}_1:0.1,0.2,-0.1" for leg in range(feet))

@@ -28,7 +28,9 @@ TINY = 1e-200
 
 @pytest.fixture(params=TREES[::5], scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Problem]:
-    """One random tree, compiled and as a model: five joints, of which the first two seeds have every type."""
+    """Return a random tree, compiled and as a model: five joints, which have every type for the first two
+    seeds.
+    """
     tree = random_tree(request.param, size=5)
     named = replace(tree, name=f"derived{request.param}")
     return build_module(named, functions=FUNCTIONS, cflags=UNOPTIMISED, verify=False), tree
@@ -87,7 +89,7 @@ def test_complex_step(pair: tuple[ModuleType, Problem]) -> None:
 
 
 def test_complex_step_at_rest(pair: tuple[ModuleType, Problem]) -> None:
-    """Of nonlinear effects by q and v, and of gravity by q."""
+    """Nonlinear effects are differentiated by q and v, gravity by q."""
     module, model = pair
     q, v, x = state(module)
     none = np.zeros((module.njoints, 6))

@@ -103,7 +103,9 @@ def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
 
 
 def resistance(model: Problem, q: Array, v: Array) -> tuple[Array, Array, Array]:
-    """What drives resist, and its derivatives by q and v along the diagonal, of joints that none follows."""
+    """Return the resistance of drives and the diagonals of its derivatives by q and v, for joints without
+    followers.
+    """
     force, by_q, by_v = np.zeros((3, model.nv))
     for body in model.bodies:
         at, width = slice(body.index_v, body.index_v + body.joint.nv), model.friction_width
@@ -146,7 +148,9 @@ def test_armature_is_pinocchios(pair: tuple[Problem, ModuleType], tmp_path: Path
 
 
 def test_the_width_of_friction_at_run_time() -> None:
-    """By default the width of the build; else results are those of a build with it, sample by sample."""
+    """The width of the build is the default; other widths give the results of a build with this width, sample
+    by sample.
+    """
     model = driven(random_tree(0, size=2), root=True)
     others = ("crba", "gravity_torque")
     module, rebuilt = (
@@ -179,7 +183,9 @@ def test_the_width_of_friction_at_run_time() -> None:
 
 
 def test_derivatives_of_gravity_are_without_springs() -> None:
-    """In CasADi, by central differences: those of inverse dynamics have springs, where these count."""
+    """CasADi's derivatives equal central differences; those of inverse dynamics include springs, if the build
+    has them.
+    """
     model = replace(driven(random_tree(0, size=3), root=True), name="gravity_beside_springs")
     names = ("gravity_torque", "gravity_torque_derivatives", "rnea_derivatives", "rnea_vjp")
     module = build_module(model, functions=names, targets=("c", "casadi"), cflags=UNOPTIMISED)
@@ -191,7 +197,7 @@ def test_derivatives_of_gravity_are_without_springs() -> None:
 
 
 def forms() -> dict[str, tuple[Problem, dict[str, Any]]]:
-    """By name a small model of each kind with drives, in each form that its first derivatives have."""
+    """Return by name a small model of each kind with drives, for each form of its first derivatives."""
     kinds = {
         "fixed": driven(random_tree(0, size=3), root=True),
         "free-flyer": driven(random_tree(1, size=3)),
@@ -253,7 +259,9 @@ SECOND = {
 
 @pytest.mark.parametrize("which", slow_but(SECOND, ("straight-line",), ("limbs",)))
 def test_second_derivatives_by_complex_steps(which: str) -> None:
-    """Of the first ones, with all drives; and the weighted Hessians by these."""
+    """Second derivatives are complex steps of the first ones, with all drives; weighted Hessians follow from
+    them.
+    """
     terms = OF_PATHS if which in ("fixed", "free-flyer", "limbs") else tuple(DriveTerm)
     model = replace(SECOND[which](), name=f"driven_second_{which.replace('-', '_')}", drive_terms=terms)
     check(build_module(model, functions=presets()["second"], verify=False, cflags=UNOPTIMISED), model)

@@ -128,7 +128,9 @@ def test_lanes_are_the_batch_transposed(case: tuple[Problem, ModuleType], refere
 
 
 def called(module: ModuleType, name: str, inputs: tuple[Floats, ...], form: str, *extra: int) -> list[Floats]:
-    """What the C function gives for whole blocks, without the checks of Python; as rows of samples."""
+    """Return the results of the C function for whole blocks, without the checks of Python, as rows of
+    samples.
+    """
     entry, count, lanes = getattr(module, f"_{name}"), len(inputs[0]), module.block
     blocks, arrays = form == "_lanes", inputs[: FUNCTIONS[name]]
     number, last = (count // lanes, (lanes,)) if blocks else (count, ())

@@ -106,7 +106,7 @@ def with_hands(hands: int, fingers: int, kinds: tuple[str, ...], root: str) -> T
 
 
 def widths(model: Tree, name: str = "rnea") -> set[int]:
-    """Of the values of a function with limbs in lanes, by its first method."""
+    """Return the widths of the values of a function with limbs in lanes, by its first method."""
     function = functions_of(model)[name]
     program = laned(model, function, next(iter(function.methods)))
     assert program is not None

@@ -68,7 +68,7 @@ def expected_exponential(twist: Array) -> Array:
 
 
 def joint_motions(module: ModuleType, model: Problem, q: Array) -> list[Array]:
-    """For each joint the placement of its body in the body above, from the compiled forward kinematics."""
+    """Return the placement of each joint's body in the body above, from the compiled forward kinematics."""
     world = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
     above = ["base", *(body.name for body in model.bodies)]
     return [

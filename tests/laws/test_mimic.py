@@ -78,7 +78,7 @@ def test_kinematics(pair: tuple[ModuleType, ModuleType], state: tuple[Array, Arr
 
 
 def test_other_functions_are_verified() -> None:
-    """By the build: what neither these tests nor others compare."""
+    """The build verifies the functions that no other test compares."""
     compared = {*LAW_FUNCTIONS, *FRAMED, *CENTROIDAL, *ALSO}
     others = tuple(name for name in without_derivatives() if name not in compared)
     functions = (*others, "rnea_derivatives", "aba_derivatives")

@@ -61,8 +61,8 @@ def spatial_inertia(parameters: list[float]) -> Array:
 def test_frame_acceleration_is_the_rate_of_frame_velocity(
     case: tuple[Problem, ModuleType], where: str
 ) -> None:
-    """In LOCAL and WORLD component by component; LOCAL_WORLD_ALIGNED turns the LOCAL one into the world's
-    axes, and so leaves out the turning of the axes, w x v.
+    """In LOCAL and WORLD the acceleration is the rate of each component; LOCAL_WORLD_ALIGNED turns the LOCAL
+    acceleration into the world's axes, without the rate of the axes, w x v.
     """
     module, (q, v, a) = case[1], state(case[1])
     for frame in module.frame_names:
@@ -92,7 +92,7 @@ def test_local_velocity_is_the_rate_of_the_placement(case: tuple[Problem, Module
 
 
 def test_gravity_is_the_gradient_of_the_potential(case: tuple[Problem, ModuleType]) -> None:
-    """In every direction of the tangent space, by itself."""
+    """The test differentiates along each direction of the tangent space."""
     module, (q, *_) = case[1], state(case[1])
     gradient = rate(lambda t: module.potential_energy(module.integrate(q, t * np.eye(module.nv))))
     assert_close(
@@ -133,8 +133,8 @@ def test_power(case: tuple[Problem, ModuleType]) -> None:
 
 
 def test_momentum_is_that_of_the_bodies(case: tuple[Problem, ModuleType]) -> None:
-    """All six rows of the centroidal momentum, summed body by body about the centre of mass of the moving
-    ones.
+    """All six rows of the centroidal momentum are sums over bodies about the centre of mass of the moving
+    bodies.
     """
     (model, module), (q, v, _) = case, state(case[1])
     placements = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
@@ -155,8 +155,8 @@ def test_momentum_is_that_of_the_bodies(case: tuple[Problem, ModuleType]) -> Non
 
 @pytest.mark.parametrize("seed", TREES[1::2])
 def test_momentum_changes_by_outer_forces_only(seed: int) -> None:
-    """Every other tree is free: the rate of its centroidal momentum is its weight and the force on its root
-    joint.
+    """Every other tree has a free root: the rate of its centroidal momentum is its weight plus the force on
+    its root joint.
     """
     model, module = case_of(seed)
     q, v, a = state(module)

@@ -49,12 +49,12 @@ class Swing:
         return np.block([[qq, qv, qu], [qv.T, vv, none], [qu.T, none, none]])
 
     def cost(self, x: Array, u: Array) -> float:
-        """What is minimised."""
+        """Return the objective."""
         ends = AT_THE_GOAL * np.sum((x[-1] - GOAL) ** 2)
         return float(0.5 * (EFFORT * np.sum(u**2) + DAMPING * np.sum(x[1:, 2:] ** 2) + ends))
 
     def defects(self, x: Array, u: Array) -> Array:
-        """What the dynamics are missed by, (STEPS, 4)."""
+        """Return the errors of the dynamics (STEPS, 4)."""
         return np.array([x[k + 1] - self.after(x[k], u[k]) for k in range(STEPS)])
 
 

@@ -50,8 +50,8 @@ def test_regressors_are_one(name: str, regressor: Regressor, chosen_frames: bool
     "name", ["hyq", "hyq standing", "cartpole", "r2d2", *(f"tree{seed}" for seed in range(10))]
 )
 def test_momenta_of_subtrees(name: str) -> None:
-    """What regrouping leaves in the world counts where links hang from it: the cart of the cartpole slides
-    there, HyQ's legs turn there.
+    """Mass that regrouping moves to the world counts if links hang from it: the cart of the cartpole slides
+    on it, HyQ's legs turn about it.
     """
     if name.startswith("tree"):
         model = random_tree(int(name[4:]))

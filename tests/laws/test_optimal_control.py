@@ -41,7 +41,7 @@ def swing(robot: str, steps: int = STEPS) -> tuple[Any, Any, Any, Any]:
     "robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.exhaustive)]
 )
 def test_ipopt_finds_no_wrong_derivative(robot: str, tmp_path: Path) -> None:
-    """By its own one-sided differences, which are good for two digits of the smallest entries."""
+    """ipopt uses one-sided differences, which have two digits in the smallest entries."""
     opti, *_ = swing(robot, 3)
     assert_checked(opti, tmp_path / "ipopt.txt", 3)
 

@@ -48,7 +48,9 @@ def model_of(case: str) -> Problem:
 
 @cache
 def built(case: str) -> ModuleType:
-    """Of two, in the plane and in space, verified against the dense references in every function."""
+    """Return two mechanisms, one planar and one spatial, whose functions are verified with the dense
+    references.
+    """
     options: dict[str, Any] = {"contacts": MECHANISMS[case]().loops, "cflags": UNOPTIMISED, "name": case}
     return build_module(written(case), functions=FUNCTIONS, verify=case in VERIFIED, **options)
 
@@ -98,7 +100,9 @@ class Peer:
         return np.concatenate(self.values(q, v, tau)[1])
 
     def by_q(self, q: Array, v: Array, tau: Array) -> list[Array]:
-        """By differences: its own are wrong in the columns of joints on the world that carry body 1 alone."""
+        """Return differences: Pinocchio's derivatives are wrong in the columns of joints on the world that
+        carry body 1 alone.
+        """
 
         def moved(step: Array) -> Array:
             return self.together(pin.integrate(self.model, q, step), v, tau)
@@ -134,7 +138,9 @@ def test_constrained_dynamics_of_mechanisms_are_pinocchios(case: str, gains: boo
 
 @pytest.mark.parametrize("case", TRIED)
 def test_impacts_of_mechanisms_by_pinocchios_matrices(case: str) -> None:
-    """Its impulses through loops know body 1 alone, so here they are solved for."""
+    """Pinocchio's impulses through loops consider body 1 alone; the test solves for them with Pinocchio's
+    matrices.
+    """
     model, module = model_of(case), built(case)
     mechanism = Peer(case, None)
     peer, data = mechanism.model, mechanism.model.createData()

@@ -70,7 +70,7 @@ def test_second_derivatives_take_them(seed: int, size: int, loops: bool) -> None
 
 
 def test_windows_have_constants() -> None:
-    """So that functions which take the parameters are none of them."""
+    """Functions with run-time parameters are therefore not built as windows."""
     record = functions_of(read("simple_humanoid", BuildOptions(parameters=())))["minverse"]
     assert record.declaration.required[-1].name == "parameters"
     assert not has_windows(read("simple_humanoid", BuildOptions(parameters=())), record)
@@ -111,7 +111,7 @@ def test_a_module_takes_them() -> None:
 def test_limbs_that_take_the_same_stay_side_by_side(
     links: tuple[str, ...] | None, payloads: tuple[str, ...], lanes: bool
 ) -> None:
-    """What a body that carries limbs takes leaves them as they are, and so does what all of them take."""
+    """Limbs share lanes if all of them have run-time parameters, or only a body that carries them has."""
     model = creature(7)
     carried = {"body": model.bodies[0].name, "limb": model.bodies[-1].name}
     with_parameters = with_rows(model, links, [carried[name] for name in payloads])

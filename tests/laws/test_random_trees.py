@@ -22,7 +22,7 @@ def module_of(seed: int) -> ModuleType:
 
 @pytest.fixture(params=TREES, scope="module")
 def tree(request: pytest.FixtureRequest) -> ModuleType:
-    """One random tree."""
+    """Return a random tree."""
     return module_of(request.param)
 
 

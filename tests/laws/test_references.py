@@ -205,7 +205,7 @@ def test_a_reference_that_there_is_not_is_refused() -> None:
 
 
 def exact(values: Sequence[float] | Array) -> list[Any]:
-    """In 40 digits."""
+    """Return a value with 40 digits."""
     return [CONTEXT.mpf(float(x)) for x in values]
 
 
@@ -256,7 +256,7 @@ def matrix(placement: Placement) -> Any:
 
 
 def twist_matrix(twist: Sequence[Any]) -> Any:
-    """Of [v; w] the matrix [[w] v; 0 0]."""
+    """Return the matrix [[w] v; 0 0] of [v; w]."""
     vx, vy, vz, x, y, z = twist
     return CONTEXT.matrix([[0, -z, y, vx], [z, 0, -x, vy], [-y, x, 0, vz], [0, 0, 0, 0]])
 

@@ -81,7 +81,7 @@ def value_of(x: Scalar) -> Array:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_their_scalars(kind: str) -> None:
-    """Also with a row of plain numbers, with one scalar, and a constant zero."""
+    """Operands may be rows of plain numbers, one scalar, or a constant zero."""
     a, b, bare = (list(map(float, RNG.standard_normal(4))) for _ in range(3))
     of = KINDS[kind]
     x, y, single = list(map(of, a)), list(map(of, b)), 0.5 if kind == "opaque" else of(0.5)

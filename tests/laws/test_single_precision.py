@@ -64,8 +64,8 @@ def units(result: Any, expected: Any, floor: float) -> float:
 
 
 def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
-    """One by one and as a batch, which has samples in blocks and one that is left; with external forces where
-    there are any.
+    """Samples come one by one and as a batch of whole blocks and one further sample; with external forces if
+    the function accepts them.
     """
     single, double = pair
     rng = np.random.default_rng(1)

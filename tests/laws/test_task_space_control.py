@@ -43,7 +43,7 @@ def motion(m: ModuleType, opti: Any, steps: int, step: float) -> tuple[Any, Any,
 
 @pytest.mark.exhaustive
 def test_an_arm_reaches() -> None:
-    """To a place that is given for its hand, not for its joints."""
+    """The target is a place of the hand, not of the joints."""
     m = module("kuka_iiwa", (*FORWARD, *FRAME))
     opti, steps, step, place = casadi.Opti(), 20, 0.05, np.array([0.4, 0.3, 0.6])
     hand = m.casadi(f"frame_position@{m.frame_names[-1]}")
@@ -58,7 +58,7 @@ def test_an_arm_reaches() -> None:
 
 
 def test_a_cart_swings_up_its_pole() -> None:
-    """By a cost on the height of its centre of mass and on where the tip is."""
+    """The cost depends on the height of the centre of mass and on the place of the tip."""
     m = module("cartpole", (*FORWARD, *FRAME, *COM))
     opti, steps, step = casadi.Opti(), 30, 0.06
     com, pole = m.casadi("com"), m.casadi(f"frame_position@{m.frame_names[-1]}")

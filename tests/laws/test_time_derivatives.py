@@ -59,7 +59,9 @@ def motion(m: ModuleType, count: int) -> tuple[Array, Array]:
 
 @pytest.mark.parametrize("which", slow_but(("pendulum", "coupled", "curved", "four_bar"), ("curved",)))
 def test_series_of_torques_along_an_analytic_motion(which: str) -> None:
-    """Those of `rnea` along q = q_0 + A sin(w t + p), by a polynomial through its values around t = 0."""
+    """The series equal those of `rnea` along q = q_0 + A sin(w t + p), by a polynomial through its values
+    around t = 0.
+    """
     m, length = built(which, functions=("rnea",)), 0.4
     at, (size, phase, speed) = motion(m, 3)
     speed = 0.7 + 0.3 * np.tanh(speed)
@@ -79,8 +81,8 @@ def test_series_of_torques_along_an_analytic_motion(which: str) -> None:
 
 
 def test_rates_are_differences_along_motions_on_the_manifold() -> None:
-    """Of each order from the one before, along a motion whose velocity is a polynomial: on a free root, with
-    planar and spherical joints.
+    """Each order is the difference of the order before, along a motion whose velocity is a polynomial, with a
+    free root and planar and spherical joints.
     """
     m, h, parts = built("turning", functions=("rnea", "integrate")), 1e-3, 16
     q, rates = motion(m, HIGHEST + 2)
@@ -138,8 +140,8 @@ def test_orders_batches_and_single_precision_agree() -> None:
     ),
 )
 def test_operations_grow_with_the_square_of_the_order(robot: str, root: str) -> None:
-    """At most 1.5 k^2 times those of dynamics; of order one, where values count as much as their rates, 2.75
-    times.
+    """Order k needs at most 1.5 k^2 times the operations of dynamics; order one, whose values count as much
+    as the rates, 2.75 times.
     """
     model = Problem.from_urdf(resolve(robot), root_joint=root)
 
@@ -181,7 +183,7 @@ def test_drives_and_forces_in_the_world_count() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "hyq"])
 def test_robots_verify(robot: str) -> None:
-    """With limbs in lanes."""
+    """The robots have limbs in lanes."""
     root = "free-flyer" if robot == "hyq" else "fixed"
     build_module(robot, root_joint=root, functions=FUNCTIONS, cflags=UNOPTIMISED, name=f"{robot}_rates")
 

@@ -57,7 +57,7 @@ def test_missing_meshes_of_inertias_are_refused(inside: str, before: str, tmp_pa
 
 
 def test_armature_of_a_class_on_a_free_joint(tmp_path: Path) -> None:
-    """What is wrong is the joint, which has its line, not the mass of the body."""
+    """The message names the joint and its line, not the mass of the body."""
     before = '<default><joint armature=".01"/></default>'
     for joint, refused in (("<joint name='f' type='free'/>", True), ("<freejoint name='f'/>", False)):
         text = scene("\n", body("a", joint + BOX + body("b", HINGE.format("h") + BALL)), before=before)

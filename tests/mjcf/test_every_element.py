@@ -57,7 +57,7 @@ def test_the_table_has_all_of_the_schema() -> None:
 
 
 def test_every_row_is_walked() -> None:
-    """By all attributes that it names, or by descriptions that have its elements."""
+    """Every row is tested through all attributes that it names, or through descriptions with its elements."""
     walked = {row_of(ROWS, path, attribute) for path, values in ATTRIBUTES.items() for attribute in values}
     assert walked | {row for row in ROWS for path in SNIPPETS if row.has(path)} == set(ROWS)
     for path, attributes in schema().items():
@@ -111,7 +111,9 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"plugin"}))
 def test_actuators(kind: str, read: Read) -> None:
-    """Each is a column of the actuation matrix, or is named; a plugin says no more than "general"."""
+    """Each actuator is a column of the actuation matrix, or a warning names it; a plugin is
+    called "general".
+    """
     motor = f"<actuator><{kind} name='new' {ACTUATORS[kind]}/></actuator></mujoco>"
     model, notes = read(BASE.replace("</mujoco>", motor))
     assert model is not None

@@ -215,7 +215,7 @@ def test_the_table_has_all_of_the_schema() -> None:
 
 
 def test_every_row_is_walked() -> None:
-    """By all attributes that it names, or by descriptions that have its elements."""
+    """Every row is tested through all attributes that it names, or through descriptions with its elements."""
     walked = {row_of(ROWS, path, attribute) for path, values in ATTRIBUTES.items() for attribute in values}
     walked |= {row for row in ROWS for path in SNIPPETS if row.has(path)}
     assert [row for row in ROWS if row not in walked] == [row for row in ROWS if row.has("!DOCTYPE")]

@@ -98,7 +98,7 @@ def test_members_of_tables(meaning: str, before: dict[str, Any], after: dict[str
 
 
 def test_the_tables_have_all_members(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the reader asks for is in a table, and has been tried."""
+    """Every member that the reader asks for is in a table, and has been tried."""
     readers: list[Fields] = []
     begin = Fields.__init__
 

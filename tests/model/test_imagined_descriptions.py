@@ -36,7 +36,7 @@ SCALES = {
 
 
 def holds(model: Problem) -> None:
-    """Every function in every way is within what it may be off by."""
+    """Assert that every function, by every method, is within its tolerance."""
     largest = worst(model)
     assert largest.error <= 1.0, largest
 

@@ -71,8 +71,8 @@ KINDS = {"revolute": ("continuous", 5), "weld": ("fixed", 6), "point": ("spheric
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_loop_holds_what_the_joint_held(kind: str) -> None:
-    """With a joint of three coordinates each at both ends of b the linkage closes, where the joint's frame in
-    c is that in b, turned about the axis.
+    """With joints of three coordinates at both ends of b the linkage closes if the joint's frame in c is that
+    in b, turned about the axis.
     """
     axis_of_joint, rows = KINDS[kind]
     last = bar("j4", "c", "b", 'xyz="0.2 0.1 -0.1" rpy="0.4 -0.2 1.1"', "0.6 0 0.8", axis_of_joint)
@@ -98,7 +98,9 @@ def test_the_loop_holds_what_the_joint_held(kind: str) -> None:
 
 
 def test_which_joint_is_named() -> None:
-    """One that closes a cycle below the link; one that a loop can stand for; else the later."""
+    """The message names a joint that closes a cycle below the link, or one that a loop can replace, or the
+    later joint.
+    """
     back = bar("j0", "b", "a", 'xyz="0.1 0 0"')
     assert advice(robot(*LINKS[:3], back, *TREE[:2]))[0] == "j0"
     sliding = bar("j4", "c", "b", "", kind="prismatic").replace(
@@ -136,7 +138,7 @@ def test_names_of_ball_constraints() -> None:
 
 @pytest.mark.parametrize(("kind", "word"), [("spherical", "point"), ("fixed", "weld"), ("revolute", None)])
 def test_loop_joints(kind: str, word: str | None) -> None:
-    """Those of Isaac Sim; an axis is given in other axes by other programs."""
+    """Isaac Sim writes these joints; other programs write an axis in other axes."""
     sides = '<link1 link="b" xyz=".2 0 .1" rpy="0 .3 0"/><link2 link="c" xyz=".2 0 0"/>'
     loop = f'<loop_joint name="pin" type="{kind}">{sides}</loop_joint>'
     model = Problem.from_text(robot(loop, *LINKS, *TREE))

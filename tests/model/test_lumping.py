@@ -1,4 +1,4 @@
-"""From links and joints to bodies: order, lumping, joint types, places in q and v, mimic."""
+"""Links and joints become bodies: order, lumping, joint types, indices in q and v, mimic joints."""
 
 from __future__ import annotations
 

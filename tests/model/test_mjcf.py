@@ -265,7 +265,7 @@ MOTORS = scene(
 
 
 def test_the_actuation_matrix_is_mujocos(tmp_path: Path) -> None:
-    """Of all motors but that of a site, whose force depends on q."""
+    """The matrix has all motors except one on a site, whose force depends on q."""
     (tmp_path / "scene.xml").write_text(MOTORS)
     module = build_module(str(tmp_path / "scene.xml"), functions=("rnea",), cflags=UNOPTIMISED)
     compiled = mj.MjModel.from_xml_path(str(tmp_path / "scene.xml"))
@@ -353,7 +353,7 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_what_is_left_out_is_named(name: str, tmp_path: Path) -> None:
-    """By default, which is the same for all of it."""
+    """The warnings are those of the default options, and all alike."""
     text, message = LEFT_OUT[name]
     (tmp_path / "scene.xml").write_text(text)
     model = Problem.from_file(tmp_path / "scene.xml")
@@ -386,7 +386,7 @@ def test_drives_by_other_laws_are_left_out_or_refused(term: str, tmp_path: Path)
 
 
 def test_friction_is_smooth(tmp_path: Path) -> None:
-    """What MuJoCo has as frictionloss is the bound of the force; at rest there is none."""
+    """MuJoCo's frictionloss bounds the force, which is zero at rest."""
     (tmp_path / "scene.xml").write_text(scene(JOINT.replace('ref="30"', 'frictionloss=".4"')))
     options: dict[str, Any] = {"friction": "include", "friction_width": 0.1}
     smooth, plain = (Problem.from_file(tmp_path / "scene.xml", **how) for how in (options, {}))

@@ -102,8 +102,8 @@ def test_frames(case: Case) -> None:
 
 
 def test_limits(case: Case) -> None:
-    """Where Pinocchio gives joints of several degrees of freedom, or without a limit, some large number, rbdc
-    has infinity.
+    """rbdc has infinite limits where Pinocchio has a large number: for joints with several degrees of
+    freedom, and for joints without limits.
     """
     model, reference = case
     for body, joint in zip(model.bodies, reference.model.joints[1:], strict=True):

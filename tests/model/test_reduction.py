@@ -62,7 +62,7 @@ def state(model: Problem, seed: int) -> tuple[Floats, Floats, Floats, list[list[
 
 
 def same(one: Any, other: Any, tolerance: float, what: str) -> None:
-    """Every output of the one is the other's."""
+    """Assert that every output equals that of the other model."""
     for k, (x, y) in enumerate(
         zip(*(r if isinstance(r, tuple) else (r,) for r in (one, other)), strict=True)
     ):

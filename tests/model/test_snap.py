@@ -1,6 +1,4 @@
-"""What --snap does by default: right angles written with twelve digits are right angles, and nothing else
-moves.
-"""
+"""The default of --snap: right angles with twelve digits become right angles, and nothing else moves."""
 
 from __future__ import annotations
 

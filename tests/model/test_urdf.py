@@ -225,7 +225,7 @@ def test_missing_limit_is_noted(kind: str, tmp_path: Path) -> None:
 
 
 def test_half_given_limit_has_zero_for_the_rest(tmp_path: Path) -> None:
-    """As the format has it: lower and upper default to 0."""
+    """In URDF lower and upper default to 0."""
     (only,) = read(tmp_path, pair('<limit upper="2" effort="1" velocity="1"/>')).joints
     assert only.limits == Limits(0.0, 2.0, 1.0, 1.0)
 
@@ -247,7 +247,7 @@ def test_printed_right_angles_are_snapped_or_kept_and_noted_once(tmp_path: Path)
 
 
 def test_small_angles_stay(tmp_path: Path) -> None:
-    """With the cosine of 4e-6, which is within 1e-11 of 1: without it the matrix would be no rotation."""
+    """The cosine of 4e-6 is within 1e-11 of 1; if it were rounded, the matrix would be no rotation."""
     (body,) = model(tmp_path, pair('<origin rpy="1e-9 0 4e-6"/>' + LIMIT)).bodies
     rows: Array = np.array(body.placement.rotation.rows())
     np.testing.assert_allclose(rows, Rotation.from_rpy(1e-9, 0.0, 4e-6).rows(), rtol=0, atol=1e-14)
@@ -259,7 +259,7 @@ def test_small_angles_stay(tmp_path: Path) -> None:
     "rpy", ["2.65358979e-6 3.67320510e-6 0", "-1.57079367 -4e-6 1.57080047", "3e-6 1.57079632679 2e-6"]
 )
 def test_products_of_small_angles_stay(rpy: str, tmp_path: Path) -> None:
-    """Of 1e-11 and below, though: without them the matrix would be no rotation."""
+    """The products are 1e-11 and less; if they were rounded, the matrix would be no rotation."""
     (body,) = model(tmp_path, pair(f'<origin rpy="{rpy}"/>' + LIMIT)).bodies
     rows: Array = np.array(body.placement.rotation.rows())
     np.testing.assert_allclose(rows @ rows.T, np.eye(3), rtol=0, atol=4e-15)

@@ -1,4 +1,4 @@
-"""What makes no robot is refused; what is odd but builds is noted."""
+"""Descriptions that make no robot are refused; odd descriptions that build are noted."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def with_inertias(*inertias: Inertia | None, fixed: int) -> Description:
 
 
 def test_indefinite_links_that_do_not_move_are_noted() -> None:
-    """Every function of the model is as without: of the base only mass and first moment are taken."""
+    """No function of the model changes: only mass and first moment of the base count."""
     model = lump(with_inertias(INDEFINITE, INDEFINITE, SOLID, fixed=0))
     start = "has an inertia with the negative principal moment -0.01: it does not move"
     assert [(start in note.message, note.line) for note in model.notes] == [(True, 2), (True, 3)]

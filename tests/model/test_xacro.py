@@ -109,7 +109,7 @@ def test_an_expression_that_never_ends(
 
 
 def dying(_: object) -> None:
-    """As a process that takes all memory does."""
+    """End the process as one that runs out of memory ends."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -181,8 +181,8 @@ def test_sizes_by_variant(robot: str) -> None:
 
 @pytest.mark.parametrize("robot", slow_but(NAMED, [], ["double_pendulum"]))
 def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
-    """All that is defined for other files, of every function, is renamed; the functions that choose between
-    variants pass on all arguments.
+    """Every definition that other files use is renamed; the functions that choose between variants pass on
+    all arguments.
     """
     options, style = NAMED[robot]
     model = Problem.from_urdf(resolve(robot), **options)
@@ -290,7 +290,7 @@ def test_every_variant_from_c(robot: str, compiler: str, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_the_c_files_alone_are_one_library(tmp_path: Path) -> None:
-    """Without CMake, and on other processors: every C file compiled as it is, and none of the variants."""
+    """Without CMake, or on other processors, every C file compiles without variants."""
     for name, text in generated("solo12").files.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "main.c").write_text(
@@ -310,7 +310,7 @@ def test_the_c_files_alone_are_one_library(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_cmake_builds_the_variants(tmp_path: Path) -> None:
-    """In a folder with a blank, for a user in C++ whose own names must not get in."""
+    """The folder's name has a blank, and the user's C++ names do not clash with the package."""
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not installed")
     robot = tmp_path / "with blanks" / "panda"

@@ -1,4 +1,4 @@
-"""What a build finds where it puts a package: functions of the package before it, files that git tracks."""
+"""Builds into folders that exist: functions of an older package, files that git tracks."""
 
 from __future__ import annotations
 

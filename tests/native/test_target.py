@@ -121,7 +121,9 @@ def test_a_compiler_that_does_not_tell_its_machine_is_believed(answer: str, tmp_
 
 
 def test_a_warning_of_the_compiler_itself_is_taken_away(tmp_path: Path) -> None:
-    """By the flag that this takes, for flags of the user's too; it goes into the identity of the compiler."""
+    """The flag that silences it also works with flags of the user, and belongs to the identity of the
+    compiler.
+    """
     text = (
         'native= mended= words=\nfor word; do case "$word" in -march=native) native=1; continue;; '
         '-mno-avx10.1-256) mended=1; continue;; esac; words="$words $word"; done\n'
@@ -160,7 +162,7 @@ def avx10(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("further", [(), ("-mno-avx512f",)])
 def test_clang_on_processors_with_avx10(further: tuple[str, ...], avx10: Path, tmp_path: Path) -> None:
-    """As the tests of generated C compile, and as Pinocchio is compiled without AVX-512."""
+    """The tests of generated C compile like this, and so does Pinocchio without AVX-512."""
     source = tmp_path / "a.c"
     unless = "ndef" if not further else "def"
     source.write_text(f"int f(void);\nint f(void) {{ return 1; }}\n#if{unless} __AVX512F__\n#error\n#endif\n")
@@ -194,7 +196,7 @@ def test_the_compilers_at_hand_are_for_this_machine() -> None:
 def test_cmake_compiles_a_portable_package_for_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a toolchain file, which alone would tell CMake that the processor is another."""
+    """There is no toolchain file, the only way to tell CMake that the processor is another one."""
     build = ["build", "double_pendulum", *QUICK, "--march", "portable", "--out", str(tmp_path)]
     assert CliRunner().invoke(commands, build).exit_code == 0
     monkeypatch.setenv("CC", str(CROSS_COMPILER))

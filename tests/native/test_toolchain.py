@@ -59,7 +59,7 @@ def test_a_bare_name_is_looked_for_on_the_path_only(tmp_path: Path, monkeypatch:
 
 
 def test_temporary_files_of_the_compiler_are_beside_its_output(tmp_path: Path) -> None:
-    """So that they go with what a killed build leaves."""
+    """A later build then removes them with the other files of a killed build."""
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(
         f'#!/bin/sh\ntest "$1" = --version || echo "$TMPDIR" > "{tmp_path}/told"\n'

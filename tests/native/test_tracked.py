@@ -51,7 +51,7 @@ def test_the_version_in_a_checkout_has_the_commit(checkout: Path, monkeypatch: p
 
 
 def test_the_version_elsewhere_stands_alone(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an environment inside a repository, which is not of rbdc, and where git is missing."""
+    """The version has no commit in an environment inside another repository, and without git."""
     alone = f"rbdc {rbdc.__version__}\n"
     installed = checkout / ".venv" / "lib" / "site-packages" / "rbdc" / "__init__.py"
     assert version_at(installed, monkeypatch) == alone

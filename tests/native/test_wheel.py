@@ -54,7 +54,7 @@ int main(void)
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of `rbdc wheel`, from a folder that has a licence beside the description."""
+    """Return the wheel of `rbdc wheel` from a folder with a licence beside the description."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copy(resolve("double_pendulum"), folder)
     (folder / "COPYING").write_text("as you like")
@@ -82,7 +82,7 @@ def pip_installed(python: Path, *what: str) -> None:
 
 
 def module_in(python: Path, wheel: Path) -> str:
-    """What `CALL` prints with the wheel installed in the environment of a Python."""
+    """Return the output of `CALL` with the wheel installed in a Python's environment."""
     pip_installed(python, "--no-deps", "--force-reinstall", str(wheel))
     variables = os.environ | {"RBDC_VARIANT": "baseline"}
     return subprocess.run(
@@ -106,7 +106,7 @@ def numbers(text: str) -> list[float]:
 
 
 def in_c(find: str, target: str, folder: Path) -> list[float]:
-    """What the program of C prints that CMake finds the library for."""
+    """Return the output of the C program for which CMake finds the library."""
     if shutil.which("cmake") is None:
         pytest.skip("no cmake")
     texts = {"CMakeLists.txt": PROJECT.format(find=find, target=target), "main.c": IN_C}
@@ -239,7 +239,7 @@ def test_bad_input(arguments: list[str], message: str, tmp_path: Path) -> None:
 
 
 def by_pip(march: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What pip makes of a package, by scikit-build-core and CMake."""
+    """Return the wheel that pip makes of a package, by scikit-build-core and CMake."""
     build = [sys.executable, "-m", "rbdc", "build", "double_pendulum", "--functions", ",".join(FUNCTIONS)]
     subprocess.run([*build, "--march", march, "--out", str(folder)], check=True)
     pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder)]

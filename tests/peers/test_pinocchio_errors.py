@@ -70,7 +70,7 @@ def test_exponential_and_logarithm(module: ModuleType, angle: float) -> None:
 
 
 def test_half_a_turn(module: ModuleType) -> None:
-    """One of the two logarithms."""
+    """The logarithm is one of two."""
     for axis in np.eye(3):
         twist = module.log6(np.array([0.1, 0.2, 0.3, *axis, 0.0]))
         assert_close(twist[3:] * np.sign(twist[3:] @ axis), np.pi * axis, 1e-15)
@@ -79,7 +79,7 @@ def test_half_a_turn(module: ModuleType) -> None:
 
 @pytest.mark.parametrize("angle", [*ANGLES, *NEAR_PI])
 def test_errors_have_every_digit_at_any_angle(module: ModuleType, angle: float) -> None:
-    """Of a target that lies a known motion before the frame."""
+    """The target is a known motion away from the frame."""
     q, frame = module.random_configuration(np.random.default_rng(3)), module.frame_names[-1]
     pose = module.exp6(module.frame_error(q, IDENTITY, frame))
     for seed in range(4):

@@ -1,4 +1,4 @@
-"""What `test_pinocchio` leaves out: the Coriolis matrix, and robots whose M is singular."""
+"""Functions that `test_pinocchio` leaves out: the Coriolis matrix, and robots whose M is singular."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_functions_of_singular_robots(robot: str, root: str, name: str) -> None:
 
 
 def _smallest_eigenvalue(reference: Peer, q: Array) -> float:
-    """Of M scaled to a unit diagonal, as Pinocchio has it."""
+    """Return the smallest eigenvalue of Pinocchio's M, scaled to a unit diagonal."""
     upper = np.triu(np.array(pin.crba(reference.model, reference.model.createData(), reference.q(q))))
     inertia = upper + np.triu(upper, 1).T
     scale = np.sqrt(np.diag(inertia))

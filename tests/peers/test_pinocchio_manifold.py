@@ -73,7 +73,7 @@ def test_against_pinocchio(pair: tuple[ModuleType, pin.Model], size: float) -> N
 
 @pytest.mark.parametrize("size", SIZES)
 def test_against_the_series(size: float) -> None:
-    """Of a free body: the sum of (-ad(e))^k / (k + 1)! to rounding, at every angle."""
+    """For a free body the derivative is the sum of (-ad(e))^k / (k + 1)! to rounding, at every angle."""
     m = build_module(chain("floating"), functions=FUNCTIONS, name="floating_manifold", cflags=UNOPTIMISED)
     model = pin.Model()
     model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "joint")

@@ -24,7 +24,7 @@ AGREES = 1e-10
 
 
 def errors(robot: str, root: str, size: float, folder: Path) -> dict[str, float]:
-    """By function, how far the module of a robot with noise is from Pinocchio."""
+    """Return for each function the error of the module of a robot with noise, relative to Pinocchio."""
     text = with_noise(
         resolve(robot).read_text(encoding="utf-8"), size, np.random.default_rng(round(-np.log10(size)))
     )

@@ -102,8 +102,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def tolerance(module: ModuleType, q: Array) -> float:
-    """Of forward dynamics: what the conditioning of M, apart from the joints' units, makes of rounding on
-    either side.
+    """Return the tolerance of forward dynamics: rounding on both sides times the conditioning of M, without
+    the units of joints.
     """
     return max(TOLERANCE, 1e-14 * conditioning(module.crba(q)))
 

@@ -34,7 +34,7 @@ def failing(path: Path, pattern: str) -> str:
 
 @pytest.fixture(autouse=True)
 def out_of_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All C++ compilers fail, and the one for C fails on CasADi's; nothing of before is in the cache."""
+    """All C++ compilers fail, and the C compiler fails on CasADi's C; the cache is empty."""
     needs_headers()
     for name in ("g++", *headers._CLANGS[-1:]):
         failing(tmp_path / name, ".cpp")

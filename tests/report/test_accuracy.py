@@ -52,7 +52,7 @@ def test_differences_may_err_by_more() -> None:
 
 @pytest.mark.parametrize("name", ["frame_error", "frame_jacobian_time_derivative"])
 def test_functions_of_a_frame_have_reference_results(name: str) -> None:
-    """Those with a target too, which references take by name."""
+    """Functions with a target, which references take by name, have them, too."""
     model = Problem.from_urdf(resolve("double_pendulum"))
     function, drawn = functions_of(model)[name], draw(model, 1)
     inputs = {key: drawn[key] for key in inputs_of(function.declaration, drawn)}

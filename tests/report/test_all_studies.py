@@ -1,4 +1,4 @@
-"""All studies in one run, the index of their claims, and runs that were interrupted."""
+"""All studies in one run, the index of their claims, and interrupted runs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_index_has_every_claim_and_figures_as_files(quick_studies: Path) -> 
 
 
 def test_an_interrupted_study_goes_on(tmp_path: Path) -> None:
-    """What was measured before the interrupt is taken from its folder, removed when the study ends."""
+    """The study reuses the measurements in its folder, and removes the folder at the end."""
     calls = []
 
     def measure() -> dict[str, Any]:

@@ -88,7 +88,7 @@ def without_kernel(
     done: Callable[[Sequence[str]], None],
     options: GenerationOptions,
 ) -> Generated:
-    """What is generated, with a loop for the last of the functions, as there is for what is too large."""
+    """Return the generated batches, the last one a loop, as for functions that are too large."""
     targets = options.targets if names != [FUNCTIONS[-1]] else ("c",)
     return generate(model, robot, names, done, replace(options, targets=targets))
 
@@ -339,7 +339,7 @@ def test_a_peer_is_called_for_every_sample() -> None:
 def test_small_batches_go_through_all_samples(
     sizes: list[int], blocks: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as there are and as the largest batch has, which repeats them in turn."""
+    """A small batch cycles through all samples; the largest batch repeats them."""
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     library = shared_library("sums.so", [unit], find_compiler()).path
     seen: list[int] = []

@@ -41,7 +41,7 @@ SIZES = (2, 4, 8, 16, 32, 64)
 
 
 def figures(microseconds: float, error: float) -> dict[str, Any]:
-    """What is kept of a method."""
+    """Return the figures of a method."""
     errors = {"rms_rel": error, "scaled": error}
     return {"nanoseconds": 1e3 * microseconds, "code_bytes": 100, "errors": errors, "right": True}
 
@@ -131,7 +131,7 @@ def test_second_order_as_published() -> None:
     ],
 )
 def test_second_order_not_reproduced(claim: str, function: str, method: str, key: str, value: Any) -> None:
-    """One figure of the largest mechanisms is another."""
+    """One figure of the largest mechanisms is changed."""
     report = copy.deepcopy(as_published())
     for entry in report["entries"]:
         if entry["size"] == SIZES[-1] and (entry["family"] == "binary" or not claim.startswith("Fig. 11")):
@@ -220,7 +220,7 @@ def inverse(ratio: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("left", "verdict"), [(5.0, "not reproduced"), (1e-15, "reproduced")])
 def test_the_algorithm_as_printed_is_judged_by_its_own_error(left: float, verdict: str) -> None:
-    """Not by that of the corrected one, which is what is timed."""
+    """The error of the corrected algorithm, which is timed, does not count."""
     claim = inertia_inverse._as_printed([{"errors": {"as printed": left, "corrected": 1e-15}}])
     assert claim["verdict"] == verdict
 
@@ -312,7 +312,9 @@ def test_operations_of_the_derivatives_grow_with_bodies_times_depth() -> None:
 
 
 def residues(left: float, central: float, truncated: float = 1e-9) -> list[dict[str, Any]]:
-    """What generated code, one-sided and central differences leave where a derivative vanishes."""
+    """Return the residues of generated code, of one-sided and of central differences for a derivative that
+    vanishes.
+    """
     entries = [("generated", 0.0, None), ("finite-difference", left, truncated)]
     entries.append(("central-difference", central, 0.0))
     return [{"method": method, "largest": x, "truncation": y} for method, x, y in entries]

@@ -71,7 +71,9 @@ def called(method: Contender, name: str) -> list[Array]:
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_what_it_writes_is_called(name: str, tmp_path: Path) -> None:
-    """All inputs are one row; a matrix alone is its upper triangle; several outputs follow each other."""
+    """All inputs form one row, a single matrix is its upper triangle, and several outputs
+    follow each other.
+    """
     text = f"enum {{ INPUTS = {INPUTS[name]}, OUTPUTS = {OUTPUTS[name]} }};\n{WRITTEN}"
     method = contender(name, program(tmp_path, text), tmp_path)
     assert (method.method, method.family, method.call) == ("cppadcodegen", "ad", ENTRY)

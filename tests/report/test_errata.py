@@ -160,7 +160,7 @@ def test_caron_number_of_links() -> None:
 
 
 def test_caron_cross_products() -> None:
-    """One product for motions and forces against that of each, by Lagrange's equations."""
+    """A single product for motions and forces is compared with the two products, by Lagrange's equations."""
     model = weightless(branching())
     q, v, a = state(model)
     m = Numbers(model, q, v, a)
@@ -181,7 +181,7 @@ def test_caron_cross_products() -> None:
     ("lacking", "model"), [(ADDED, tree(4)), (FIRST, tree(4)), (LATER, tree(5, 2.0)), (ADDED, tree(5, 2.0))]
 )
 def test_carpentier_algorithm_1(lacking: str, model: Problem) -> None:
-    """Each correction is needed, all together they are enough: against M itself."""
+    """All corrections together give M, and without any one of them the result is wrong."""
     q, _, _ = state(model)
     m, unit = np.array(crba(model, q), dtype=float), np.eye(model.nv)
     assert np.abs(inverse(model, q) @ m - unit).max() > WRONG
@@ -195,7 +195,7 @@ def test_carpentier_algorithm_1(lacking: str, model: Problem) -> None:
 
 @pytest.mark.parametrize(("joint", "printed_fails"), [("slide", True), ("turn", False)])
 def test_carpentier_mansard_equation_14(joint: str, printed_fails: bool) -> None:
-    """On a joint that slides; on one that turns about an axis through its own frame both products agree."""
+    """The joint slides; for a joint that turns about an axis through its own frame both products agree."""
     model = branching()
     if joint == "slide":
         bodies = [replace(b, joint=Prismatic(Vector3(0.0, 0.6, 0.8))) for b in model.bodies]
@@ -253,8 +253,8 @@ def test_carpentier_mansard_equation_16b() -> None:
 
 
 def test_carpentier_mansard_section_5_b() -> None:
-    """At rest without gravity: what one-sided differences leave is h times tau(q, e_k), which no rounding is
-    in; with 1024 times the step 1024 times as much. Central differences, which round alike, leave nothing.
+    """At rest without gravity one-sided differences leave h times tau(q, e_k), without rounding: a step 1024
+    times as large leaves 1024 times as much. Central differences, whose terms round alike, leave nothing.
     """
     model = weightless(branching())
     q, _, _ = state(model)
@@ -275,7 +275,7 @@ def test_carpentier_mansard_section_5_b() -> None:
 
 
 def test_carpentier_mansard_table_1() -> None:
-    """What sections V and VI say of Table I, beside the quotients of its own rows."""
+    """Sections V and VI state ratios of Table I; the test compares them with the quotients of its rows."""
 
     published = {row.label: row.paper for row in ROWS}
 
@@ -291,8 +291,8 @@ def test_carpentier_mansard_table_1() -> None:
 
 
 def test_carpentier_mansard_section_6() -> None:
-    """Of the 3 N^2 derivatives of a chain only that of the last torque by its own velocity vanishes: writing
-    them takes quadratic time.
+    """Of the 3 N^2 derivatives of a chain one vanishes, that of the last torque by its own velocity: writing
+    the others takes quadratic time.
     """
     for n in (3, 6, 12):
         model = tree(n, 1.0)
@@ -378,8 +378,8 @@ def human() -> tuple[dict[int, list[int]], Problem]:
 
 
 def test_zhakatayev_section_2_2() -> None:
-    """That no child has the number 1 holds of every joint graph, simplified or not; that no node has 1 child
-    holds of branches alone.
+    """No child has the number 1 in any joint graph, simplified or not; only a graph of branches has no node
+    with one child.
     """
     children, _ = human()
     complex_nodes = [i for i, below in children.items() if len(below) > 1]

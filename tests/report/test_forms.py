@@ -125,7 +125,7 @@ def test_forms_of_a_quadruped() -> None:
 
 
 def test_second_derivatives_have_both_their_forms() -> None:
-    """Of an arm that is small enough for straight-line code and too large for that alone."""
+    """The arm is small enough for straight-line code, and large enough for another form."""
     model = Problem.from_urdf(resolve("ur5"))
     plans = plans_of(Subject(model, functions_of(model)["rnea_second_derivatives"]))
     assert list(plans) == ["straight line", "paths"]

@@ -1,4 +1,6 @@
-"""Every item of the papers: what decides it is there, no claim of a study is missing, and the page."""
+"""Every item of the papers has claims or tests that decide it, every claim of a study belongs to an item, and
+the page shows them.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def test_what_decides_an_item_is_there(item: items.Item) -> None:
 
 
 def test_every_claim_has_an_item() -> None:
-    """Of the results that the page shows, and of the papers' words in the studies."""
+    """The claims are those of the results on the page, and those in the sources of the studies."""
     known = tuple(claim for item in ITEMS for claim in item.claims)
     numbered = r'f?"((?:Fig|Figs|Table|Section|Abstract|Algorithm)\\b[^"]*)"'
     for name, text in SOURCES.items():
@@ -53,7 +55,7 @@ def test_every_claim_has_an_item() -> None:
 
 
 def test_verdicts_of_items() -> None:
-    """One verdict of one claim; of several how many; none is silent."""
+    """An item with one claim has its verdict, one with several their counts; no item is silent."""
     claims = [
         judged("Table III: a", True, "x"),
         judged("Table III: b", False, "y"),

@@ -229,7 +229,7 @@ def test_families_take_references(paper: Path, tmp_path: Path) -> None:
 
 
 def test_plain_functions_are_straight_line_code(paper: Path, tmp_path: Path) -> None:
-    """In NumPy too, and of frames."""
+    """Functions may use NumPy, and take a frame."""
     words = by_file(paper, "kinetic_energy=kinetic", "frame_position=tip")
     result = run("cartpole", *words, "--methods", "peer", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
@@ -242,7 +242,7 @@ def test_plain_functions_are_straight_line_code(paper: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("name", "text"), [("rnea", "newton_euler"), ("aba", "articulation")])
 def test_texts_have_motors_and_damping(paper: Path, name: str, text: str) -> None:
-    """Of joints of every type, as the oracle has them; straight-line code has none."""
+    """Joints of every type have them in loops, as in the oracle; straight-line code has none."""
     model = replace(driven(random_tree(3)), drive_terms=(DriveTerm.DAMPING,))
     options = CompareOptions(
         references=(f"{name}={paper}:{text}",), methods=(), peers=(), samples=2, checked=2, cflags="-O0"

@@ -202,7 +202,7 @@ def narrow_rules() -> str:
 
 
 def test_the_first_line_says_the_result() -> None:
-    """Of comparisons, benchmarks and studies: in numbers of their report."""
+    """Comparisons, benchmarks and studies begin with numbers of their report."""
     one, other = function(4.0), function(4000.0)
     other["methods"][0]["nanoseconds"]["minimum"] = 1e9
     for each, ratio in ((one, 1.5), (other, 12.0)):

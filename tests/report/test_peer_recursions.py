@@ -53,7 +53,9 @@ def made_by(model: Problem, function: Function, method: str) -> Implementation:
 def test_casadi_has_the_recursion_with_the_fewest_operations(
     function: str, method: str, best: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On an arm, whose first reference is the recursion with homogeneous matrices; in whatever order."""
+    """The first reference of the arm is the recursion with homogeneous matrices; the order of references does
+    not matter.
+    """
     model = Problem.from_urdf(resolve("panda" if function == "rnea" else "ur5"))
     record = functions_of(model)[function]
     code = made_by(model, record, method)
@@ -126,7 +128,7 @@ def test_peer_stands_for_every_peer(measured: tuple[Path, Result]) -> None:
 def test_cppadcodegen_is_measured_where_it_is_asked_for(
     methods: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As far as its headers: without them it is named."""
+    """Without its headers the report names it as absent."""
 
     def missing() -> None:
         raise ToolchainError("no headers")

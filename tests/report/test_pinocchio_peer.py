@@ -289,7 +289,9 @@ def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: p
 def test_the_inverse_of_m_is_compiled_beside_the_library(
     stand_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As users of the package compile what its library does not export: optimised, for every processor."""
+    """Users of the package compile functions that its library does not export: optimised, for every
+    processor.
+    """
     monkeypatch.setattr(pinocchio, "harness", stand_in_source)
     seen: dict[str, tuple[str, ...]] = {}
 
@@ -353,7 +355,7 @@ def record(name: str) -> FunctionRecord:
 
 
 def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With stand-ins for the builds: which methods there are, and the reasons of those that are not."""
+    """Stand-ins for the builds show which methods take part, and the reasons of the others."""
     model = Problem.from_urdf(resolve("double_pendulum"))
     library = pinocchio.PinocchioBuild(
         "pinocchio", "pinocchio", "", "", (), algorithms=("crba", "crba_world")
@@ -394,7 +396,7 @@ def symmetric(upper: Any) -> Array:
 
 
 def expected(function: str, model: Problem, p: Peer, inputs: Sequence[Array]) -> list[Any]:
-    """What Pinocchio's Python gives for its own reading of the description, in our order."""
+    """Return Pinocchio's results in Python for its own reading of the description, in the order of rbdc."""
     q, *others = inputs
     data = p.model.createData()
     if function == "rnea_derivatives":

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.exhaustive
 
 @pytest.fixture(scope="module")
 def library() -> ctypes.CDLL:
-    """One build of this function, which takes minutes where it is not in the cache."""
+    """Return a build of this function, which takes minutes unless it is in the cache."""
     needs_headers()
     with pytest.MonkeyPatch.context() as patch:
         compilers = headers.compilers()
@@ -43,7 +43,9 @@ def library() -> ctypes.CDLL:
 def test_tensors_agree(
     robot: str, root: str, function: str, tolerance: float, library: ctypes.CDLL, tmp_path: Path
 ) -> None:
-    """To so much of the largest entry of each tensor; the angular block of a free root is in its order."""
+    """The tolerance is relative to the largest entry of each tensor; the angular block of a free root is
+    reordered.
+    """
     model = Problem.from_urdf(resolve(robot), root_joint=root)
     if not buildable(model, [function], None)[0]:
         pytest.skip("its inertia is singular in every configuration")

@@ -108,7 +108,7 @@ def compiled(model: Problem, folder: Path) -> ctypes.CDLL:
 
 
 def check_in_c(model: Problem, folder: Path) -> None:
-    """Every text as C gives what it gives over numbers."""
+    """Assert that every text gives the same results as C and over numbers."""
     library = compiled(model, folder)
     for number, ((name, reference), text) in enumerate(cases(model).items()):
         inputs = inputs_of(name, model, text)
@@ -120,7 +120,7 @@ def check_in_c(model: Problem, folder: Path) -> None:
 
 
 def test_every_text_is_of_a_record() -> None:
-    """Of trees or of arms."""
+    """Every text is that of a function of trees or of arms."""
     arm = read(resolve("kuka_iiwa"), BuildOptions())
     functions = [*functions_of(random_tree(0)).values(), *functions_of(arm).values()]
     assert {place for f in functions for place in f.references.values()} >= {*TEXTS}
@@ -150,7 +150,9 @@ def test_loops_of_robots_give_what_numbers_give(robot: str, root: RootJoint, tmp
 
 
 def test_comparisons_have_loops(tmp_path: Path) -> None:
-    """Those of each text, also by the word that stands for all; what loops do not know is absent by name."""
+    """Comparisons have the loops of each text, also by the word for all texts; the report names functions
+    without loops.
+    """
     words = "compare double_pendulum --functions minverse,rnea_derivatives --methods loops --peers casadi"
     quick = ["--seconds", "0.01", "--samples", "2", "--checked", "2", "--cflags=-O0", "--out", str(tmp_path)]
     for options in ((), ("--springs", "include")):

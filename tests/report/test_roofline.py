@@ -26,7 +26,7 @@ from rbdc.resources import resolve
 
 @pytest.fixture(params=["clang", "gcc"])
 def compiler(request: pytest.FixtureRequest) -> Compiler:
-    """Each that is installed."""
+    """Return each installed compiler."""
     try:
         return find_compiler(request.param)
     except ToolchainError:
@@ -93,8 +93,8 @@ def test_shares() -> None:
 
 
 def test_flop_are_counted_lane_by_lane() -> None:
-    """Of x, y, and 4 lanes: a sum, a product, a difference, a quotient, a negation and a reduction to one
-    number.
+    """The program has x, y and 4 lanes: a sum, a product, a difference, a quotient, a negation and a
+    reduction to one number.
     """
     x, y = (Value(INPUT, source=("x", k)) for k in range(2))
     values = (
@@ -121,7 +121,7 @@ def test_flop_are_counted_lane_by_lane() -> None:
 
 @pytest.mark.parametrize(("robot", "root"), [("ur5", "fixed"), ("hyq", "free-flyer")])
 def test_flop_of_robots(robot: str, root: str) -> None:
-    """Without lanes they are the additions and multiplications; with lanes more than the operations."""
+    """Without lanes flops are additions and multiplications; with lanes they exceed the operations."""
     model = Problem.from_urdf(resolve(robot), root_joint=root)
     function = functions_of(model)["rnea"]
     total = cost(programs(model, function, chosen(model, function)[0])[0])

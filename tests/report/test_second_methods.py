@@ -21,8 +21,8 @@ pytestmark = pytest.mark.slow
 def test_second_derivatives_have_the_paper_s_methods(
     root: str, function: str, families: str, tmp_path: Path
 ) -> None:
-    """Every method of Singh, Russell and Wensing, with time, code size, compile time and error; a root that
-    turns, by whose q derivatives do not commute.
+    """Every method of Singh, Russell and Wensing has time, code size, compile time and error. The root turns:
+    derivatives along its directions do not commute.
     """
     what = ("--functions", function, "--methods", families, "--root-joint", root)
     result = run("double_pendulum", *what, "--out", str(tmp_path))

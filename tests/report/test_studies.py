@@ -26,7 +26,7 @@ def test_the_motion_of_the_paper() -> None:
 
 
 def test_differences_and_the_paper_s_recursion(tmp_path: Path) -> None:
-    """On a small tree, with inverse dynamics by the recursion itself, sample by sample."""
+    """Both differentiate inverse dynamics of a small tree by the recursion itself, sample by sample."""
     from rbdc.algorithms.reference.rnea import rnea
 
     model = Problem.from_file(write(random_tree(2, 4), tmp_path))

@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def old(folder: Path) -> dict[str, Any]:
-    """Its report, which a test may change."""
+    """Return the report of the baseline, which a test may change."""
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
 
@@ -70,14 +70,14 @@ def test_a_factor_of_times_gates(factor: float, fails: bool, old: dict[str, Any]
 
 
 def test_another_machine_is_no_slowdown(old: dict[str, Any]) -> None:
-    """All of the run takes as long again and again: the peers say so."""
+    """If all times of the run grow by the same factor, so do those of the peers."""
     verdict = judge(scaled(old, 10.0), old, 1.1)
     assert verdict.worse == verdict.slower == []
     assert all(change.factor == pytest.approx(1.0) for change in changes(scaled(old, 10.0), old))
 
 
 def test_slower_peers_hide_nothing(old: dict[str, Any]) -> None:
-    """As fast as before beside peers that take half as long: twice as slow on that machine."""
+    """Equal times beside peers that take half as long mean a slowdown by two on that machine."""
     verdict = judge(scaled(old, 0.5, "casadi"), old, 1.5)
     assert "rnea, generated" in verdict.worse[0]
     assert ", 2.00 times as long; casadi: 0.50" in verdict.worse[0]

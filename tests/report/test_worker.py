@@ -39,8 +39,8 @@ def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
 
 
 def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compiler: Compiler) -> None:
-    """What was left at one offset is gone when a pass begins at the next, so that a method that leaves zeros
-    alone finds them. All places together take little more than one: large results stay in the caches.
+    """Each pass begins with zeros at the next offset, so that methods that do not write zeros find them. All
+    places together take little more memory than one: large results stay in the caches.
     """
     text = """
     void probe(void *context, const double *const *in, double *const *out);

@@ -63,7 +63,9 @@ def parameters(m: ModuleType) -> Array:
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
 def test_torch(name: str) -> None:
-    """In reverse, also with those of the motion, and forward; the gradient sums over the batch."""
+    """Gradients are checked in reverse, together with those of the motion, and forward; they sum over the
+    batch.
+    """
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     m = module("torch")
     p = parameters(m)
@@ -85,7 +87,7 @@ def test_torch(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_page_of_identification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its second block needs PyTorch, which CI lacks: other tests of pages leave it out."""
+    """The second block of the page needs PyTorch, which CI lacks: other tests of pages leave it out."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "identification.md").read_text("utf-8")
@@ -97,7 +99,7 @@ def test_the_page_of_identification(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["rnea", "aba"])
 def test_jax(name: str) -> None:
-    """By both modes, forward, and under jit."""
+    """Gradients are checked in both modes, forward, and under jit."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     with jax.enable_x64(True):
         m = module("jax")

@@ -141,7 +141,7 @@ def test_derivatives_by_external_forces() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TWICE)
 def test_derivatives_of_matrices(name: str) -> None:
-    """In reverse with either mode."""
+    """Both modes are checked in reverse."""
     m = module("double_pendulum", "free-flyer")
     rng = np.random.default_rng(3)
     inputs = (m.random_configuration(rng) * 1.2, *rng.standard_normal((2, m.nv)))
@@ -268,7 +268,7 @@ FIELDS = {
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_the_c_is_xlas_interface(compiler: str, tmp_path: Path) -> None:
-    """Without a warning, and with the structures where the header of this JAX has them."""
+    """The C compiles without a warning, and its structures agree with the header of this JAX."""
     m = module("double_pendulum", "free-flyer")
     folder = Path(str(m.__file__)).parent
     source = folder / f"{m.name}_jax.c"

@@ -89,7 +89,9 @@ print(sum(name.endswith("._runtime") for name in sys.modules))
 
 
 def read(pickled: bytes, *path: Path) -> tuple[int, str, str]:
-    """What a fresh process makes of a function of two arrays: exit status, output, last line of errors."""
+    """Read a pickled function of two arrays in a fresh process. Return exit status, output and the last line
+    of errors.
+    """
     command = [sys.executable, "-c", READ, *map(str, path)]
     done = subprocess.run(command, input=pickled, capture_output=True, check=False, timeout=PATIENCE)
     return done.returncode, done.stdout.decode(), (done.stderr.decode().splitlines() or [""])[-1]

@@ -1,4 +1,4 @@
-"""Which variant a module takes."""
+"""The choice of the variant of a module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook or a terminal shows: of a module, of a function, of a build."""
+"""How notebooks and terminals show a module, a function and a build."""
 
 from __future__ import annotations
 

@@ -331,6 +331,6 @@ globals()[sys.argv[2]]()
 
 @pytest.mark.parametrize("how", ["after_calls", "grandchildren", "during_calls", "multiprocessing_pool"])
 def test_fork(how: str, tmp_path: Path) -> None:
-    """In a process of its own, which has no other threads than these."""
+    """The test forks in a process of its own, which has no other threads."""
     folder = build_tiny(tmp_path / "tiny")
     subprocess.run([sys.executable, "-c", FORKS, str(folder), how], check=True, timeout=4 * PATIENCE)

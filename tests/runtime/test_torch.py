@@ -84,7 +84,7 @@ def test_derivatives_by_external_forces() -> None:
 
 @pytest.mark.parametrize(("robot", "root"), CASES)
 def test_derivatives(robot: str, root: str) -> None:
-    """By central differences; forward against reverse; vmap against a loop."""
+    """Derivatives equal central differences, forward ones equal reverse ones, and vmap equals a loop."""
     m = module(robot, root)
     for name in [name for name in DIFFERENTIABLE if name in m.functions]:
         f, tensors = case(m, name)
@@ -127,7 +127,7 @@ def test_values_share_memory_and_broadcast() -> None:
 @pytest.mark.parametrize("name", ["rnea", "frame_velocity"])
 @pytest.mark.parametrize(("robot", "root"), CASES[:2])
 def test_compiled(robot: str, root: str, name: str) -> None:
-    """One graph, forward and backward, with the values of the plain function."""
+    """torch.compile makes one graph, forward and backward, with the values of the plain function."""
     f, tensors = case(module(robot, root), name)
 
     def loss(*x: Any) -> Any:

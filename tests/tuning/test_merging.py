@@ -52,7 +52,7 @@ def test_the_least_worst_ratio_is_taken(tmp_path: Path) -> None:
 
 
 def test_both_batches_of_a_merged_file_have_one_kernel(tmp_path: Path) -> None:
-    """By itself each would take another compiler."""
+    """Each batch by itself would choose another compiler."""
     gcc, clang = TunedWay(8, "gcc"), TunedWay(8, "clang")
     rows, blocks, paths = {"crba": {gcc: 10.0, clang: 9.0}}, {"crba": {gcc: 8.0, clang: 10.0}}, []
     for processor in ("a", "b"):
@@ -91,7 +91,7 @@ def test_what_cannot_be_merged_is_refused(names: tuple[str, ...], message: str, 
 
 
 def test_batches_without_a_kernel_that_both_were_measured_with_are_refused(tmp_path: Path) -> None:
-    """As of a file that was edited."""
+    """The file was edited."""
     gcc, clang = TunedWay(8, "gcc"), TunedWay(8, "clang")
     of_processor = tuning({}, {"crba": {gcc: 10.0}}, {"crba": {clang: 10.0}}, "e")
     blocks = {"crba": replace(of_processor.decisions[BLOCKS]["crba"], way=gcc)}

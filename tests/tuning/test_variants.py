@@ -53,7 +53,7 @@ def built(out: Path, tunings: Any, **options: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a file for `avx2` and one for the others."""
+    """Return a package with a tuning for `avx2` and one for the other variants."""
     folder = tmp_path_factory.mktemp("variants")
     (folder / "own").mkdir()
     files = [f"avx2={written(columns(), folder / 'own')}", str(written(rolled(), folder))]
@@ -61,7 +61,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def preprocessed(text: str, *macros: str) -> str:
-    """What the preprocessor keeps of the lines of a C file that are under conditions of `__AVX`."""
+    """Return the lines of a C file that the preprocessor keeps under the conditions of `__AVX`."""
     lines = "\n".join(
         line for line in text.splitlines() if not re.match(r"#\s*(include|define|ifndef)", line)
     )

@@ -35,7 +35,9 @@ STATES = 6
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a description: why it was refused, or by function how far it is from Pinocchio."""
+    """The outcome for a description: the reason of a refusal, or the error by function relative
+    to Pinocchio.
+    """
 
     refused: str = ""
     errors: tuple[tuple[str, float], ...] = ()
@@ -46,7 +48,7 @@ class Outcome:
         return any(not error <= self.allowed(name) for name, error in self.errors)
 
     def allowed(self, name: str) -> float:
-        """What a function may be off."""
+        """Return the tolerance of a function."""
         return max(AGREES, 1e-12 * self.conditioning) if name == "aba" else AGREES
 
 
@@ -93,7 +95,7 @@ def same(path: Path, root: str) -> bool:
 
 
 def _pairs(module: ModuleType, reference: Peer, name: str, state: Any) -> list[tuple[Array, Array]]:
-    """What the module gives and what Pinocchio does."""
+    """Return the results of the module and of Pinocchio."""
     if name != "frame_jacobian":
         return [(getattr(module, name)(*arguments(name, state)), REFERENCE[name](reference, *state))]
     q, names = state[0], module.frame_names

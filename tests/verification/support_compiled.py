@@ -64,7 +64,7 @@ class Text:
 
     @property
     def code(self) -> dict[str, str]:
-        """Those of C."""
+        """C files of the package."""
         return {name: text for name, text in self.files.items() if name.endswith((".c", ".h"))}
 
     @cached_property
@@ -77,7 +77,7 @@ class Text:
 
     @property
     def declarations(self) -> list[FunctionDeclaration]:
-        """Those of the functions."""
+        """Declarations of the functions."""
         return [c.declaration for c in self.checked]
 
     @cached_property

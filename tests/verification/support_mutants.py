@@ -36,7 +36,7 @@ class Mutant:
 
 
 def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
-    """Without end, from the files of functions: any file, any kind of change that it has, any place."""
+    """Yield mutants without end, from the files of functions: any file, any kind of change, any place."""
     rng = random.Random(seed)
     places = {name: _by_kind(text) for name, text in files.items()}
     names = sorted(name for name, by_kind in places.items() if by_kind)

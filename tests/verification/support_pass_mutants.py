@@ -32,7 +32,7 @@ class PassMutant:
 
 
 def pass_mutants(model: Problem, seed: int) -> Iterator[PassMutant]:
-    """Without end: any fault, in any body."""
+    """Yield mutants without end: any fault, in any body."""
     rng = random.Random(seed)
     while True:
         name, index = rng.choice(sorted(CHANGES)), rng.randrange(model.njoints)
@@ -72,13 +72,13 @@ def _chosen(move: Placement) -> Change:
 
 
 def _parent(_: Problem, bodies: Bodies, index: int) -> Bodies:
-    """On the parent of its parent."""
+    """Attach the body to the parent of its parent."""
     parent = bodies[index].parent
     return bodies if parent == WORLD else _changed(bodies, index, parent=bodies[parent].parent)
 
 
 def _previous(_: Problem, bodies: Bodies, index: int) -> Bodies:
-    """On the body before it."""
+    """Attach the body to the one before it."""
     return _changed(bodies, index, parent=index - 1)
 
 

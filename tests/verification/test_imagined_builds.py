@@ -135,7 +135,7 @@ def _imagined(way: str, examples: int) -> None:
 
 
 def _tried(test: Callable[[], None], examples: int) -> None:
-    """Without making failing descriptions smaller, which would take hundreds of builds."""
+    """Try examples without shrinking failures, which would take hundreds of builds."""
     settings(
         derandomize=True,
         deadline=None,

@@ -163,7 +163,7 @@ def a_tuning() -> Tuning:
 
 @pytest.mark.slow
 def test_mutants_of_a_tuned_package_are_refused(tmp_path: Path) -> None:
-    """One of each C file that the tuning decides on."""
+    """The test changes each C file that the tuning affects once."""
     model = Problem.from_urdf(resolve("double_pendulum"))
     package = unchanged(Text.of(model, "robot", [*FORMS], "batch", tuning=a_tuning()), tmp_path / "package")
     others = package.text.tools.others

@@ -33,7 +33,7 @@ MUTANTS = (
 
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """For functions in place of `reduced`, with nothing kept from before or for later."""
+    """Put mutants of passes in place of `reduced`, without caches."""
     _forget()
     yield monkeypatch
     monkeypatch.undo()

@@ -37,7 +37,7 @@ def batches() -> Text:
 
 
 def refused(text: Text, file: str, old: str, new: str, folder: Path) -> str:
-    """What is said of a package with a change."""
+    """Return the message about a package with a change."""
     folder_of_mutant = text.installed(folder / "changed", text.changed(file, old, new))
     with pytest.raises(VerificationError) as refusal:
         text.verify(folder_of_mutant)
@@ -61,7 +61,7 @@ def test_frames_cover_all_bodies() -> None:
 
 @pytest.mark.parametrize("body", slow_but(range(1, 13), (7, 11)))
 def test_steps_of_all_bodies(body: int, tmp_path: Path) -> None:
-    """Of 12 such changes one was refused where three frames were asked."""
+    """With three checked frames the verification found one of 12 such changes."""
     source = hyq().files["hyq_frames.c"]
     start = source.index(f"static void step_{body}(")
     step = source[start : source.index("\n}\n", start)]
@@ -153,7 +153,7 @@ def test_large_angles(file: str, old: str, new: str, tmp_path: Path) -> None:
     [("*(volatile double *)8 = 1.0;", "SIGSEGV"), ("__builtin_trap();", "SIGILL"), ("abort();", "SIGABRT")],
 )
 def test_a_crash_is_a_refusal(statement: str, name: str, tmp_path: Path) -> None:
-    """Of the process that calls, and with one message."""
+    """The process that calls the functions crashes, and the build prints one message."""
     text = batches()
     head = "void pendulum_rnea("
     source = text.files["pendulum_rnea.c"]

@@ -123,7 +123,7 @@ def light_base(mass: float) -> Problem:
 
 
 def test_a_function_without_a_state_to_compare_it_at_is_refused(tmp_path: Path) -> None:
-    """In single precision; in double precision M is regular."""
+    """M is singular in single precision; in double precision it is regular."""
     model = light_base(1e-7)
     options = BuildOptions(functions=("aba",), cflags=UNOPTIMISED, jobs=1, out=tmp_path, force=True)
     assert build_package(model, options).unverified_states == {}
@@ -133,7 +133,7 @@ def test_a_function_without_a_state_to_compare_it_at_is_refused(tmp_path: Path) 
 
 
 def test_further_states_are_drawn_until_some_tell() -> None:
-    """Where those drawn first are all singular."""
+    """All states that are drawn first are singular."""
     name = "constrained_dynamics"
     checked = Checked(functions_of(arm())[name].declaration, (EntryPart(name),))
     *_, plain = questions(arm(), checked)
