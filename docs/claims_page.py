@@ -29,7 +29,7 @@ python docs/claims_page.py paper/index.json --note "where and how it was measure
 """
 
 
-def taken(index: Mapping[str, Any], note: str) -> dict[str, Any]:
+def extract(index: Mapping[str, Any], note: str) -> dict[str, Any]:
     """Return what the page needs of an index of `rbdc experiment all`."""
     machine = index["machine"] or {}
     return {"processor": machine.get("processor", "unknown"), "note": note, "items": index["items"]}
@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--note", default="")
     arguments = parser.parse_args()
     if arguments.index is not None:
-        data = taken(json.loads(arguments.index.read_text(encoding="utf-8")), arguments.note)
+        data = extract(json.loads(arguments.index.read_text(encoding="utf-8")), arguments.note)
         DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(page(json.loads(DATA.read_text(encoding="utf-8"))), encoding="utf-8")
 

@@ -6,10 +6,13 @@ import importlib.util
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 import rbdc
 
 sys.path.insert(0, str(Path(__file__).parent))
+import measurements  # beside this file
+import sources
 
 # The stub for generated modules is Python too: autodoc reads it as the module `module`.
 stub = Path(rbdc.__file__).parent / "runtime" / "module.pyi"
@@ -27,8 +30,6 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "repository_pages",
-    "measurements",
-    "sources",
     "links",
 ]
 html_theme = "furo"
@@ -51,3 +52,16 @@ napoleon_custom_sections = [(name, "params_style") for name in ("Model", "Functi
 default_role = "code"
 # Names of other libraries, whose pages are not read at build time.
 nitpick_ignore_regex = [("py:.*", r"(?!rbdc).*"), ("py:.*", r"rbdc\..*\.Any\w+")]  # type variables
+
+GENERATED = {"measured": measurements.page, "mathematics": sources.page}
+
+
+def generate(app: Any, document: str, source: list[str]) -> None:
+    """Put the text of a generated page in place of its document."""
+    if document in GENERATED:
+        source[0] = GENERATED[document]()
+
+
+def setup(app: Any) -> None:
+    """Register with Sphinx."""
+    app.connect("source-read", generate)

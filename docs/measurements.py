@@ -85,15 +85,3 @@ def _time(entry: Mapping[str, Any] | None, *, factor: bool = False) -> str:
 def _error(entry: Mapping[str, Any] | None) -> str:
     """Return the relative error in words; a dash if there is none."""
     return "–" if entry is None or entry["errors"] is None else f"{entry['errors']['rms_rel']:.1e}"
-
-
-def read(app: Any, document: str, source: list[str]) -> None:
-    """Put the page in place of its document."""
-    if document == "measured":
-        source[0] = page()
-
-
-def setup(app: Any) -> dict[str, bool]:
-    """Register with Sphinx."""
-    app.connect("source-read", read)
-    return {"parallel_read_safe": True}

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 ALGORITHMS = Path(__file__).parent.parent / "codegen" / "rbdc" / "algorithms"
 PARTS = {
@@ -62,15 +61,3 @@ def _escaped(line: str) -> str:
     begin = mark[0] if mark else ""
     parts = line[len(begin) :].split("`")
     return begin + "`".join(p if k % 2 else re.sub(r"([\\*_<\[#|])", r"\\\1", p) for k, p in enumerate(parts))
-
-
-def read(app: Any, document: str, source: list[str]) -> None:
-    """Put the page in place of its document."""
-    if document == "mathematics":
-        source[0] = page()
-
-
-def setup(app: Any) -> dict[str, bool]:
-    """Register with Sphinx."""
-    app.connect("source-read", read)
-    return {"parallel_read_safe": True}

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 # Most tests start processes that import rbdc, the check of a build among them: bytecode saves each a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Of what is installed into fresh environments most is never imported: pip need not compile it.
+# Fresh environments never import most of the installed modules: pip need not compile them.
 os.environ["PIP_COMPILE"] = "0"
 # pytest-xdist tells its workers how wide the terminal is: what commands print would depend on it.
 os.environ.pop("COLUMNS", None)

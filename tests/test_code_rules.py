@@ -57,7 +57,10 @@ def test_who_may_use_what() -> None:
     # spatial.scalars reaches for CasADi inside a function, when it has been given a CasADi scalar.
     assert {layer(m) for m in importers("casadi")} <= {"ir", "report", "runtime", "spatial", "verification"}
     assert importers("jinja2") == {"rbdc.emit.render"}
-    assert {layer(m) for m in importers("cffi")} == {"native", "verification"}  # that calls what this makes
+    assert {layer(m) for m in importers("cffi")} == {
+        "native",
+        "verification",
+    }  # verification calls the library that native builds
     assert {layer(m) for m in importers("lxml")} == {"model"}
     assert importers("platformdirs") == {"rbdc.native.cache"}
     assert importers("filelock") == {"rbdc.native.cache", "rbdc.native.scratch"}

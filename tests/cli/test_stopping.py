@@ -162,7 +162,7 @@ def test_the_next_command_sweeps_what_a_killed_build_left(
     with building(tmp_path, robots) as process:
         wait_until(is_caught)
         process.kill()
-        os.killpg(process.pid, signal.SIGCONT)  # its helpers
+        os.killpg(process.pid, signal.SIGCONT)  # helpers of the build
         process.communicate()
         wait_until(lambda: not alive(process.pid))  # helpers end with the process that they help
     assert leftovers(tmp_path)

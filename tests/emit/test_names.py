@@ -23,7 +23,7 @@ from tests.support_handmade import inertia_of_one
 ODD_NAMES = (
     "arm\U0001f4a5",
     "\U0010ffff",
-    "arm?",  # what the first one was in comments
+    "arm?",  # the first name, which is in comments
     "caf\u00e9",
     "caf?",
     '"',

@@ -231,7 +231,7 @@ def test_single_precision(compiler: str, flags: str, tmp_path: Path) -> None:
     whose sine is small near 0.
     """
     x = floats()
-    # To 2^-29 units in the last place of single precision.
+    # The reference is exact to 2^-29 units in the last place of single precision.
     exact = (np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64)))
     library = compiled(compiler, FLAG_SETS[flags], tmp_path, FLOAT)
     for width in every_width(FLOAT):

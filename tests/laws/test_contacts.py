@@ -175,7 +175,7 @@ def test_impacts_are_pinocchios(case: str) -> None:
         close(results[1], impulses)
         dq, dv, fq, fv = module.impulse_dynamics_derivatives(q, v, restitution)
         close(dq, np.array(data.ddq_dq))
-        close(dv, np.array(data.ddq_dv) + np.eye(model.nv))  # which lacks the identity there
+        close(dv, np.array(data.ddq_dv) + np.eye(model.nv))  # the ddq_dv of Pinocchio lacks the identity
         close(fq, np.array(data.dlambda_dq))
         close(fv, np.array(data.dlambda_dv))
 

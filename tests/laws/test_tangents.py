@@ -154,7 +154,7 @@ def test_series_beside_other_scalars() -> None:
     x = Series([0.5, -2.0, 3.0])
     assert terms_of(where_less(x, 0.6, x, 1.0), 3) == [0.5, -2.0, 3.0]
     assert terms_of(where_less(0.6, x, x, 1.0), 3) == [1.0, 0.0, 0.0]
-    assert (x * Series([2.0, 1.0])).terms == (1.0, -3.5)  # as far as both are known
+    assert (x * Series([2.0, 1.0])).terms == (1.0, -3.5)  # the product ends with the last term that both have
     assert value_of(x * Tangent(2.0, 1.0)).terms == (1.0, -4.0, 6.0)
     assert rate_of(Tangent(2.0, 1.0) - x) == 1.0
     assert (x * 0.0, length_of(x), length_of(4.0)) == (0.0, 3, 1)

@@ -76,7 +76,7 @@ ROS = (
     "transmission",
     [
         ROS.format("", f'<actuator name="m">{REDUCED}{INERTIA}</actuator>'),
-        ROS.format(REDUCED + INERTIA, '<actuator name="m"/>'),  # as the PR2's have it
+        ROS.format(REDUCED + INERTIA, '<actuator name="m"/>'),  # the PR2 has such elements
         ROS.format("", f'<actuator name="m"><drake:gear_ratio value="100"/>{INERTIA}</actuator>'),
     ],
 )

@@ -97,7 +97,7 @@ def test_pinocchio() -> None:
     upper = np.triu(pin.crba(model, data, q))
     assert_close(module.crba(q), upper + np.triu(upper, 1).T, 1e-12)
     for k, matrix in enumerate(module.rnea_derivatives(q, v, a)):
-        # its own derivatives leave out what a universal joint's subspace changes by
+        # Pinocchio's derivatives omit the change of a universal joint's subspace
 
         def along(t: float, unit: Array, k: int = k) -> Array:
             inputs = [x + t * unit * (j == k) for j, x in enumerate((q, v, a))]

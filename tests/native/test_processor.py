@@ -95,7 +95,7 @@ def test_what_asks_the_processor_is_compiled_for_every_one(
     monkeypatch.setattr("rbdc.native.build.compile_object", recorded)
     monkeypatch.setenv("CC", f"{find_compiler().path} -march=native")
     build_tiny(tmp_path / ROBOT, flags=("-O1", "-march=native"))
-    units = ("_native.c", "_package.c")  # which run before the processor is asked
+    units = ("_native.c", "_package.c")  # these run before the test of the processor
     compiler = find_compiler()
     for unit in units:
         assert [flag for flag in flags_of[unit] if flag.startswith("-m")] == list(least_flags(compiler))

@@ -117,7 +117,7 @@ def test_a_package_that_git_tracks_is_replaced_by_force_alone(tmp_path: Path) ->
     refused = run("build", "double_pendulum", "--functions", "com", "--out", str(tmp_path))
     assert refused.exit_code == 2 and "; --force replaces it, another --out keeps it" in refused.stderr
     assert git(tmp_path, "status", "--porcelain") == ""
-    build(tmp_path, functions="nle")  # which changes nothing
+    build(tmp_path, functions="nle")  # the build changes no tracked file
     assert git(tmp_path, "status", "--porcelain") == ""
     assert build(tmp_path / "double_pendulum", functions="com")[0].functions == ("com",), "a folder within"
     assert build(tmp_path, functions="com", force=True)[0].functions == ("com",)

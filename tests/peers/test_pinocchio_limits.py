@@ -49,7 +49,7 @@ def test_coriolis(robot: str, root: str) -> None:
     for (q, v, *_), from_batch in zip(drawn, batched, strict=True):
         ours = module.coriolis(q, v)
         theirs = np.array(pin.computeCoriolisMatrix(reference.model, reference.data, reference.q(q), v))
-        size = float(np.abs(module.crba(q)).max() * np.abs(v).max())  # of the terms, which can cancel
+        size = float(np.abs(module.crba(q)).max() * np.abs(v).max())  # size of the terms, which can cancel
         assert_close(ours @ v, theirs @ v, 1e-10, size * float(np.abs(v).max()) * 1e-2, "C v")
         assert_close(ours + ours.T, theirs + theirs.T, 1e-10, size * 1e-2, "C + C^T")
         assert_close(from_batch, ours, 1e-14, size * 1e-2, "coriolis, batched")

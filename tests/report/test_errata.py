@@ -129,7 +129,7 @@ def test_caron_acceleration_of_the_root() -> None:
     zero = [0.0] * model.nv
     printed = np.array([0.0, 0.0, 9.81])
     with pytest.raises(ValueError, match="mismatch in its core dimension"):
-        np.eye(6) @ printed  # what iXp does with the acceleration of its parent
+        np.eye(6) @ printed  # iXp maps the parent's acceleration
 
     def potential(x: list[Any]) -> Any:
         heights = zip(model.bodies, world_placements(model, x), strict=True)

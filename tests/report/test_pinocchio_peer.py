@@ -96,7 +96,7 @@ def test_models_are_handed_over(robot: str, root: str, tmp_path: Path) -> None:
     model, reference = Problem.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
     read = loaded(model, tmp_path / "model.txt")
     assert (read.nq, read.nv, read.njoints) == (model.nq, model.nv, model.njoints + 1)
-    # As Pinocchio's parser chooses: RX, RY, RZ, PX ... for coordinate axes; one angle for continuous joints.
+    # Pinocchio's parser chooses RX, RY, RZ, PX ... for coordinate axes, and one angle for continuous joints.
     names = [
         re.sub("RUB", "R", re.sub("Unbounded", "", joint.shortname())) for joint in reference.model.joints[1:]
     ]

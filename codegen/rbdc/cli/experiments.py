@@ -180,7 +180,7 @@ def every(context: click.Context, quick: bool, out: Path) -> None:
         values: dict[str, Any] = {"quick": quick}
         if study in collection.OF_A_ROBOT:
             values |= {"description": "cartpole", "root_joint": "fixed"} if quick else {}
-        if study == "precision":  # which is as quick as its robot
+        if study == "precision":  # quick runs use a quick robot
             del values["quick"]
         robot = values.get("description", "hyq")
         places[study] = out / (f"{study}-{robot}" if study in collection.OF_A_ROBOT else study)

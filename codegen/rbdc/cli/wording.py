@@ -56,10 +56,10 @@ def _in_commands(reference: re.Match[str]) -> str:
 
 def _spelled(option: Option[Any], flag: str, value: Any) -> str:
     """Return the spelling with which the user passed this value, otherwise `flag`."""
-    return next((used for used, word in _given() if used in option.flags and word == value), flag)
+    return next((used for used, word in _typed() if used in option.flags and word == value), flag)
 
 
-def _given() -> Iterator[tuple[str, str]]:
+def _typed() -> Iterator[tuple[str, str]]:
     """Yield the options of the running command line, each with the word after it."""
     context = click.get_current_context(silent=True)
     for word, after in pairwise([*(context.meta.get(WORDS, ()) if context else ()), ""]):

@@ -94,7 +94,7 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Lock a user's folder against builds with the same cache; do nothing if the cache is read-only."""
     lock = _lock(key("folder", str(folder.resolve())))
     with suppress(OSError):

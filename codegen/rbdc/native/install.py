@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.native.cache import SCRATCH, cache_folder, file_hash, held
+from rbdc.native.cache import SCRATCH, cache_folder, file_hash, locked
 from rbdc.native.scratch import scratch, sweep, sweep_temporary
 from rbdc.native.tracked import tracked
 
@@ -89,7 +89,7 @@ def install(package: Path, destination: Path) -> list[str]:
             for name in [*manifest_of(package)["files"], MANIFEST]:
                 shutil.copyfile(package / name, folder / name)
             destination.mkdir(exist_ok=True)
-            with held(destination):
+            with locked(destination):
                 return [] if _is_current(package, destination) else _replace(folder, destination)
     except OSError as error:
         raise OptionError(f"cannot write {destination}: {error.strerror}; check `out`") from error
@@ -193,7 +193,7 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
     if tracked(folder, {MANIFEST, *(record_of(folder) or ())}):
         done.tracked.append(folder)
         return
-    with held(folder):
+    with locked(folder):
         before = _others(folder, ())
         _make_room(folder, record_of(folder) or {}, ())
         if _is_own_manifest(folder):

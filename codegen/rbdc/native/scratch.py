@@ -88,7 +88,7 @@ def _remove_if_left(folder: Path) -> None:
         if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
             return
         if not any(folder.iterdir()):
-            folder.rmdir()  # its owner ended, or is starting again
+            folder.rmdir()  # the owner ended, or is starting again
             return
         lock = folder / _LOCK
         if lock.is_symlink() or not lock.is_file():

@@ -21,7 +21,9 @@ def with_z_axes(model: Problem) -> JointSpaceModel:
     The values of all joint-space functions are unchanged except for rounding.
     """
     turns = {WORLD: Placement.identity(), **{k: _z_frame(body) for k, body in enumerate(model.bodies)}}
-    bodies = [reframed(_own(body), turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)]
+    bodies = [
+        reframed(_in_own_frame(body), turns[body.parent], turns[k]) for k, body in enumerate(model.bodies)
+    ]
     values = {f.name: getattr(model, f.name) for f in fields(Problem)}
     return JointSpaceModel(**{**values, "bodies": tuple(bodies)})
 
@@ -34,10 +36,10 @@ def _z_frame(body: Body) -> Placement:
     return Placement.identity() if axis is None else Placement(Rotation.from_z_to(axis), Vector3.zero())
 
 
-def _own(body: Body) -> JointSpaceBody:
+def _in_own_frame(body: Body) -> JointSpaceBody:
     """Return the body in its own frame; its angles are not computed yet."""
-    in_own_frame = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
-    return replace(in_own_frame, inertia=in_own_frame.own_inertia(body.inertia))
+    framed = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
+    return replace(framed, inertia=framed.own_inertia(body.inertia))
 
 
 def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | None) -> JointSpaceBody:

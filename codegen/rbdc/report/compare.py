@@ -159,7 +159,7 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
         options = replace(asked(family, size), given_up=_given_up(entries, family))
         model = tree(size, family.branching, **options.of_model())
         report = labelled_report(label, model, options, progress)
-        functions = {function["name"]: _kept(function) for function in report["functions"]}
+        functions = {function["name"]: _by_method(function) for function in report["functions"]}
         entries.append({"family": family.name, "size": size, "depth": depth(model), "functions": functions})
         settings = {key: report[key] for key in ("machine", "compiler", "settings")}
         done += _weight(size)
@@ -209,7 +209,7 @@ def _left(elapsed: float, done: float, total: float) -> str:
     return f", {about(elapsed * (total - done) / done)} left"
 
 
-def _kept(function: Mapping[str, Any]) -> dict[str, Any]:
+def _by_method(function: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report of a function for one mechanism: its methods by name, with only the least time of
     each.
     """

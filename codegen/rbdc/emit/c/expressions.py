@@ -89,7 +89,7 @@ class StatementWriter:
         for section, of_section in groupby(members, lambda k: sections[values[k].section]):
             lines = list[str]()
             for index in of_section:
-                lines += self._made(index, number)
+                lines += self._statements(index, number)
                 if not self._inline[index] and index in self.chunks.slot_of:
                     lines.append(f"{self._slot(index)} = {self._names[index]};")
                 lines += [self._stored(store, number) for store in to_store.get(index, ())]
@@ -105,7 +105,7 @@ class StatementWriter:
         why = "zero between separate branches of the tree"
         return [CodeBlock("results", why, tuple(lines))] if lines else []
 
-    def _made(self, index: int, number: int) -> list[str]:
+    def _statements(self, index: int, number: int) -> list[str]:
         """Return the statements that compute a value; none if it is written inside the expression that uses
         it.
         """

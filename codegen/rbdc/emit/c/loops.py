@@ -186,7 +186,7 @@ def nest_parts(
     writer = LoopWriter(robot, arrays, straight=straight)
     lines = writer.body(nest.statements)
     parameters = (*(() if straight else declaration.inputs), *declaration.outputs)
-    # of a robot of one body, whose loops over ancestors have no passage, some arrays are never read
+    # a robot of one body never runs loops over ancestors: some arrays are never read
     idle = sorted(nest.arrays.keys() - read_in(nest.statements))
     unread = [*(p.name for p in parameters if p.name not in writer.read), *idle]
     unread = [f"{_INDENT}(void){name};" for name in unread]

@@ -76,7 +76,9 @@ def share_reciprocals(program: Program) -> Program:
         if index not in shared:
             return None
         product = builder.again(value, tuple(new[k] for k in value.arguments))
-        builder.apply(DIV, (builder.constant(1.0), product))  # as early as possible, because it takes long
+        builder.apply(
+            DIV, (builder.constant(1.0), product)
+        )  # begins as early as possible, because it takes long
         return product
 
     return rewrite(program, RULES, multiplied) if shared else program

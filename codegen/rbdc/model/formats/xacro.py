@@ -39,14 +39,14 @@ _DEFINING = (
 
 def is_xacro(document: Document) -> bool:
     """Return whether a document has elements of xacro to expand."""
-    return bool(_own(document)) and not left_over(document)
+    return bool(_xacro_elements(document)) and not left_over(document)
 
 
 def left_over(document: Document) -> list[etree._Element]:
     """Return the elements of xacro that remain in an expanded description, which has links: calls of macros
     that are not defined.
     """
-    calls = _own(document)
+    calls = _xacro_elements(document)
     defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in calls)
     return [] if defined else calls
 
@@ -58,7 +58,7 @@ def note_left_over(document: Document) -> None:
         document.note(message, call, Effect.ALL)
 
 
-def _own(document: Document) -> list[etree._Element]:
+def _xacro_elements(document: Document) -> list[etree._Element]:
     """Return the elements of xacro."""
     return [
         element

@@ -91,8 +91,8 @@ def hold(m: Loops, matrix: str, x: str) -> None:
     """Set the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`: -E, -J and gamma."""
     h, gamma = LoopResult(m, matrix, adds=m.tree.coupled), m.result(x)
     count = len(m.tree.model.contacts)
-    _given(m, "active", SWITCHES, count, [1.0])
-    _given(m, "mu", MU, 1, [0.0])
+    _fill(m, "active", SWITCHES, count, [1.0])
+    _fill(m, "mu", MU, 1, [0.0])
     for contact in contacts(m, "rows of contacts: -E, -J and gamma"):
         motion, switch, (mu,) = contact.motion(), contact.switch, m.read(MU, 1)
         dynamics.hold(h, contact.rows, switch, mu, contact.columns())
@@ -104,7 +104,7 @@ def hold(m: Loops, matrix: str, x: str) -> None:
 def _stabilise(m: Loops, gamma: LoopResult) -> None:
     """Add Baumgarte's terms if there are gains."""
     with m.where_given("gains"):
-        _given(m, "target", TARGETS, len(m.tree.model.contacts), [*[0.0] * 6, 1.0])
+        _fill(m, "target", TARGETS, len(m.tree.model.contacts), [*[0.0] * 6, 1.0])
         for contact in contacts(m, "gamma += Kd velocity + Kp error"):
             motion = contact.motion(gains=True)
             for r, term in zip(contact.rows, motion.rows(motion.stabilised(Motion.zero())), strict=True):
@@ -121,7 +121,7 @@ def take_forces(m: Loops, x: str, forces: str) -> None:
             out[r] = force
 
 
-def _given(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
+def _fill(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
     """Fill an array with an optional input, or with `count` times its default."""
     size, each = len(absent), Index(Where("c"))
     m.sizes[local] = size * count

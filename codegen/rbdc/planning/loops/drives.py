@@ -22,7 +22,7 @@ def sines(m: Loops, lanes: int) -> None:
     if statement.whole > count:
         m.statements.append(Clear("angle", statement.whole))
     for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
-        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # its own, or that of the leader it follows
+        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # the joint, or the leader that it follows
         if m.tree.coupled:
             multiplier, offset = m.read("turning_coupling", 2, n=2)
             angle = multiplier * angle + offset

@@ -342,7 +342,7 @@ class LaneRecorder:
 
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:
         """Write consecutive entries of an array, except unchanged ones."""
-        stored = {k: x for k, x in enumerate(values, start) if x is not self._held(array, k)}
+        stored = {k: x for k, x in enumerate(values, start) if x is not self._unchanged_entry(array, k)}
         self.let("", list(stored.values()))
         self._written.setdefault(array, {}).update(stored)
 
@@ -351,7 +351,7 @@ class LaneRecorder:
         known = {id(y) for entries in self._read.values() for y in entries}
         return all(is_number(x) or id(x) in known for x in values)
 
-    def _held(self, array: str, entry: int) -> Scalar | None:
+    def _unchanged_entry(self, array: str, entry: int) -> Scalar | None:
         """Return the number that remains in an entry, if the entry was read."""
         known = self._read.get(array, [])
         return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None

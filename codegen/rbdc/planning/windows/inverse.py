@@ -104,7 +104,7 @@ class _SupernodeLoops:
         widths = dict.fromkeys(("s", "a", "square"), lanes)
         return Routine(name, about, ("factors", "inverse"), tuple(statements), ("node",), arrays, widths)
 
-    def _own(self, row: SupernodeRow, offset: int = 0) -> Place:
+    def _factor(self, row: SupernodeRow, offset: int = 0) -> Place:
         """Return a place in the record of a column."""
         return self.layout.own("factors", plus(_START, row.number), offset)
 
@@ -127,10 +127,10 @@ class _SupernodeLoops:
         """
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
-        places = {f"lane{row.lane}": self._own(row) for row in self.shape.rows} | {"vector": Place("s")}
+        places = {f"lane{row.lane}": self._factor(row) for row in self.shape.rows} | {"vector": Place("s")}
         s = m.vectors(6, Place("s"))
         for row in self.shape.inner:
-            k = m.numbers(6, self._own(row, at.TRANSPOSED))
+            k = m.numbers(6, self._factor(row, at.TRANSPOSED))
             m.put([dot(k[:3], s[:3]) + dot(k[3:], s[3:])], self._vector("within", row))
         return [Step(program, places), m.step()]
 
@@ -152,7 +152,7 @@ class _SupernodeLoops:
         """Return the computation of -T K."""
         m, done = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
-            record = self._own(row, at.TRANSPOSED)
+            record = self._factor(row, at.TRANSPOSED)
             vector: Scalar = -m.vector(replace(record, strides=(*record.strides, (AT, 1))))
             for above in row.above:
                 vector = vector - self._number(m, "within", row, above) * done[above.number]
@@ -202,7 +202,7 @@ class _SupernodeLoops:
         """Return T D^-1 T^T - T K a in the columns of the supernode itself."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
-            vector = m.number(self._own(row, at.PIVOT)) * m.vector(self._vector("inner", row))
+            vector = m.number(self._factor(row, at.PIVOT)) * m.vector(self._vector("inner", row))
             scaled.append(vector)
             for above in row.above:
                 vector = vector + self._number(m, "inner", above, row) * scaled[above.number]

@@ -40,7 +40,7 @@ PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
     "IC": [StoredEntry("sum", at.MASS), *_entries("sum", at.MOMENTS, 9)],
     "B": _entries("sum", at.FACTOR, 12),
     "f": _entries("sum", at.FORCE, 6),
-    "direction": [  # of joints with one degree of freedom: sigma is 2 psidot
+    "direction": [  # joints with one degree of freedom have sigma = 2 psidot
         *_entries("joint", at.AXIS, 6),
         *_entries("joint", at.RATE, 6, 0.5),
         *_entries("joint", at.SECOND_RATE, 6),

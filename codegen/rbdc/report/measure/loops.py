@@ -145,7 +145,7 @@ class Timer:
         key = n, blocks or self.count // n
         if key not in self._blocks:
             rows = [self._addresses(arrays, *key) for arrays in (self.inputs, self.outputs) if arrays]
-            self._blocks[key] = rows, [table(each) for each in rows]  # which point to the rows
+            self._blocks[key] = rows, [table(each) for each in rows]  # pointers to the rows
         arguments, *into = self._blocks[key][1]
         return self._time(method, arguments, into[0] if into else table([method.next_place()]), calls, n)
 

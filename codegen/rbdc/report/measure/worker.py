@@ -132,7 +132,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
         timers[dtype] = Timer(job["library"], inputs, dtype, room)
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
-        # as many as the different samples fill, so that small ones differ
+        # number of batches that distinct samples fill: small batches differ
         blocks, seconds = max(1, different // n), function["seconds"] / len(sizes)
         hot = [batched(timers[method.dtype], method, n, blocks) for method in methods]
         _, passes = interleaved(hot, blocks, seconds, BATCH_ROUNDS, BATCH_NANOSECONDS)

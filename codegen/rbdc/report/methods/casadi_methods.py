@@ -103,7 +103,7 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
         of_by = [p.name.rsplit("_d", 1) for p in function.declaration.outputs]
         numbers, places = [*dict.fromkeys(of for of, _ in of_by)], [p.name for p in base.declaration.required]
         return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
-    # By the last input and q: the matrix by that input, differentiated by q.
+    # The tensor by the last input and q: the matrix by that input, differentiated by q.
     last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
     tensors = [
         slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs
