@@ -38,7 +38,7 @@ TITLES = {
     "momentum": "Centre of mass, momentum, energies and regressors",
     "manifold": "The configuration manifold",
     "contacts": "Contacts, closed loops and impacts",
-    "steps": "Steps of time",
+    "steps": "Time steps",
     "time_derivatives": "Time derivatives along motions",
     "second_order": "Second derivatives of dynamics",
 }
@@ -162,24 +162,23 @@ _HEAD = """
 
 % python docs/functions_page.py writes this page from the records of functions: do not edit it
 
-This page is for those who look for a function: all that a module can have, with shapes, units, derivatives
-and sources.
+This page lists all functions that a module can have, with shapes, units, derivatives and sources.
 
-`--functions` names what a build includes, `--preset` a set. In the signatures `m` is a module, ROBOT its
-name. Shapes are those of one sample.
+`--functions` lists the functions of a build, `--preset` chooses a list. In the signatures `m` is a module and
+ROBOT its name. Shapes are those of one sample.
 
 | size | meaning |
 |---|---|
 | nq, nv | entries of q; entries of v, a and tau |
-| njoints, nframes | moving joints, each with one body; frames, which are all links |
+| njoints, nframes | moving joints, each with one body; frames: every link is one |
 | nq_tree, nv_tree | entries of q and v of the whole tree, including joints that follow others |
 | ncontacts, nc, nc_loops | contacts and loops; their rows; the rows of loops |
 
 - **Python**: arguments broadcast over leading dimensions. Every function takes `out=`, `layout=` and
-  `num_threads=`. Derivatives by q are by the nv directions of the tangent space.
-  In the tables `column: direction` means that column k is the derivative by direction k for q, and by entry k
-  for v, a and tau.
-- **C**: matrices are row-major. `ROBOT_NAME_batch(size_t n, ...)` computes n samples. An argument that may be
+  `num_threads=`. Derivatives by q are along the nv directions of the tangent space.
+  `column: direction` means that column k is the derivative along direction k of q, or by entry k of v, a or
+  tau.
+- **C**: matrices are row-major. `ROBOT_NAME_batch(size_t n, ...)` computes n samples. Arguments that may be
   None in Python may be NULL.
 - **CasADi**: names include frame and reference, `m.casadi("frame_jacobian@tool0@WORLD")`. JAX and PyTorch
   have `m.jax.NAME` and `m.torch.NAME` with the signature of Python.
@@ -225,9 +224,9 @@ def _presets() -> Iterator[str]:
         yield f"| `{name}` | {'those before, and ' if before and name != SECOND else ''}{', '.join(new)} |"
         before |= set(functions)
     alone = [f"`{entry.name}`" for entry in entries().values() if entry.function.preset == ALONE]
-    yield from [f"| none: name them | {', '.join(alone)} |", ""]
+    yield from [f"| none; name them | {', '.join(alone)} |", ""]
     yield from [
-        "A module with contacts has the functions of contacts of its preset too. `control` is the default.",
+        "A module with contacts also has the contact functions of its preset. `control` is the default.",
         "",
     ]
 
@@ -244,8 +243,8 @@ def _derivatives() -> Iterator[str]:
 
 
 _OF_DERIVATIVES = """
-In C and NumPy the functions of the second and third column give the derivatives. CasADi, JAX and PyTorch
-differentiate a function if these were built with it: [Derivatives in frameworks](derivatives.md).
+In C and NumPy call the functions of the second and third column. CasADi, JAX and PyTorch differentiate a
+function if those were built with it: [Derivatives in frameworks](derivatives.md).
 """
 
 
@@ -295,7 +294,7 @@ def _signatures(entry: Entry) -> Iterator[str]:
 
 def _facts(entry: Entry) -> Iterator[str]:
     function = entry.function
-    preset = f"`{function.preset}`" if function.preset != ALONE else "none: name it in `--functions`"
+    preset = f"`{function.preset}`" if function.preset != ALONE else "none; name it in `--functions`"
     needs = ", ".join(sorted(need.value for need in function.requires))
     yield f"Preset: {preset}.{f' Needs: {needs}.' if needs else ''}"
     if (names := _differential(entry)) is not None:

@@ -82,8 +82,8 @@ class Option(Generic[Value]):
             raise OptionError(f"{asked(name or self.names[0], self._wrong(value))}: {error}") from None
 
     def _wrong(self, value: object) -> object:
-        """Return the first entry of a repeated option that is refused by itself, or else the whole
-        argument.
+        """Return the entry to name in an error: the first invalid one of a repeated option, or else the
+        whole argument.
         """
         if not self.reading.repeated or isinstance(value, (str, PathLike)) or not isinstance(value, Iterable):
             return value

@@ -152,7 +152,9 @@ class BuildOptions(ModelOptions):
         "control, optimisation, full or second: `rbdc build --help` lists their functions.",
         recorded=False,
     )
-    out: Option[Path] = Option(FOLDER, Path("generated"), "The folder of the package.", recorded=False)
+    out: Option[Path] = Option(
+        FOLDER, Path("generated"), "Write the package's folder into this folder.", recorded=False
+    )
     dtype: Option[Precision] = Option(
         _PRECISION._replace(read=_precision), "float64", "float32: single precision throughout, about 1e-6."
     )
@@ -307,13 +309,15 @@ def _check_tuning(options: BuildOptions) -> None:
     if options.tuning is not None:
         raise OptionError("`tune` measures a tuning, `tuning` reads one from a file: give one of them")
     if options.tune_compilers is not None and options.compiler is not None:
-        raise OptionError("the first of `tune_compilers` takes the place of `cc`: give one of them")
+        raise OptionError("`tune_compilers` replaces `cc`: give one of them")
     if options.add:
-        raise OptionError("`add=True` keeps the tuning of existing functions: leave it out beside `tune`")
+        raise OptionError("`add=True` keeps existing functions, `tune` measures all: give one of them")
     if options.fuse:
         raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
     if options.style != "unrolled":
-        raise UnsupportedError(f"{asked('style', options.style)} chooses forms: leave it out beside `tune`")
+        raise UnsupportedError(
+            f"{asked('style', options.style)} fixes the form, which `tune` chooses: give one of them"
+        )
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
             "`tune` takes no inertial parameters: tune without `parameters` and `payload`, then give `tuning`"

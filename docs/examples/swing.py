@@ -16,7 +16,7 @@ def rate(x):  # of a state (q, v), without torque
 
 
 x, step, states = np.array([[2.0, 0.5], m.v_zero]), 2e-3, []
-for _ in range(2500):  # five seconds by Runge and Kutta's fourth-order method
+for _ in range(2500):  # five seconds with the Runge-Kutta method of order 4
     k1 = rate(x)
     k2 = rate(x + step / 2 * k1)
     k3 = rate(x + step / 2 * k2)

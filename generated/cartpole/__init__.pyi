@@ -181,10 +181,10 @@ def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal
     """Tangent step dv with q0 (+) dv = q1."""
 
 def log6(pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution."""
+    """Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot."""
 
 def exp6(twist: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-    """Exponential of a motion in SE(3), any robot's."""
+    """Exponential of a motion in SE(3); the same for every robot."""
 
 def random_configuration(rng: np.random.Generator | int | None = None) -> NDArray[np.float64]: ...
 def normalised(q: ArrayLike) -> NDArray[np.float64]: ...

@@ -52,7 +52,9 @@ class Joint(NamedTuple):
     def curve(self, leader: Array, derivative: int) -> Any:
         """Return q as a function of the leader's, or its first or second derivative."""
         if self.higher is None:
-            raise ValueError(f"{self.name} follows by a closed loop: convert the result of `expand`")
+            raise ValueError(
+                f"{self.name} follows a joint through a closed loop: convert the result of `expand`"
+            )
         if not self.higher and derivative < 2:  # polyval is the slowest part of a conversion
             return self.multiplier if derivative else self.multiplier * leader + self.offset
         coefficients = (self.offset, self.multiplier, *self.higher)

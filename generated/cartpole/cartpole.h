@@ -232,7 +232,7 @@ void cartpole_forward_kinematics_lanes(size_t n, const double *CARTPOLE_RESTRICT
 
 /* Position of a frame's origin in the world, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   position[3]: origin of the frame (m)
  */
 void cartpole_frame_position(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT position);
@@ -241,7 +241,7 @@ void cartpole_frame_position_lanes(size_t n, const double *CARTPOLE_RESTRICT q, 
 
 /* Placement of a frame in the world, a 4x4 matrix, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   placement[16]: homogeneous matrix of the frame (m)
  */
 void cartpole_frame_placement(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT placement);
@@ -250,7 +250,7 @@ void cartpole_frame_placement_lanes(size_t n, const double *CARTPOLE_RESTRICT q,
 
 /* Derivatives of a frame's position by q (in the tangent space), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dposition_dq[6]: derivative by q (in the tangent space)
  */
 void cartpole_frame_position_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dposition_dq);
@@ -259,7 +259,7 @@ void cartpole_frame_position_derivatives_lanes(size_t n, const double *CARTPOLE_
 
 /* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dplacement_dq[32]: derivative by q (in the tangent space)
  */
 void cartpole_frame_placement_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dplacement_dq);
@@ -268,7 +268,7 @@ void cartpole_frame_placement_derivatives_lanes(size_t n, const double *CARTPOLE
 
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   J[12]: frame Jacobian
  */
 void cartpole_frame_jacobian(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT J);
@@ -278,7 +278,7 @@ void cartpole_frame_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, 
 /* Time derivative of a frame's Jacobian, in the coordinates of the reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dJ[12]: time derivative of the frame Jacobian, linear rows first
  */
 void cartpole_frame_jacobian_time_derivative(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
@@ -288,7 +288,7 @@ void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *CARTP
 /* Time derivative of a frame's Jacobian times v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   drift[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void cartpole_frame_drift(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT drift);
@@ -298,7 +298,7 @@ void cartpole_frame_drift_lanes(size_t n, const double *CARTPOLE_RESTRICT q, con
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   velocity[6]: [linear; angular] (m/s, rad/s)
  */
 void cartpole_frame_velocity(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
@@ -309,7 +309,7 @@ void cartpole_frame_velocity_lanes(size_t n, const double *CARTPOLE_RESTRICT q, 
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void cartpole_frame_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
@@ -320,7 +320,7 @@ void cartpole_frame_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void cartpole_frame_classical_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
@@ -330,7 +330,7 @@ void cartpole_frame_classical_acceleration_lanes(size_t n, const double *CARTPOL
 /* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
  */
 void cartpole_frame_error(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT error);
@@ -339,7 +339,7 @@ void cartpole_frame_error_batch(size_t n, const double *CARTPOLE_RESTRICT q, con
 /* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   derror_dq[12]: derivative by q; linear rows first, column: direction
  *   derror_dtarget[42]: derivative by position and quaternion, which is divided by its length
  *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
@@ -350,7 +350,7 @@ void cartpole_frame_error_derivatives_batch(size_t n, const double *CARTPOLE_RES
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dv_dq[12]: derivative by q; linear rows first, column: direction
  *   dv_dv[12]: derivative by v; linear rows first, column: direction
  */
@@ -362,7 +362,7 @@ void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *CARTPOLE_
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   da_dq[12]: derivative by q; linear rows first, column: direction
  *   da_dv[12]: derivative by v; linear rows first, column: direction
  *   da_da[12]: derivative by a; linear rows first, column: direction
@@ -375,7 +375,7 @@ void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *CARTP
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   da_dq[12]: derivative by q; linear rows first, column: direction
  *   da_dv[12]: derivative by v; linear rows first, column: direction
  *   da_da[12]: derivative by a; linear rows first, column: direction
@@ -527,7 +527,7 @@ void cartpole_difference(const double *CARTPOLE_RESTRICT q0, const double *CARTP
 void cartpole_difference_batch(size_t n, const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
 void cartpole_difference_lanes(size_t n, const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
 
-/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+/* Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
  *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
  *   twist[6]: motion in unit time, linear part first (m, rad)
  */
@@ -535,7 +535,7 @@ void cartpole_log6(const double *CARTPOLE_RESTRICT pose, double *CARTPOLE_RESTRI
 void cartpole_log6_batch(size_t n, const double *CARTPOLE_RESTRICT pose, double *CARTPOLE_RESTRICT twist);
 void cartpole_log6_lanes(size_t n, const double *CARTPOLE_RESTRICT pose, double *CARTPOLE_RESTRICT twist);
 
-/* Exponential of a motion in SE(3), any robot's.
+/* Exponential of a motion in SE(3); the same for every robot.
  *   twist[6]: motion in unit time, linear part first (m, rad)
  *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
  */

@@ -607,7 +607,7 @@ def frame_position(entry, /, q, frame, reference="LOCAL", offset=None, *, out=No
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -638,7 +638,7 @@ def frame_placement(entry, /, q, frame, reference="LOCAL", offset=None, *, out=N
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -669,7 +669,7 @@ def frame_position_derivatives(entry, /, q, frame, reference="LOCAL", offset=Non
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -700,7 +700,7 @@ def frame_placement_derivatives(entry, /, q, frame, reference="LOCAL", offset=No
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -731,7 +731,7 @@ def frame_jacobian(entry, /, q, frame, reference="LOCAL", offset=None, *, out=No
         q (2,): configuration (m, rad, unit quaternions x y z w)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -763,7 +763,7 @@ def frame_jacobian_time_derivative(entry, /, q, v, frame, reference="LOCAL", off
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -795,7 +795,7 @@ def frame_drift(entry, /, q, v, frame, reference="LOCAL", offset=None, *, out=No
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -827,7 +827,7 @@ def frame_velocity(entry, /, q, v, frame, reference="LOCAL", offset=None, *, out
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -860,7 +860,7 @@ def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", offset=None,
         a (2,): acceleration (m/s^2, rad/s^2)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -893,7 +893,7 @@ def frame_classical_acceleration(entry, /, q, v, a, frame, reference="LOCAL", of
         a (2,): acceleration (m/s^2, rad/s^2)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -925,7 +925,7 @@ def frame_error(entry, /, q, target, frame, reference="LOCAL", offset=None, *, o
         target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -957,7 +957,7 @@ def frame_error_derivatives(entry, /, q, target, frame, reference="LOCAL", offse
         target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -991,7 +991,7 @@ def frame_velocity_derivatives(entry, /, q, v, frame, reference="LOCAL", offset=
         v (2,): velocity (m/s, rad/s)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -1025,7 +1025,7 @@ def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", 
         a (2,): acceleration (m/s^2, rad/s^2)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -1060,7 +1060,7 @@ def frame_classical_acceleration_derivatives(entry, /, q, v, a, frame, reference
         a (2,): acceleration (m/s^2, rad/s^2)
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-        offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+        offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
@@ -1541,7 +1541,7 @@ _log6 = _runtime.Entry(
 
 @_log6.function
 def log6(entry, /, pose, *, out=None, layout="samples", num_threads=1):
-    """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+    """Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
 
     Args:
         pose (7,): x y z qx qy qz qw (m, unit quaternion)
@@ -1568,7 +1568,7 @@ _exp6 = _runtime.Entry(
 
 @_exp6.function
 def exp6(entry, /, twist, *, out=None, layout="samples", num_threads=1):
-    """Exponential of a motion in SE(3), any robot's.
+    """Exponential of a motion in SE(3); the same for every robot.
 
     Args:
         twist (6,): motion in unit time, linear part first (m, rad)

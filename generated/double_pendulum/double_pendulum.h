@@ -232,7 +232,7 @@ void double_pendulum_forward_kinematics_lanes(size_t n, const double *DOUBLE_PEN
 
 /* Position of a frame's origin in the world, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   position[3]: origin of the frame (m)
  */
 void double_pendulum_frame_position(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
@@ -241,7 +241,7 @@ void double_pendulum_frame_position_lanes(size_t n, const double *DOUBLE_PENDULU
 
 /* Placement of a frame in the world, a 4x4 matrix, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   placement[16]: homogeneous matrix of the frame (m)
  */
 void double_pendulum_frame_placement(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
@@ -250,7 +250,7 @@ void double_pendulum_frame_placement_lanes(size_t n, const double *DOUBLE_PENDUL
 
 /* Derivatives of a frame's position by q (in the tangent space), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dposition_dq[6]: derivative by q (in the tangent space)
  */
 void double_pendulum_frame_position_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
@@ -259,7 +259,7 @@ void double_pendulum_frame_position_derivatives_lanes(size_t n, const double *DO
 
 /* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dplacement_dq[32]: derivative by q (in the tangent space)
  */
 void double_pendulum_frame_placement_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dplacement_dq);
@@ -268,7 +268,7 @@ void double_pendulum_frame_placement_derivatives_lanes(size_t n, const double *D
 
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   J[12]: frame Jacobian
  */
 void double_pendulum_frame_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
@@ -278,7 +278,7 @@ void double_pendulum_frame_jacobian_lanes(size_t n, const double *DOUBLE_PENDULU
 /* Time derivative of a frame's Jacobian, in the coordinates of the reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dJ[12]: time derivative of the frame Jacobian, linear rows first
  */
 void double_pendulum_frame_jacobian_time_derivative(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dJ);
@@ -288,7 +288,7 @@ void double_pendulum_frame_jacobian_time_derivative_lanes(size_t n, const double
 /* Time derivative of a frame's Jacobian times v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   drift[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_drift(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT drift);
@@ -298,7 +298,7 @@ void double_pendulum_frame_drift_lanes(size_t n, const double *DOUBLE_PENDULUM_R
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   velocity[6]: [linear; angular] (m/s, rad/s)
  */
 void double_pendulum_frame_velocity(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
@@ -309,7 +309,7 @@ void double_pendulum_frame_velocity_lanes(size_t n, const double *DOUBLE_PENDULU
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
@@ -320,7 +320,7 @@ void double_pendulum_frame_acceleration_lanes(size_t n, const double *DOUBLE_PEN
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_classical_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
@@ -330,7 +330,7 @@ void double_pendulum_frame_classical_acceleration_lanes(size_t n, const double *
 /* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
  */
 void double_pendulum_frame_error(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT error);
@@ -339,7 +339,7 @@ void double_pendulum_frame_error_batch(size_t n, const double *DOUBLE_PENDULUM_R
 /* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   derror_dq[12]: derivative by q; linear rows first, column: direction
  *   derror_dtarget[42]: derivative by position and quaternion, which is divided by its length
  *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
@@ -350,7 +350,7 @@ void double_pendulum_frame_error_derivatives_batch(size_t n, const double *DOUBL
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dv_dq[12]: derivative by q; linear rows first, column: direction
  *   dv_dv[12]: derivative by v; linear rows first, column: direction
  */
@@ -362,7 +362,7 @@ void double_pendulum_frame_velocity_derivatives_lanes(size_t n, const double *DO
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   da_dq[12]: derivative by q; linear rows first, column: direction
  *   da_dv[12]: derivative by v; linear rows first, column: direction
  *   da_da[12]: derivative by a; linear rows first, column: direction
@@ -375,7 +375,7 @@ void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   da_dq[12]: derivative by q; linear rows first, column: direction
  *   da_dv[12]: derivative by v; linear rows first, column: direction
  *   da_da[12]: derivative by a; linear rows first, column: direction
@@ -527,7 +527,7 @@ void double_pendulum_difference(const double *DOUBLE_PENDULUM_RESTRICT q0, const
 void double_pendulum_difference_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
 void double_pendulum_difference_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
 
-/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+/* Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
  *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
  *   twist[6]: motion in unit time, linear part first (m, rad)
  */
@@ -535,7 +535,7 @@ void double_pendulum_log6(const double *DOUBLE_PENDULUM_RESTRICT pose, double *D
 void double_pendulum_log6_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT pose, double *DOUBLE_PENDULUM_RESTRICT twist);
 void double_pendulum_log6_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT pose, double *DOUBLE_PENDULUM_RESTRICT twist);
 
-/* Exponential of a motion in SE(3), any robot's.
+/* Exponential of a motion in SE(3); the same for every robot.
  *   twist[6]: motion in unit time, linear part first (m, rad)
  *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
  */

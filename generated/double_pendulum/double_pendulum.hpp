@@ -324,13 +324,13 @@ inline void difference(const double *q0, const double *q1, double *dv)
     double_pendulum_difference(q0, q1, dv);
 }
 
-/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution. */
+/* Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot. */
 inline void log6(const double *pose, double *twist)
 {
     double_pendulum_log6(pose, twist);
 }
 
-/* Exponential of a motion in SE(3), any robot's. */
+/* Exponential of a motion in SE(3); the same for every robot. */
 inline void exp6(const double *twist, double *pose)
 {
     double_pendulum_exp6(twist, pose);
@@ -944,7 +944,7 @@ inline Matrix<2, 1> difference(In<2, 1> q0, In<2, 1> q1)
     return dv;
 }
 
-/* Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution. */
+/* Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot. */
 inline void log6(In<7, 1> pose, Out<6, 1> twist)
 {
     double_pendulum_log6(pose.data(), twist.data());
@@ -956,7 +956,7 @@ inline Matrix<6, 1> log6(In<7, 1> pose)
     return twist;
 }
 
-/* Exponential of a motion in SE(3), any robot's. */
+/* Exponential of a motion in SE(3); the same for every robot. */
 inline void exp6(In<6, 1> twist, Out<7, 1> pose)
 {
     double_pendulum_exp6(twist.data(), pose.data());

@@ -29,7 +29,7 @@ def test_indefinite_inertias_can_be_allowed(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         assert (
             f'warning: {path}:3: link "arm" has an inertia with the negative principal moment -0.4: '
-            "taken as given" in result.stderr
+            "used as written" in result.stderr
         )
     assert json.loads((out / "odd" / "manifest.json").read_text())["options"]["allow_invalid_inertia"] is True
 

@@ -151,7 +151,7 @@ def test_info_shows_tree_joints_masses_and_warnings() -> None:
     assert "nq 2, nv 2, 2 moving bodies, 3 frames" in result.stdout
     for text in ("slideBar", "slider_to_cart", "prismatic", "cart_to_pole", "revolute"):
         assert text in result.stdout
-    assert 'link "slideBar" has no mass but an inertia: taken as given' in result.stderr
+    assert 'link "slideBar" has an inertia but no mass: used as written' in result.stderr
 
 
 def test_info_json() -> None:

@@ -1,5 +1,5 @@
-"""The dynamics that a frame feels, and all contacts together, against Pinocchio's KKT systems and the
-equations of motion.
+"""The dynamics of a frame in operational space, and of all contacts together, against Pinocchio's KKT
+systems and the equations of motion.
 """
 
 from __future__ import annotations

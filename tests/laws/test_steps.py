@@ -323,7 +323,9 @@ def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
     [("step_hessian_vector", {}), ("constrained_step_jvp", {"contacts": ("tip=point@link5:0.1,0.2,0.3",)})],
 )
 def test_derivatives_that_are_refused_along_curves(name: str, options: dict[str, Any]) -> None:
-    with pytest.raises(UnsupportedError, match=f"{name} takes no joints that follow others along curves"):
+    with pytest.raises(
+        UnsupportedError, match=f"{name} does not support joints that follow others along curves"
+    ):
         build_module(curved_tree("coupled"), functions=(name,), **options)
 
 

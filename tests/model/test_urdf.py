@@ -371,4 +371,4 @@ def test_equal_limits_of_a_joint_that_moves_are_a_warning(tmp_path: Path, limit:
     """A URDF that leaves them out says 0 and 0."""
     (note,) = model(tmp_path, pair(limit)).notes
     place = "1" if "lower" in limit else "0"
-    assert f"moves, but has equal limits, {place}: taken as given; mend them" in note.message
+    assert f"moves, but has equal limits, {place}: used as written; mend them" in note.message

@@ -246,7 +246,7 @@ def test_of_a_body_the_sum_counts() -> None:
     model = lump(with_inertias(None, HEAVY, INDEFINITE, fixed=1))
     (note,) = model.notes
     assert note.message.startswith(
-        'link "l2" has an inertia with the negative principal moment -0.01: taken as given, for with'
+        'link "l2" has an inertia with the negative principal moment -0.01: used as written, for with'
     )
     assert note.line == 4
     assert model.bodies[0].inertia == HEAVY + INDEFINITE
@@ -263,7 +263,7 @@ def test_indefinite_inertias_allowed() -> None:
     model = lump(description, allow_invalid_inertia=True)
     (note,) = model.notes
     assert (note.message.split(": ")[1], note.line) == (
-        "taken as given; forward dynamics may not be defined",
+        "used as written; forward dynamics may not be defined",
         3,
     )
     assert model.bodies[0].inertia == INDEFINITE
@@ -329,7 +329,7 @@ def test_axis_does_not_matter_where_there_is_none(kind: str) -> None:
 
 
 NOTED = {
-    "no mass": (Inertia(0.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0)), "no mass but an inertia"),
+    "no mass": (Inertia(0.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0)), "an inertia but no mass"),
     "triangle": (
         Inertia(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 3.0)),
         "break the triangle inequality",

@@ -181,13 +181,13 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"march": "portable"}, "`tune` measures this processor, but `march='portable'` builds for all: .*merge"),
-    ({"style": "rolled"}, "`style='rolled'` chooses forms: leave it out beside `tune`"),
-    ({"style": "auto"}, "`style='auto'` chooses forms"),
+    ({"style": "rolled"}, "`style='rolled'` fixes the form, which `tune` chooses: give one of them"),
+    ({"style": "auto"}, "`style='auto'` fixes the form"),
     ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
     ({"parameters": ()}, "`tune` takes no inertial parameters: tune without"),
     ({"payloads": ("link2",)}, "`tune` takes no inertial parameters: tune without"),
-    ({"add": True}, "`add=True` keeps the tuning of existing functions: leave it out"),
-    ({"compiler": FIRST}, "the first of `tune_compilers` takes the place of `cc`: give one"),
+    ({"add": True}, "`add=True` keeps existing functions, `tune` measures all"),
+    ({"compiler": FIRST}, "`tune_compilers` replaces `cc`: give one"),
     ({"tuning": NOTHING}, "`tune` measures a tuning, `tuning` reads one from a file: give one"),
     ({"tune_compilers": ("gcc", "/usr/bin/gcc")}, "`tune_compilers='/usr/bin/gcc'`: give names of programs"),
     ({"tune": None}, "`tune_compilers` needs `tune`: give it too"),

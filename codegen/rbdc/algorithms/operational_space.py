@@ -1,5 +1,5 @@
-"""The dynamics that a frame feels (Khatib, A Unified Approach for Motion and Force Control of Robot
-Manipulators, 1987), by the factors of M = L^T D L:
+"""Operational-space dynamics of a frame (Khatib, A Unified Approach for Motion and Force Control of Robot
+Manipulators, 1987), from the factors of M = L^T D L:
 
     Lambda = (J M^-1 J^T + mu 1)^-1 = (Y^T D^-1 Y + mu 1)^-1,        L^T Y = J^T
     Jbar = M^-1 J^T Lambda,        L (D Jbar') = Y Lambda

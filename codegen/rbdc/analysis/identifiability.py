@@ -174,9 +174,9 @@ def show_identifiability(data: dict[str, Any]) -> None:
     unseen = [f"without effect: {', '.join(map(shown, data['unseen']))}"] if data["unseen"] else []
     kind = "inertial parameters" if data["regressor"] == ["links"] else "parameters"
     show(
-        f"of {data['parameters']} {kind} torques determine {data['rank']} combinations, "
-        f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
-        f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
+        f"torques determine {data['rank']} combinations of {data['parameters']} {kind}; "
+        f"{len(data['unseen'])} parameters have no effect; relative singular values: smallest kept "
+        f"{data['smallest_kept']:.2g}, largest dropped {data['largest_dropped']:.2g}",
         *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),
         *(f"  {printable(combination['formula'])}" for combination in data["base"]),
         *unseen,

@@ -61,8 +61,8 @@ external_torque_vjp(q, w, fext!)
     w_dtau_dq[nv]: one number for each direction
     w_dtau_dfext[6 njoints]: six numbers for each body's force
 rnea_geometry_derivatives(q, v, a, fext, parameters)
-    Derivatives of inverse dynamics by the placement of each joint on its parent, X exp(e): 6 a joint in its
-    frame, linear first (design sensitivity).
+    Derivatives of inverse dynamics by the placement X exp(e) of each joint on its parent (design
+    sensitivity): six directions e for each joint, in its frame, linear first.
     dtau_dplacement[nv, 6 njoints]: row: of dtau, column: direction e of a joint (N and N m by m and rad)
 rnea_jvp(q, v, a, dq, dv, da, fext, parameters, friction_width)
     Derivative of inverse dynamics in one direction.

@@ -77,13 +77,13 @@ _TORQUES = {
 
 TIME_DECLARATIONS = """
 rnea_time_derivatives(q, v, a, {motion}, fext, parameters, friction_width)
-    Inverse dynamics and its time derivatives along a motion, up to order {order} (`time_order`). Entries of
-    optional inputs are constant.
+    Inverse dynamics and its time derivatives along a motion, up to order {order} (`time_order`). Optional
+    inputs are constant in time.
     tau[nv]: generalised force (N, N m)
 {of_torques}
 aba_time_derivatives(q, v, tau, {torques}, fext, parameters, friction_width)
     Forward dynamics and its time derivatives under torques that change, up to order {order} (`time_order`).
-    Entries of optional inputs are constant.
+    Optional inputs are constant in time.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 {of_motion}
 """

@@ -63,7 +63,14 @@ def _inputs(model: Problem) -> list[Parameter]:
         Parameter("w", nv, "weights of the rows", Kind.WEIGHTS),
         *(Parameter(f"d{of}", nv, f"direction of {of}", Kind.TANGENT) for of in ("q", "v", "a", "tau")),
         _external_forces(model),
-        Parameter(OFFSET, (7,), f"moves the frame in its axes, {_POSE}", Kind.PLACEMENTS, True, _NOWHERE),
+        Parameter(
+            OFFSET,
+            (7,),
+            f"placement of the actual frame in the named frame, {_POSE}",
+            Kind.PLACEMENTS,
+            True,
+            _NOWHERE,
+        ),
         _inertial_parameters(model),
         friction_width(model, counts=any(model.friction)),
     ]

@@ -104,8 +104,7 @@ operational_space_inertia(q, offset, mu, {ROWS}, parameters, frame)
     Operational-space inertia of a frame: Lambda = (J M^-1 J^T + mu 1)^-1.
     inertia[6, 6]: Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
 operational_space(q, v, offset, mu, {ROWS}, parameters, frame)
-    Dynamics that a frame feels, F = Lambda a + bias + gravity, for a force F at the frame that tau = J^T F
-    exerts.
+    Operational-space dynamics of a frame: F = Lambda a + bias + gravity, where tau = J^T F.
     inertia[6, 6]: Lambda = (J M^-1 J^T + mu 1)^-1, zero in rows and columns that are off (kg, kg m, kg m^2)
     inverse[nv, 6]: dynamically consistent inverse of J, M^-1 J^T Lambda
     bias[6]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
@@ -217,7 +216,7 @@ STARTS = {
 
 
 def _of_tasks(model: Problem) -> list[Function]:
-    """Return the records of the dynamics that a frame feels."""
+    """Return the records of operational-space dynamics."""
     mu = Parameter("mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=True)
     rows = Parameter(
         ROWS, (6,), "1 for rows of the task, 0 for others, linear ones first", Kind.TASK, True, (1.0,) * 6

@@ -42,10 +42,10 @@ dintegrate(q, dv)
     Derivatives of q (+) dv by q and dv, all in the tangent spaces.
     dq_next_dq dq_next_ddv[nv, nv]: derivative by <x>; row and column: directions
 log6(pose)
-    Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+    Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
     twist[6]: motion in unit time, linear part first (m, rad)
 exp6(twist)
-    Exponential of a motion in SE(3), any robot's.
+    Exponential of a motion in SE(3); the same for every robot.
     pose[7]: x y z qx qy qz qw (m, unit quaternion)
 ddifference(q0, q1)
     Derivatives of the difference by q0 and q1, in the tangent spaces.
@@ -106,7 +106,7 @@ RULES = {
 
 _STEP = """
 step(q, v, tau, dt, {given})
-    A step of time under constant torques, by {rule}.
+    A time step under constant torques, by {rule}.
     q_next[nq]: configuration after dt
     v_next[nv]: velocity after dt (m/s, rad/s)
     {forces}[nc]: forces of the contacts at the start, as `constrained_dynamics` has them (N, N m)
@@ -128,7 +128,8 @@ step_jvp(q, v, tau, dt, dq, dv, dtau, ddt, {given})
     dv_next[nv]: change of v_next
     d{forces}[nc]: change of the forces
 step_hessian_vector(q, v, tau, dt, {weights}, {given})
-    Hessian of w_q^T q_next{more} by q, v, tau and dt, by blocks, q_next as difference(q_next, .).
+    Hessian of w_q^T q_next{more} by q, v, tau and dt, by blocks. Here q_next is the
+    tangent vector difference(q_next, .).
     hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
     hessian_qv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
     hessian_qtau hessian_vtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
@@ -276,7 +277,9 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
 def _refused(name: str, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
     """Raise UnsupportedError: after the name an `Evaluate` of a function that is not defined along curves."""
     remedy = "reduce no loops" if model.clusters else "build with `mimic='independent'`"
-    raise UnsupportedError(f"{model.place}: {name} takes no joints that follow others along curves; {remedy}")
+    raise UnsupportedError(
+        f"{model.place}: {name} does not support joints that follow others along curves; {remedy}"
+    )
 
 
 def _comparison(model: Problem, name: str) -> Comparison:

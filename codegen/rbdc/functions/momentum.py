@@ -74,8 +74,8 @@ rnea_parameter_vjp(q, v, a, w, friction_width)
     Gradient of w^T rnea(q, v, a) by the parameters of torque_regressor Y, without forming Y: w^T Y.
     w_dtau_dparameters[np]: one number for each parameter
 rnea_parameter_hessian_product(q, v, a, w, dq, dv, da, friction_width)
-    Second derivatives of w^T rnea by these parameters and by q (in the tangent space), v and a, times a
-    direction of q, v and a: how rnea_parameter_vjp changes.
+    Derivative of rnea_parameter_vjp in a direction of q (in the tangent space), v and a: mixed second
+    derivatives of w^T rnea.
     hessian_parameters[np]: one number for each parameter
 """
 

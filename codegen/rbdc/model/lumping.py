@@ -226,9 +226,9 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
             notes.append(Note(f"{problem}: it does not move, so its moments have no effect", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
             reason = "for with the links fixed to it there is none"
-            notes.append(Note(f"{problem}: taken as given, {reason}", link.line))
+            notes.append(Note(f"{problem}: used as written, {reason}", link.line))
         elif allow:
-            message = f"{problem}: taken as given; forward dynamics may not be defined"
+            message = f"{problem}: used as written; forward dynamics may not be defined"
             notes.append(Note(message, link.line, Effect.ASKED))
         else:
             remedy = (

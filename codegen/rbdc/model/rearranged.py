@@ -166,7 +166,7 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
 
 def _with_snapped_rotations(description: Description, snap: float) -> Description:
     """Return the description with entries of joint rotations rounded that are within `snap` of 0, 1 or -1. A
-    note counts them, or counts those that a larger `snap` would round.
+    note has the number of rounded entries, or else of entries that a larger `snap` would round.
 
     Raises OptionError if the reader has already rounded by more.
     """

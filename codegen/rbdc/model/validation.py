@@ -153,7 +153,7 @@ class _Check:
             problem = f"has the lower limit {limits.lower} above the upper {limits.upper}"
             self.refuse(joint, problem, "swap them")
         if limits.lower == limits.upper and joint.kind in ONE_DOF:
-            problem = f"moves, but has equal limits, {limits.lower:.6g}: taken as given"
+            problem = f"moves, but has equal limits, {limits.lower:.6g}: used as written"
             self.note(joint, f"{problem}; mend them, or describe it as fixed")
         if limits.velocity < 0 or limits.effort < 0:
             self.refuse(joint, "has a negative velocity or effort limit", "remove the sign")
@@ -220,13 +220,13 @@ class _Check:
         least, middle, largest = moments
         scale = max(abs(least), abs(largest))
         if inertia.mass == 0 and scale > 0:
-            self.note(link, "has no mass but an inertia: taken as given")
+            self.note(link, "has an inertia but no mass: used as written")
         elif least < -_SEMI_DEFINITE_TOLERANCE * scale - rounding:
             problem = f"has an inertia with the slightly negative principal moment {least:.4g}"
-            self.note(link, f"{problem}: taken as given")
+            self.note(link, f"{problem}: used as written")
         elif largest > (least + middle) * (1 + 1e-6) + rounding:
             problem = f"has principal moments {', '.join(f'{m:.4g}' for m in moments)}"
-            reason = "that break the triangle inequality: no real body has them; taken as given"
+            reason = "that break the triangle inequality: no real body has them; used as written"
             self.note(link, f"{problem} {reason}")
 
     def drives(self, included: Sequence[DriveTerm]) -> None:

@@ -72,7 +72,7 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
     """Return the folder cached under `name`. If it is incomplete, or with `anew`, `make` writes it into an
     empty folder.
 
-    One process writes it while others wait. A killed process leaves nothing under the name. Raises
+    One process writes it while others wait. A killed process leaves no folder of this name. Raises
     OptionError if the cache cannot be written, also if `make` fails to write into the cache.
     """
     store = cache_folder()

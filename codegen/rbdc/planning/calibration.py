@@ -37,10 +37,10 @@ NEAR_CODE = 60_000
 Derivatives of forward dynamics of an arm (54 KB) and of quadrupeds (67 to 72 KB) take, in ns an operation,
 0.10 to 0.14 and 0.24 to 0.27 on a Xeon of 2023 (Emerald Rapids), 0.11 and 0.16 to 0.18 on Zen 4, 0.08 to 0.1
 and 0.16 to 0.17 on Zen 5, but 0.08 and 0.11 to 0.12 on the Xeon of the other figures. On the latter,
-derivatives of HyQ under contact forces take 0.11 to 0.13 with 89 KB, 0.17 to 0.21 with 96 KB. In columns
-quadrupeds take 0.62 to 0.9 of the time on the Xeon of 2023, 0.89 on Zen 4 with clang, 1.3 on the other Xeon.
-TIAGo's derivatives of inverse dynamics (7,750 operations, some 110 KB) take 0.25. An exception: TIAGo's
-inverse of M in columns, 50 KB, 0.26.
+derivatives of HyQ under contact forces take 0.11 to 0.13 with 89 KB, 0.17 to 0.21 with 96 KB. TIAGo's
+derivatives of inverse dynamics (7,750 operations, some 110 KB) take 0.25. An exception is TIAGo's inverse of
+M in the form `columns`: 50 KB and 0.26. For quadrupeds this form takes 0.62 to 0.9 of the time of
+straight-line code on the Xeon of 2023, 0.89 on Zen 4 with clang, 1.3 on the other Xeon.
 """
 
 STRAIGHT_LINE = "straight line"

@@ -226,7 +226,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_parameter_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Second derivatives of w^T rnea by these parameters and by q (in the tangent space), v and a, times a direction of q, v and a: how rnea_parameter_vjp changes.
+        """Derivative of rnea_parameter_vjp in a direction of q (in the tangent space), v and a: mixed second derivatives of w^T rnea.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -396,7 +396,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_geometry_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of inverse dynamics by the placement of each joint on its parent, X exp(e): 6 a joint in its frame, linear first (design sensitivity).
+        """Derivatives of inverse dynamics by the placement X exp(e) of each joint on its parent (design sensitivity): six directions e for each joint, in its frame, linear first.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -484,7 +484,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -500,7 +500,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -516,7 +516,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -532,7 +532,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -548,7 +548,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -564,7 +564,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -580,7 +580,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -596,7 +596,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -613,7 +613,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -630,7 +630,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -647,7 +647,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -665,7 +665,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -683,7 +683,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -700,7 +700,7 @@ class GeneratedModule(ModuleType):
             target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -717,7 +717,7 @@ class GeneratedModule(ModuleType):
             target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -736,7 +736,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -755,7 +755,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -775,7 +775,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -825,7 +825,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
             rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
             out: array to fill, float64 and C-contiguous
@@ -837,14 +837,14 @@ class GeneratedModule(ModuleType):
         """
 
     def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Dynamics that a frame feels, F = Lambda a + bias + gravity, for a force F at the frame that tau = J^T F exerts.
+        """Operational-space dynamics of a frame: F = Lambda a + bias + gravity, where tau = J^T F.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): moves the frame in its axes, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
             rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
             out: tuple of arrays to fill
@@ -1086,7 +1086,7 @@ class GeneratedModule(ModuleType):
         """
 
     def log6(self, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Logarithm of a placement in SE(3), any robot's: turns of at most half a revolution.
+        """Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
 
         Args:
             pose (7,): x y z qx qy qz qw (m, unit quaternion)
@@ -1099,7 +1099,7 @@ class GeneratedModule(ModuleType):
         """
 
     def exp6(self, twist: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Exponential of a motion in SE(3), any robot's.
+        """Exponential of a motion in SE(3); the same for every robot.
 
         Args:
             twist (6,): motion in unit time, linear part first (m, rad)
@@ -1112,7 +1112,7 @@ class GeneratedModule(ModuleType):
         """
 
     def step(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A step of time under constant torques, by semi-implicit Euler.
+        """A time step under constant torques, by semi-implicit Euler.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1198,7 +1198,7 @@ class GeneratedModule(ModuleType):
         """
 
     def step_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], np.float64 | NDArray[np.float64]]:
-        """Hessian of w_q^T q_next + w_v^T v_next by q, v, tau and dt, by blocks, q_next as difference(q_next, .).
+        """Hessian of w_q^T q_next + w_v^T v_next by q, v, tau and dt, by blocks. Here q_next is the tangent vector difference(q_next, .).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1226,7 +1226,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Inverse dynamics and its time derivatives along a motion, up to order 2 (`time_order`). Entries of optional inputs are constant.
+        """Inverse dynamics and its time derivatives along a motion, up to order 2 (`time_order`). Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1246,7 +1246,7 @@ class GeneratedModule(ModuleType):
         """
 
     def aba_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dtau_dt: ArrayLike, d2tau_dt2: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Forward dynamics and its time derivatives under torques that change, up to order 2 (`time_order`). Entries of optional inputs are constant.
+        """Forward dynamics and its time derivatives under torques that change, up to order 2 (`time_order`). Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)

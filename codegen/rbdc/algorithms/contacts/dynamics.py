@@ -66,9 +66,9 @@ def hold(
 class Constraints:
     """The factors of the matrix in the module's docstring, rows of contacts first.
 
-    factors: the factors.
-    switches: switches of the rows.
-    mu: mu of the proximal step, 0 without one.
+    factors: L and D of L^T D L.
+    switches: for each row 1 if it holds, else 0.
+    mu: diagonal of the proximal step, 0 without one.
     """
 
     factors: Factorisation
@@ -155,7 +155,7 @@ def solution(
     steps = constraints.steps(moving, residual)
     found, forces = steps[-1]
     trace(
-        "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
+        "contacts", "f and qddot minus the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
     )
     return [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps], constraints
 

@@ -40,9 +40,9 @@ So four forces of each direction i climb to the root, and each ancestor takes it
 Economies. Accelerations are classical, so that psiddot = (U s_v + a x s_w + 2 v x (w x s_w), U s_w) with the
 parent's w, U, v and a at this origin. The constants of B are doubled, so that 2 B comes without a
 multiplication. The linear velocity of a free root is taken as zero, for it enters by a = vdot + w x v alone.
-With g the acceleration of the world in the root's frame, the root's columns of row i are then r_f x g for its
-orientation, r_f x w for its linear and r_b + r_n x w + v x r_f for its angular velocity, f and n the linear
-and angular parts.
+Let g be the world's acceleration in the root's frame, and f and n the linear and angular parts. Then the
+root's columns of row i are r_f x g for its orientation, r_f x w for its linear velocity, and r_b + r_n x w +
+v x r_f for its angular velocity.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def columns_of(
 
 
 def directions(b: Body, carried: Travelling | SpatialMotion) -> list[Direction]:
-    """Return the degrees of freedom of a joint whose body has the motion `carried` from its parent."""
+    """Return the degrees of freedom of a joint. carried: motion of the parent at the body's origin."""
     moving, directions = b.motion(b.rates()), []
     for k in b.columns():
         rate, second = carried.rates_of(k.s)

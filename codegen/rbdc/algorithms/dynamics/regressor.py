@@ -134,8 +134,8 @@ def regressor_of_chosen_frames(
 
 
 def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
-    """Map a row over the parameters in a frame at R and p in the body's own to a row over the parameters in
-    the body's own frame.
+    """Map a row from the parameters in a chosen frame, at R and p in the body's frame, to the parameters in
+    the body's frame.
 
     A row y_m m + y_h h + tr(S J) becomes R y_h, R S R^T by the rotation. The shift to p subtracts (p h) 2 - p
     h^T - h p^T from J, adds m (p^2 - p p^T), and subtracts m p from h.

@@ -135,9 +135,9 @@ def _chart_functions(
     robot: str, model: Problem, *, twice: bool, moves: bool, pulls: bool, bows: bool
 ) -> list[CFunction]:
     """Return the C function `entries`, which maps a row over velocities to one over the entries of q. With
-    `twice`, also return `bend`, which adds its derivatives by q, a row for each entry. They take q
-    normalised, then the inverse of the original length of each of its unit vectors. With `pulls` and `bows`,
-    also return the functions of `_of_results`.
+    `twice`, also return `bend`, which adds its derivatives by q, a row for each entry. Their
+    arguments are q with normalised unit vectors, then the inverse of the length of each vector before that.
+    With `pulls` and `bows`, also return the functions of `_of_results`.
     """
     # CasADi is imported only to convert its expressions to C.
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols

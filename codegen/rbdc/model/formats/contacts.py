@@ -138,8 +138,8 @@ def _of_file(path: Path) -> list[ContactOption]:
 
 
 def _of_toml(file: str, content: bytes) -> list[ContactOption]:
-    """Return the contacts of a TOML file. Raises DescriptionError, with file, line and table, for anything
-    else in it.
+    """Return the contacts of a TOML file. Raises DescriptionError, with file, line and table, if the file
+    has other content.
     """
     remedy = "write a table [contacts.NAME] for each contact, and nothing else"
     try:

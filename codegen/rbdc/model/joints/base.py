@@ -50,7 +50,7 @@ class JointType(ABC):
     uses_axis: ClassVar[bool] = False
     """Whether the type has the axis of the description; `described` takes other fields."""
     free: ClassVar[bool] = False
-    """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
+    """Whether S is the identity over [linear; angular]: the joint allows every motion."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
     """How the joint turns its body: "none", "angle" for a turn about `main_axis` by q[0], or "any"
     other way.

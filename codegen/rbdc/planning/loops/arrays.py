@@ -307,7 +307,7 @@ class LoopResult(Array[Scalar]):
 
 
 class LoopTable(Array[Quantity]):
-    """A matrix of the C over v and bodies, with a quantity for each pair; it is only stored to."""
+    """An array of the C with a quantity for each degree of freedom and body. Loops only write it."""
 
     def __init__(self, m: Arrays, name: str, kind: Any) -> None:
         self.m, self.name, self.width = m, name, len(kind.zero().scalars())

@@ -1,5 +1,5 @@
-"""Products of a row and a matrix, and of the weights and terms of forward dynamics by tiles of rows and
-columns.
+"""Products of a row and a matrix, and products of the weights and terms of forward dynamics, in tiles of rows
+and columns.
 """
 
 from __future__ import annotations

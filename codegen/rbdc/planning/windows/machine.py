@@ -234,7 +234,7 @@ class RowColumn(Column):
 
 
 class RowArray(Array[Quantity]):
-    """Quantities of the row's bodies or joints, at the places of their numbers."""
+    """Quantities of the row's bodies or joints. places: where each of their numbers is stored."""
 
     def __init__(
         self, m: LimbRows, places: Sequence[StoredEntry | None], of: Callable[[Sequence[Scalar]], Quantity]

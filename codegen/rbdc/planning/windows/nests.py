@@ -126,7 +126,7 @@ _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
-    """Return a call of a routine with the beginnings of arrays; `arrays` replaces some of them."""
+    """Return a call of a routine with its arrays as arguments; `arrays` replaces some of them."""
     return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
 
 

@@ -80,7 +80,7 @@ def root_response(layout: WindowLayout) -> Routine:
     whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
     m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
     loop = _over_blocks(layout, response.step(), Loop("k", 0, first, (m.step(),)))
-    about = "accelerations of joints with a free root: M^-1 times the forces of its subtree"
+    about = "accelerations of joints under a free root: M^-1 times the forces of the root's subtree"
     arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 

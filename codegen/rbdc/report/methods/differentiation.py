@@ -263,8 +263,8 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
     """Return the function over complex numbers, or the last part of the function over numbers of several
     parts.
 
-    Each input is a row. Bicomplex numbers have the part without i2 and the part with it. The chain rule has
-    the value, two slopes and the mixed slope, which only q has.
+    Each input is a row. A bicomplex number is a part without i2 and a factor of i2. The chain rule has the
+    value, two slopes and the mixed slope, which only q has.
     """
     ends = (0, model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
     x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))

@@ -109,8 +109,8 @@ def steps(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[
 
 
 def checks(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> dict[str, Array]:
-    """Return the same quantities from placements in the world and their rates, without a recursion of motions
-    or forces; the torques as their power alone.
+    """Return the same quantities from placements in the world and their rates, without the recursions of
+    motions and forces. Of the torques only the power is checked.
     """
     moving = stepped(model, list(q), list(v), configuration=True)
     world = world_placements(model, moving)
