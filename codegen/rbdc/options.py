@@ -152,9 +152,7 @@ class BuildOptions(ModelOptions):
         "control, optimisation, full or second: `rbdc build --help` lists their functions.",
         recorded=False,
     )
-    out: Option[Path] = Option(
-        FOLDER, Path("generated"), "Write the package's folder into this folder.", recorded=False
-    )
+    out: Option[Path] = Option(FOLDER, Path("generated"), "The folder for packages.", recorded=False)
     dtype: Option[Precision] = Option(
         _PRECISION._replace(read=_precision), "float64", "float32: single precision throughout, about 1e-6."
     )
@@ -315,9 +313,7 @@ def _check_tuning(options: BuildOptions) -> None:
     if options.fuse:
         raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
     if options.style != "unrolled":
-        raise UnsupportedError(
-            f"{asked('style', options.style)} fixes the form, which `tune` chooses: give one of them"
-        )
+        raise UnsupportedError(f"{asked('style', options.style)} fixes the form: give it or `tune`")
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
             "`tune` takes no inertial parameters: tune without `parameters` and `payload`, then give `tuning`"

@@ -181,7 +181,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"march": "portable"}, "`tune` measures this processor, but `march='portable'` builds for all: .*merge"),
-    ({"style": "rolled"}, "`style='rolled'` fixes the form, which `tune` chooses: give one of them"),
+    ({"style": "rolled"}, "`style='rolled'` fixes the form: give it or `tune`"),
     ({"style": "auto"}, "`style='auto'` fixes the form"),
     ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
     ({"parameters": ()}, "`tune` takes no inertial parameters: tune without"),
