@@ -316,7 +316,19 @@ def _facts(entry: Entry) -> Iterator[str]:
 
 
 _CITED = re.compile(r"\b(1[89]|20)\d\d\b|\b(table|section|Algorithm|equations?|tutorial)\b")
+_ENDS = re.compile(r"(?<=[a-z0-9)\]*]\.)\s+(?=[A-Z])")
 _TESTED = re.compile(r"\b(Checked(?: against|:)\s.*?)(?=\n\n|$)", re.DOTALL)
+
+
+def _head(text: str) -> str:
+    """Return the first paragraph of the docstring of a module, and if it has no citation, the sentences with
+    one of the first paragraph that has.
+    """
+    paragraphs = text.split("\n\n")
+    cited = next((k for k, paragraph in enumerate(paragraphs) if _CITED.search(paragraph)), 0)
+    others = [sentence for sentence in _ENDS.split(paragraphs[cited]) if _CITED.search(sentence)]
+    words = " ".join([paragraphs[0], *(others if cited else [])]).split()
+    return " ".join(words).rstrip(".") + "."
 
 
 def _sources(function: Function) -> Iterator[str]:
@@ -329,11 +341,11 @@ def _sources(function: Function) -> Iterator[str]:
         function = function.chain.function
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")
     home = import_module(f".{module.lstrip('.')}", HOME)
-    paragraphs = (inspect.getdoc(home) or "").split("\n\n")
-    cited = next((k for k, text in enumerate(paragraphs) if _CITED.search(text)), 0)
-    of_method = inspect.getdoc(getattr(home, name)) or ""
-    text = " ".join([*paragraphs[: cited + 1], _TESTED.sub("", of_method)])
-    yield f"Source: {_plain(' '.join(text.split()))}"
+    yield f"Source: {_plain(_head(inspect.getdoc(home) or ''))}"
+    method = getattr(home, name)
+    of_method = inspect.getdoc(getattr(method, "func", method)) or ""
+    if text := " ".join(_TESTED.sub("", of_method).split()):
+        yield f"Reference: {_plain(re.sub(r'^Return ', 'returns ', text))}"
     if tested := _TESTED.search(of_method):
         yield _plain(" ".join(tested[1].split()))
 

@@ -1,11 +1,12 @@
-"""Integration and difference on the configuration manifold by the exponential and the logarithm of textbooks.
+"""Integration and difference on the configuration manifold by the exponential and the logarithm of unit
+quaternions and unit dual quaternions (Clifford 1873; Kotelnikov's principle of transference).
 
-Rotations are Hamilton's unit quaternions (x, y, z, w). Rigid motions are unit dual quaternions. The same
-formulas hold for them, with dual numbers in place of real ones (Clifford 1873; Kotelnikov's principle of
-transference). A motion with real part r and dual part d turns by r and moves by 2 d r*. A joint whose
-coordinates do not simply add up uses one of these two. The conventions of the joint types are also those of
-Pinocchio: velocities are in the child's frame, `integrate` returns unit quaternions on the side of q, and
-`difference` goes the short way round. Scalars must be real, because sides are chosen by comparison.
+Rotations are Hamilton's unit quaternions (x, y, z, w). Rigid motions are unit dual quaternions: the same
+formulas hold, with dual numbers in place of real ones. A motion with real part r and dual part d turns by r
+and moves by 2 d r*. A joint whose coordinates do not simply add up uses one of these two. The conventions of
+the joint types are also those of Pinocchio: velocities are in the child's frame, `integrate` returns unit
+quaternions on the side of q, and `difference` goes the short way round. Scalars must be real, because sides
+are chosen by comparison.
 """
 
 from __future__ import annotations

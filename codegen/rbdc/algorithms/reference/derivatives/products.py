@@ -1,9 +1,9 @@
-"""Products of weights with the papers' matrices and tensors; the generated functions form none of these.
+"""Products of weights with the papers' matrices and tensors, which Nganga and Wensing (2021) use for
+differential dynamic programming. The generated functions form no matrices or tensors for them.
 
 Derivatives in one direction are computed by dual numbers: `rnea_jvp` and `aba_jvp` through inverse and
-forward dynamics, Hessians times a direction through `rnea_vjp` and `aba_vjp`. Hessians are those of weighted
-sums of torques or accelerations, which Nganga and Wensing (2021) use for differential dynamic
-programming: for weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
+forward dynamics, Hessians times a direction through `rnea_vjp` and `aba_vjp`. The blocks of the Hessian of a
+sum with weights w are sum_i w_i T_ijk of the second derivatives T.
 """
 
 from __future__ import annotations
