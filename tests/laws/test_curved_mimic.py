@@ -33,7 +33,10 @@ BATCHED = (
     *("rnea", "rnea_derivatives", "rnea_vjp", "rnea_jvp", "aba", "aba_derivatives", "aba_vjp", "aba_jvp"),
     *("expand", "forward_kinematics", "frame_jacobian", "frame_acceleration_derivatives"),
 )
-OF_SIX_DOFS = ("manipulability_gradient", "operational_space", "operational_space_inertia")
+OF_SIX_DOFS = (
+    *("manipulability_gradient", "operational_space", "operational_space_inertia"),
+    "operational_space_inertia_derivatives",
+)
 """Functions that are zero or undefined where fewer than six degrees of freedom carry the frame."""
 OF_THE_TREE = ("rnea", "crba", "forward_kinematics", "frame_jacobian", "frame_acceleration")
 LEADERS = {

@@ -15,13 +15,14 @@ import pytest
 from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.laws.test_frame_offsets import poses
-from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
+from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_pinocchio import peer, pin, states
 from tests.support_trees import mimic_tree, random_tree
 
 FUNCTIONS = (
     *("operational_space", "operational_space_inertia", "frame_jacobian", "frame_acceleration"),
     *("crba", "aba", "gravity_torque", "nle", "frame_jacobian_time_derivative"),
+    *("operational_space_inertia_derivatives", "integrate"),
 )
 MODELS: dict[str, Callable[[], Problem]] = {
     "iiwa": lambda: Problem.from_urdf(resolve("kuka_iiwa")),
@@ -100,19 +101,58 @@ def test_batches(module: ModuleType) -> None:
         assert all(np.array_equal(x[k], y) for x, y in zip(every, alone, strict=True))
 
 
+def rate(f: Callable[[float], Array], step: float = 1e-3) -> Array:
+    """Return df/dx at 0 by differences of order 4."""
+    near, far = f(step) - f(-step), f(2.0 * step) - f(-2.0 * step)
+    return (8.0 * near - far) / (12.0 * step)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_derivatives_of_the_inertia(module: ModuleType, reference: str) -> None:
+    """Differences along random directions, with rows and mu too."""
+    rng, offset = np.random.default_rng(18), poses(np.random.default_rng(9))
+    place = module.frame_names[-1], reference, offset
+    options: tuple[dict[str, Any], ...] = ({}, {"rows": "linear"}, {"mu": 0.2, "rows": [0, 1, 1, 0, 1, 0]})
+    for (q, *_), given in zip(states(module, 4, seed=19)[1:], options, strict=True):
+        along = rng.normal(size=module.nv)
+
+        def inertia(step: float, q: Array = q, along: Array = along, given: Any = given) -> Array:
+            moved = module.integrate(q, step * along)
+            return np.array(module.operational_space_inertia(moved, *place, **given))
+
+        by_q, value = module.operational_space_inertia_derivatives(q, *place, **given)
+        assert_close(value, inertia(0.0), 1e-13)
+        size = float(np.abs(by_q).max() * np.abs(along).max() + np.abs(value).max())
+        assert_close(by_q @ along, rate(inertia), 1e-8, size, str(given))
+
+
 @pytest.mark.parametrize("kind", REFERENCES)
 def test_pinocchio_by_its_kkt_matrix(kind: str) -> None:
-    module, own = built("iiwa"), peer("kuka_iiwa", "fixed")
+    functions = "operational_space_inertia", "operational_space_inertia_derivatives"
+    module, own, rng = (
+        built("iiwa", functions=functions),
+        peer("kuka_iiwa", "fixed"),
+        np.random.default_rng(20),
+    )
     frame = module.frame_names[-1]
-    for q, *_ in states(module, seed=15)[1:]:
-        index = own.frame(frame)
+    index = own.frame(frame)
+
+    def system(q: Array) -> Array:
         M = pin.crba(own.model, own.data, q)
-        M = np.triu(M) + np.triu(M, 1).T
         J = pin.computeFrameJacobian(own.model, own.data, q, index, getattr(pin, kind))
-        system = np.block([[M, J.T], [J, np.zeros((6, 6))]])
-        expected = -np.linalg.inv(system)[7:, 7:]
-        tolerance = 1e-15 * np.linalg.cond(system) + 1e-10
-        assert_close(module.operational_space_inertia(q, frame, kind), expected, tolerance, what=kind)
+        return np.block([[np.triu(M) + np.triu(M, 1).T, J.T], [J, np.zeros((6, 6))]])
+
+    for q, *_ in states(module, seed=15)[1:]:
+        along, tolerance = rng.normal(size=module.nv), 1e-15 * np.linalg.cond(system(q)) + 1e-10
+        by_q, inertia = module.operational_space_inertia_derivatives(q, frame, kind)
+        assert_close(inertia, -np.linalg.inv(system(q))[7:, 7:], tolerance, what=kind)
+        assert_close(module.operational_space_inertia(q, frame, kind), inertia, tolerance, what=kind)
+
+        def moved(x: float, q: Array = q, along: Array = along) -> Array:
+            return np.array(-np.linalg.inv(system(q + x * along))[7:, 7:])
+
+        found = rate(moved, 1e-4)
+        assert_close(by_q @ along, found, 1e-6, float(np.abs(found).max()), what=kind)
 
 
 def test_single_precision_and_parameters() -> None:

@@ -85,11 +85,18 @@ def task_dynamics(
 ) -> TaskDynamics:
     """Return the dynamics of a task: J (n, nv) and (dJ/dt) v (n). forces: C v and g (nv)."""
     (jacobian, drift), (moving, resting) = task, forces
-    inertia, raised = task_inertia(factors, jacobian, options, rows)
-    lowered = [factors.lowered(factors.scaled(y)) for y in raised]
-    inverse = product(transposed(lowered), inertia)
+    inertia, inverse = consistent_inverse(factors, jacobian, options, rows)
     bias = [dot(x, moving) - dot(row, drift) for x, row in zip(transposed(inverse), inertia, strict=True)]
     return inertia, inverse, bias, [dot(x, resting) for x in transposed(inverse)]
+
+
+def consistent_inverse(
+    factors: Factorisation, jacobian: Matrix, options: ContactOptions, rows: Scalars | None
+) -> tuple[Matrix, Matrix]:
+    """Return Lambda, and Jbar (nv, n)."""
+    inertia, raised = task_inertia(factors, jacobian, options, rows)
+    lowered = [factors.lowered(factors.scaled(y)) for y in raised]
+    return inertia, product(transposed(lowered), inertia)
 
 
 def task_inertia(

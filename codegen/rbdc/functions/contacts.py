@@ -40,11 +40,11 @@ delassus(q, mu, parameters)
     Inverse inertia at the contacts: J M^-1 J^T + mu 1.
     delassus[nc, nc]: J M^-1 J^T + mu 1
 contact_space_inertia(q, active, mu, parameters)
-    Inertia that all contacts feel together: Lambda = (J M^-1 J^T + mu 1)^-1.
+    Operational-space inertia of all contacts: Lambda = (J M^-1 J^T + mu 1)^-1.
     inertia[nc, nc]: Lambda, zero in rows and columns of contacts that are off (kg, kg m, kg m^2)
 contact_space(q, v, active, mu, parameters)
-    Dynamics that all contacts feel together, f = Lambda (J ddq + dJ/dt v) + bias + gravity, for forces f that
-    tau = J^T f exerts.
+    Operational-space dynamics of all contacts: f = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T
+    f.
     inertia[nc, nc]: Lambda, zero in rows and columns of contacts that are off (kg, kg m, kg m^2)
     inverse[nv, nc]: dynamically consistent inverse of J, M^-1 J^T Lambda
     bias[nc]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)

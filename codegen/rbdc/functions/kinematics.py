@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames, operational_space
 from rbdc.algorithms.derivatives import frame_derivatives
+from rbdc.algorithms.derivatives import operational_space as task_derivatives
 from rbdc.algorithms.kinematics import expand, forward_kinematics
 from rbdc.functions.declarations import ROWS, Kind, Parameter
 from rbdc.functions.evaluation import OnJointSpace, on_model
@@ -103,6 +107,10 @@ OF_TASKS = f"""
 operational_space_inertia(q, offset, mu, {ROWS}, parameters, frame)
     Operational-space inertia of a frame: Lambda = (J M^-1 J^T + mu 1)^-1.
     inertia[6, 6]: Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+operational_space_inertia_derivatives(q, offset, mu, {ROWS}, parameters, frame)
+    Derivatives of the operational-space inertia of a frame by q (in the tangent space), and the inertia.
+    dinertia_dq[6, 6, nv]: derivative by q; zero in rows and columns that are off
+    inertia[6, 6]: Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
 operational_space(q, v, offset, mu, {ROWS}, parameters, frame)
     Operational-space dynamics of a frame: F = Lambda a + bias + gravity, where tau = J^T F.
     inertia[6, 6]: Lambda = (J M^-1 J^T + mu 1)^-1, zero in rows and columns that are off (kg, kg m, kg m^2)
@@ -143,7 +151,10 @@ def kinematics(model: Problem) -> list[Function]:
     return [placements, whole_tree, *framed, manipulability, *_of_tasks(model)]
 
 
-ROOMS = (frames, frame_placements, frame_pairs, frame_errors, frame_derivatives)
+ROOMS = (
+    *(frames, frame_placements, frame_pairs, frame_errors, frame_derivatives),
+    *(operational_space, task_derivatives),
+)
 """Modules of algorithms."""
 
 PEERS = {"frame_jacobian": ("frame_jacobian",), "frame_error": ("frame_error", "frame_error_path")}
@@ -182,12 +193,17 @@ differentiates. Algorithms have the same names.
 """
 
 
+def _algorithm(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = next(vars(room)[name] for room in ROOMS if name in vars(room))
+    return found
+
+
 def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule) -> Function:
     chain = related if isinstance(related, ChainRule) else None
     return Function(
         declared[name],
         {},
-        at_frame=next(vars(room)[name] for room in ROOMS if name in vars(room)),
+        at_frame=_algorithm(name),
         preset=preset,
         references={} if chain else {"featherstone": f"frames:{name}"},
         chain=chain,
@@ -201,18 +217,21 @@ def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule
     )
 
 
+DERIVATIVES_OF_TASK = "operational_space_inertia_derivatives"
 FACTORS = ("lower", "pivots")
 """Factors of M."""
-STARTS = {
-    "operational_space_inertia": Start(
-        ("q", "parameters"), FACTORS, OnJointSpace(operational_space.factors_of_inertia)
-    ),
-    "operational_space": Start(
-        ("q", "v", "parameters"),
-        (*FACTORS, "velocity_forces", "gravity_forces"),
-        OnJointSpace(operational_space.factors_and_forces),
-    ),
-}
+
+
+def _starts(model: Problem, name: str) -> tuple[Start, ...]:
+    """Return the straight-line code of a function of `OF_TASKS`."""
+    if name == "operational_space":
+        gives = *FACTORS, "velocity_forces", "gravity_forces"
+        return (Start(("q", "v", "parameters"), gives, OnJointSpace(operational_space.factors_and_forces)),)
+    factors = Start(("q", "parameters"), FACTORS, OnJointSpace(operational_space.factors_of_inertia))
+    if name != DERIVATIVES_OF_TASK:
+        return (factors,)
+    changes, inverse = OnJointSpace(task_derivatives.inertia_changes), Parameter("inverse", (model.nv, 6), "")
+    return factors, Start(("q", "parameters"), ("changes",), changes, (inverse,))
 
 
 def _of_tasks(model: Problem) -> list[Function]:
@@ -226,13 +245,17 @@ def _of_tasks(model: Problem) -> list[Function]:
         Function(
             declaration,
             {},
-            at_frame=getattr(operational_space, name),
-            start=STARTS[name],
+            at_frame=_algorithm(name),
+            starts=_starts(model, name),
             preset=ALONE,
             requires=frozenset({Requirement.REGULAR_INERTIA, Requirement.INDEPENDENT_TASK}),
             policy=Policy(sample_by_sample=True),
             references={"khatib": f"frames:{name}"},
-            comparison=Comparison(peers={"pinocchio": (name, f"{name}_minverse")}, checks_only=True),
+            differential=Differential(DERIVATIVES_OF_TASK) if name == "operational_space_inertia" else None,
+            comparison=Comparison(
+                peers={} if name == DERIVATIVES_OF_TASK else {"pinocchio": (name, f"{name}_minverse")},
+                checks_only=True,
+            ),
         )
         for name, declaration in declared.items()
     ]

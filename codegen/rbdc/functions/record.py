@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.differentiation import Differentiated
 from rbdc.functions.evaluation import Evaluate
 from rbdc.runtime._differential import Differential as Differential
@@ -134,13 +134,19 @@ class ChainRule:
 
 @dataclass(frozen=True)
 class Start:
-    """Straight-line code before the loops of a function of a frame: names of the inputs that it takes and of
-    the arrays that it gives, and the algorithm on the joint-space model.
+    """Straight-line code that loops of a function of a frame start from. It stands before the loops, or after
+    those that write the arrays that it reads.
+
+    takes: names of inputs.
+    gives: names of the arrays that it gives.
+    evaluate: the algorithm on the joint-space model.
+    reads: arrays of loops.
     """
 
     takes: tuple[str, ...]
     gives: tuple[str, ...]
     evaluate: Evaluate
+    reads: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ class Function:
     paths: inputs of the loops of `rbdc.planning.paths`, for a function with that form.
     uses: names of functions that these loops call.
     at_frame: algorithm of a function of a frame, (model, *inputs, frame, reference) -> outputs.
-    start: straight-line code that the loops of a function of a frame start from, besides the path.
+    starts: straight-line code that the loops of a function of a frame start from, besides the path.
     preset: smallest preset with the function, `SECOND` or `ALONE`.
     requires: properties that the model must have.
     references: reference methods from the literature by name, each as "module:function"; a module without a
@@ -179,7 +185,7 @@ class Function:
     paths: Evaluate | None = None
     uses: tuple[str, ...] = ()
     at_frame: Callable[..., Any] | None = None
-    start: Start | None = None
+    starts: tuple[Start, ...] = ()
     preset: str = PRESETS[-1]
     requires: frozenset[Requirement] = frozenset()
     policy: Policy = Policy()

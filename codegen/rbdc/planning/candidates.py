@@ -138,16 +138,17 @@ def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
     return programs(model, left, "columns")
 
 
-def climb_start(model: Problem, function: Function) -> Program:
+def climb_starts(model: Problem, function: Function) -> list[Program]:
     """Return the straight-line code that the loops of a function of a frame start from."""
-    start, declaration = function.start, function.declaration
-    if start is None:
-        raise UnsupportedError(f"{function.name}: its loops start from the path alone")
-    takes = tuple(p for p in declaration.inputs if p.name in start.takes)
-    gives = tuple(Parameter(name, (0,), "") for name in start.gives)
-    beginning = FunctionDeclaration(f"{function.name}_start", "", takes, gives, scalar=declaration.scalar)
-    (program,) = programs(model, Function(beginning, {"start": start.evaluate}), "start")
-    return program
+    declaration, found = function.declaration, list[Program]()
+    for start in function.starts:
+        takes = tuple(p for p in declaration.inputs if p.name in start.takes)
+        gives = tuple(Parameter(name, (0,), "") for name in start.gives)
+        beginning = FunctionDeclaration(
+            f"{function.name}_start", "", (*takes, *start.reads), gives, scalar=declaration.scalar
+        )
+        found += programs(model, Function(beginning, {"start": start.evaluate}), "start")
+    return found
 
 
 def has_paths(model: Problem, function: Function) -> bool:

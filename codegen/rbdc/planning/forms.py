@@ -20,14 +20,14 @@ from rbdc.planning.calibration import CLIMB, COLUMNS, PATHS, ROLLED, STRAIGHT_LI
 from rbdc.planning.candidates import (
     Candidate,
     candidates,
-    climb_start,
+    climb_starts,
     finished,
     has_paths,
     least,
     left_to_solve,
     path_start,
 )
-from rbdc.planning.climb.loops import climb_loops
+from rbdc.planning.climb.loops import climb_loops, with_straight
 from rbdc.planning.columns.loops import column_loops
 from rbdc.planning.columns.plan import System
 from rbdc.planning.limb_lanes import lane_model
@@ -146,12 +146,8 @@ def climb(subject: Subject) -> Plan | None:
     if not function.declaration.framed:
         return None
     steps, nest = tuple(frame_step_programs(model)), climb_loops(model, function)
-    if function.start is not None:
-        start = climb_start(model, function)
-        arrays = {array.name: array.size for array in start.outputs}
-        nest = replace(
-            nest, statements=(Straight((start,)), *nest.statements), arrays={**arrays, **nest.arrays}
-        )
+    for start in climb_starts(model, function):
+        nest = with_straight(nest, start)
     return Plan(
         function, CLIMB, Climb(model, steps, frame_offset_program(), nest), sum(map(cost, steps), nest.cost())
     )

@@ -836,6 +836,25 @@ class GeneratedModule(ModuleType):
             inertia (6, 6): Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
         """
 
+    def operational_space_inertia_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of the operational-space inertia of a frame by q (in the tangent space), and the inertia.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            frame: a name of frame_names or its index
+            reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            mu (): added to the diagonal of J M^-1 J^T; may be None
+            rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dinertia_dq (6, 6, nv): derivative by q; zero in rows and columns that are off
+            inertia (6, 6): Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+        """
+
     def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Operational-space dynamics of a frame: F = Lambda a + bias + gravity, where tau = J^T F.
 

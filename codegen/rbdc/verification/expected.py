@@ -156,7 +156,9 @@ class References:
         if Requirement.INDEPENDENT_ROWS in function.requires:
             exact = _widened(exact, _off_in_contacts(model, inputs, last_place))
         if Requirement.INDEPENDENT_TASK in function.requires:
-            exact = _widened(exact, _off_in_task(exact[0].values, last_place))
+            outputs = function.declaration.outputs
+            (task,) = (x for x, p in zip(exact, outputs, strict=True) if p.name == "inertia")
+            exact = _widened(exact, _off_in_task(task.values, last_place))
         if model.parameters:
             model = with_parameters(constant_part(model), list(inputs[PARAMETERS].T))
         inertia = _by_states(bound(crba)(model, list(inputs[q].T)), len(inputs[q]))

@@ -244,6 +244,28 @@ def operational_space_inertia(
     return _inertia_of_task(model, q, frame, reference, options, rows)[0]
 
 
+def operational_space_inertia_derivatives(
+    model: Problem,
+    q: Scalars,
+    frame: int,
+    reference: str = "LOCAL",
+    *,
+    options: ContactOptions = DEFAULTS,
+    rows: Scalars | None = None,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the derivatives of the inertia of the task by q in the tangent space, by dual numbers, and the
+    inertia.
+    Checked against differences.
+    """
+
+    @bound
+    def inertia(model: Problem, q: Scalars) -> list[Scalar]:
+        return flat(operational_space_inertia(model, q, frame, reference, options=options, rows=rows))
+
+    (by_q,) = differentiated(model, q, method=inertia, configurations=(True,))
+    return by_q, inertia(model, q)
+
+
 def operational_space(
     model: Problem,
     q: Scalars,

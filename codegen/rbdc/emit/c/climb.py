@@ -29,30 +29,32 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
     """
     source = FunctionSource(declaration, total, method="climb")
     source.files |= _shared(robot, climb, source)
-    parts, call = _start(robot, declaration, climb, source)
+    parts, calls = _starts(robot, declaration, climb, source)
     source.files[f"{robot}_{declaration.name}.c"] = function_file(
         robot,
         source,
         parts=parts,
         figures=f"{figures(total)}, where every body carries the frame",
         body="climb_kernel.c.jinja",
-        **kernel_words(robot, climb, declaration, call),
+        **kernel_words(robot, climb, declaration, calls),
     )
     return source
 
 
-def _start(
+def _starts(
     robot: str, declaration: FunctionDeclaration, climb: Climb, source: FunctionSource
-) -> tuple[list[CFunction], list[str]]:
-    """Return the straight-line code that the loops start from, if any, and the lines of its call."""
-    if not climb.nest.straight:
-        return [], []
-    (program,) = climb.nest.straight
-    inputs = tuple(Parameter(array.name, (array.size,), "") for array in program.inputs)
-    beginning = FunctionDeclaration(f"{declaration.name}_start", "", inputs, (), scalar=declaration.scalar)
-    start = FunctionSource(beginning, source.cost, source.files)
-    parts, call = add_kernels(robot, f"{robot}_{beginning.name}", [program], start)
-    return parts, call_lines(beginning, call)
+) -> tuple[list[CFunction], list[list[str]]]:
+    """Return the straight-line code that the loops start from, and the lines of its calls."""
+    parts, calls = list[CFunction](), list[list[str]]()
+    for number, program in enumerate(climb.nest.straight):
+        inputs = tuple(Parameter(array.name, (array.size,), "") for array in program.inputs)
+        name = f"{declaration.name}_start{number or ''}"
+        beginning = FunctionDeclaration(name, "", inputs, (), scalar=declaration.scalar)
+        start = FunctionSource(beginning, source.cost, source.files)
+        kernels, call = add_kernels(robot, f"{robot}_{name}", [program], start)
+        parts += kernels
+        calls.append(call_lines(beginning, call))
+    return parts, calls
 
 
 class _Number(ScalarType):
@@ -63,14 +65,14 @@ class _Number(ScalarType):
 
 
 def kernel_words(
-    robot: str, climb: Climb, declaration: FunctionDeclaration, start: Sequence[str] = ()
+    robot: str, climb: Climb, declaration: FunctionDeclaration, starts: Sequence[Sequence[str]] = ()
 ) -> dict[str, Any]:
     """Return the words of the template of a function: the shared ones, and its loops."""
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}
     arrays = ArrayTypes(number, kinds | dict.fromkeys(("factor_of", "enough_of"), scalar.name))
-    writer = LoopWriter(robot, arrays, straight=start)
+    writer = LoopWriter(robot, arrays, straight=iter(starts))
     return _words(robot, climb.model) | {
         "tables": [table_part(table, scalar) for table in climb.nest.tables if table.name not in SHARED],
         "arrays": declared(climb.nest.arrays, arrays),

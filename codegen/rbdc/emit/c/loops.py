@@ -183,7 +183,7 @@ def nest_parts(
         lines = LoopWriter(robot, typed).body(routine.statements)
         opening = [f"/* {comment(routine.comment)} */", _prototype(routine, typed)]
         parts.append(_function_part(opening, declared(routine.arrays, typed), lines))
-    writer = LoopWriter(robot, arrays, straight=straight)
+    writer = LoopWriter(robot, arrays, straight=iter([straight]))
     lines = writer.body(nest.statements)
     parameters = (*(() if straight else declaration.inputs), *declaration.outputs)
     # a robot of one body never runs loops over ancestors: some arrays are never read
@@ -237,13 +237,13 @@ class LoopWriter:
     """Writes statements as lines of C.
 
     read: arrays that the lines have named so far.
-    straight: call of straight-line code.
+    straight: lines of the calls of straight-line code, in the order of the text.
     """
 
     robot: str
     arrays: ArrayTypes
     read: set[str] = field(default_factory=set)
-    straight: Sequence[str] = ()
+    straight: Iterator[Sequence[str]] = field(default_factory=lambda: iter(()))
 
     def lines(self, statement: Statement) -> list[str]:
         """Return the lines of a statement."""
@@ -267,7 +267,7 @@ class LoopWriter:
             case Copy():
                 return [self._copy(statement)]
             case Straight():
-                return list(self.straight)
+                return list(next(self.straight))
 
     def body(self, statements: Sequence[Statement]) -> list[str]:
         """Return the lines of statements within braces."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rbdc.algorithms import frame_errors, frame_pairs, frame_placements, frames
 from rbdc.algorithms import operational_space as of_tasks
 from rbdc.algorithms.derivatives import frame_derivatives
+from rbdc.algorithms.derivatives import operational_space as task_derivatives
 from rbdc.algorithms.frames import REFERENCES
 from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
-from rbdc.ir.loops import ConstantTable, LoopNest, Statement, Step, every
+from rbdc.ir.loops import ConstantTable, LoopNest, Statement, Step, Straight, every, written_in
+from rbdc.ir.nodes import Program
 from rbdc.model import Problem
 from rbdc.planning.climb import errors, motions, operational_space, pairs, placements
 from rbdc.planning.climb.columns import first_columns, frame_dofs
@@ -38,6 +41,7 @@ _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statemen
     frame_pairs.relative_jacobian: pairs.relative_jacobian,
     of_tasks.operational_space_inertia: operational_space.inertia,
     of_tasks.operational_space: operational_space.whole,
+    task_derivatives.operational_space_inertia_derivatives: operational_space.inertia_derivatives,
 }
 
 
@@ -55,11 +59,22 @@ def climb_loops(model: Problem, function: Function) -> LoopNest:
         _integers("first_of", first_columns(model)),
         _integers("column_of", [column for column, *_ in dofs]),
         _integers("bend_of", [bend for *_, bend in dofs]),
-        *(operational_space.tables(model) if function.start is not None else ()),
+        *(operational_space.tables(model) if function.starts else ()),
     )
     count, world = model.njoints, REFERENCES.index("WORLD")
     most = {"length": count, "own_length": count, "other_length": 0, "reference": world}
     return LoopNest(tables, _arrays(model, function, statements), statements, most)
+
+
+def with_straight(nest: LoopNest, program: Program) -> LoopNest:
+    """Return a nest with straight-line code after the last statement that writes what the code reads, and
+    with arrays for its results.
+    """
+    reads, numbered = {array.name for array in program.inputs}, enumerate(nest.statements, 1)
+    place = max((k for k, own in numbered if not reads.isdisjoint(written_in([own]))), default=0)
+    statements = (*nest.statements[:place], Straight((program,)), *nest.statements[place:])
+    arrays = {array.name: array.size for array in program.outputs}
+    return replace(nest, statements=statements, arrays={**arrays, **nest.arrays})
 
 
 def _statements(model: Problem, function: Function) -> Sequence[Statement]:
@@ -87,6 +102,9 @@ def _arrays(model: Problem, function: Function, statements: Sequence[Statement])
         "factors": 21,
         "rates": 18,
         "y": 6 * model.nv,
+        "inverse": 6 * model.nv,
+        "moved": 36,
+        "carried": 36,
         "felt": 21,
     }
     results = {p.name for p in function.declaration.outputs}

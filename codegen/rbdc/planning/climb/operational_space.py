@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rbdc.algorithms.derivatives.frame_derivatives import turning
 from rbdc.algorithms.operational_space import SIZE, lower_triangle, rows_above, switched
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, flat, plus_diagonal
 from rbdc.ir.indices import Index, TableEntry, Variable, plus
 from rbdc.ir.loops import Clear, ConstantTable, Loop, Statement, WhereGiven
 from rbdc.model import Problem
 from rbdc.planning.climb import motions
-from rbdc.planning.climb.steps import OWN, PathStep, by_reference, of_joint, once, up
+from rbdc.planning.climb.steps import OWN, PathStep, by_reference, down, of_joint, once, up
+from rbdc.spatial import Motion, Scalar
 
 FELT = 21
 """Entries of a symmetric matrix (6, 6)."""
@@ -57,8 +59,8 @@ def inertia(model: Problem) -> list[Statement]:
     ]
 
 
-def whole(model: Problem) -> list[Statement]:
-    """Return Lambda, Jbar, and the bias and gravity forces."""
+def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None = None) -> list[Statement]:
+    """Return Lambda and Jbar. inside: more work for each row of Jbar."""
 
     def spread(m: PathStep, row: str) -> None:
         y, pivot = m.read("y", SIZE, **{row: SIZE}), m.read("pivots", 1, **{row: 1})[0]
@@ -68,6 +70,19 @@ def whole(model: Problem) -> list[Statement]:
     def lowered(m: PathStep) -> None:
         own, entry = m.read("inverse", SIZE, above=SIZE), m.read("lower", 1, e=1)[0]
         m.add("inverse", [-(entry * x) for x in own], r=SIZE)
+
+    more = () if inside is None else (once(model, inside),)
+    return [
+        *inertia(model),
+        _along_path(model, "D^-1 Y Lambda", spread),
+        Loop(
+            "r", 0, model.nv, (_above(Variable("r"), once(model, lowered)), *more), "L Jbar = D^-1 Y Lambda"
+        ),
+    ]
+
+
+def whole(model: Problem) -> list[Statement]:
+    """Return Lambda, Jbar, and the bias and gravity forces."""
 
     def forces(m: PathStep) -> None:
         own = m.read("inverse", SIZE, r=SIZE)
@@ -79,19 +94,51 @@ def whole(model: Problem) -> list[Statement]:
         own = m.read("drift", SIZE)
         m.add("bias", [-dot(row, own) for row in lower_triangle(m.read("felt", FELT))])
 
-    row = Variable("r")
+    return [*consistent_inverse(model, forces), *motions.drift(model), once(model, drift)]
+
+
+def inertia_derivatives(model: Problem) -> list[Statement]:
+    """Return dLambda/dq from the changes of M, and from the derivatives of the frame's velocity at the
+    columns of Jbar; and Lambda.
+    """
+
+    def steps(total: str) -> Loop:
+        def step(m: PathStep) -> None:
+            for a, x in enumerate(m.read("inverse", SIZE, column=SIZE)):
+                m.add(total, m.column.scaled(m.factor() * x).scalars(), SIZE * a)
+
+        return of_joint(model, once(model, step))
+
+    def pushed(m: PathStep, moved: Sequence[Motion]) -> list[Scalar]:
+        rows = lower_triangle(m.read("felt", FELT))
+        seen = [m.seen(x, symbol=f"dv{b}").scalars() for b, x in enumerate(moved)]
+        change = [[dot(row, x) for row in rows] for x in seen]
+        return [-(change[b][a] + change[a][b]) for a in range(SIZE) for b in range(SIZE)]
+
+    def column(m: PathStep) -> None:
+        s, places = m.column, range(0, SIZE * SIZE, SIZE)
+        moved = [
+            m.motion("carried", k).cross(s) + turning(s, m.motion("moved", k), m.reference) for k in places
+        ]
+        m.put("dinertia_dq", pushed(m, moved))
+
+    def bend(m: PathStep) -> None:
+        bent = [m.column.scaled(x) for x in m.read("inverse", SIZE, column=SIZE)]
+        m.put_plain("dinertia_dq", pushed(m, bent))
+
+    def change(m: PathStep) -> None:
+        entries = flat(lower_triangle(m.read("changes", FELT, r=FELT)))
+        m.add_scattered("dinertia_dq", {k * model.nv: x for k, x in enumerate(entries)}, r=1)
+
+    columns = of_joint(model, by_reference(model, column), by_reference(model, bend))
     return [
-        *inertia(model),
-        _along_path(model, "D^-1 Y Lambda", spread),
-        Loop(
-            "r",
-            0,
-            model.nv,
-            (_above(row, once(model, lowered)), once(model, forces)),
-            "L Jbar = D^-1 Y Lambda",
-        ),
-        *motions.drift(model),
-        once(model, drift),
+        Clear("inverse", SIZE * model.nv),
+        *consistent_inverse(model),
+        Clear("moved", SIZE * SIZE),
+        up(steps("moved"), about="velocities of the frame at the columns of Jbar"),
+        Clear("carried", SIZE * SIZE),
+        down(columns, steps("carried"), about="- Lambda dJ/dq Jbar, by the velocities above the joint"),
+        Loop("r", 0, model.nv, (once(model, change),), "Jbar^T dM/dq Jbar"),
     ]
 
 
