@@ -19,7 +19,7 @@ targets = m.exp6(m.frame_error(draw(number), [0, 0, 0, 0, 0, 0, 1], frame))
 
 q, reached, within = draw(number), [], []
 for iteration in range(240):
-    J, _, e = m.frame_error_derivatives(q, targets, frame)
+    J, _, e, _ = m.frame_error_derivatives(q, targets, frame)
     size = np.linalg.norm(e, axis=1)
     wrapped = (q + np.pi) % (2 * np.pi) - np.pi
     done = (size < 1e-6) & (np.abs(wrapped) <= limit).all(axis=1)

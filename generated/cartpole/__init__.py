@@ -943,14 +943,14 @@ _frame_error_derivatives = _runtime.Entry(
     dtype,
     "frame_error_derivatives",
     (('q', (2,), False, True, '', ()), ('target', (7,), False, False, 'placements', ()), ('offset', (7,), True, False, 'placements', ())),
-    (('derror_dq', (6, 2)), ('derror_dtarget', (6, 7)), ('error', (6,))),
+    (('derror_dq', (6, 2)), ('derror_dtarget', (6, 7)), ('error', (6,)), ('derror_doffset', (6, 6))),
     frame_names,
 )
 
 
 @_frame_error_derivatives.function
 def frame_error_derivatives(entry, /, q, target, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
-    """Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
+    """Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -966,6 +966,7 @@ def frame_error_derivatives(entry, /, q, target, frame, reference="LOCAL", offse
         derror_dq (6, 2): derivative by q; linear rows first, column: direction
         derror_dtarget (6, 7): derivative by position and quaternion, which is divided by its length
         error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+        derror_doffset (6, 6): derivative by a step s of the offset T, T exp6(s), [linear; angular]
     """
     if layout is not _SAMPLES:
         return entry.lanes((q, target, offset), layout, out, num_threads, entry.place(frame, reference))

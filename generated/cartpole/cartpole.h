@@ -336,16 +336,17 @@ void cartpole_frame_classical_acceleration_lanes(size_t n, const double *CARTPOL
 void cartpole_frame_error(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT error);
 void cartpole_frame_error_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT error);
 
-/* Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
+/* Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
  *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   derror_dq[12]: derivative by q; linear rows first, column: direction
  *   derror_dtarget[42]: derivative by position and quaternion, which is divided by its length
  *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+ *   derror_doffset[36]: derivative by a step s of the offset T, T exp6(s), [linear; angular]
  */
-void cartpole_frame_error_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT derror_dq, double *CARTPOLE_RESTRICT derror_dtarget, double *CARTPOLE_RESTRICT error);
-void cartpole_frame_error_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT derror_dq, double *CARTPOLE_RESTRICT derror_dtarget, double *CARTPOLE_RESTRICT error);
+void cartpole_frame_error_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT derror_dq, double *CARTPOLE_RESTRICT derror_dtarget, double *CARTPOLE_RESTRICT error, double *CARTPOLE_RESTRICT derror_doffset);
+void cartpole_frame_error_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT target, const double *CARTPOLE_RESTRICT offset, int frame, int reference, double *CARTPOLE_RESTRICT derror_dq, double *CARTPOLE_RESTRICT derror_dtarget, double *CARTPOLE_RESTRICT error, double *CARTPOLE_RESTRICT derror_doffset);
 
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

@@ -14,7 +14,9 @@ from rbdc.functions.kinematics import FRAMED
 from rbdc.model import Frame, Problem
 from rbdc.model.contacts import held_at
 from rbdc.planning.availability import random_placements
+from rbdc.spatial.quaternions import quaternion_of
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_differences import central
 from tests.support_trees import random_tree
 
 FUNCTIONS = [name for name, *_ in FRAMED if name != "relative_jacobian"]
@@ -71,6 +73,49 @@ def test_an_offset_is_a_frame_there(module: ModuleType, reference: str) -> None:
         for ours, theirs in zip(moved, expected, strict=True):
             tolerance = 1e-12 if module.dtype == np.float64 else 1e-4
             assert_close(ours, theirs, tolerance, float(np.abs(theirs).max()) + 1.0, name)
+
+
+def cross(motion: Array, step: Array) -> Array:
+    """The cross product of spatial motions (6, n) and a step (6,)."""
+    linear, angular = motion[:3].T, motion[3:].T
+    turned = np.cross(linear, step[3:]) + np.cross(angular, step[:3])
+    return np.asarray(np.hstack([turned, np.cross(angular, step[3:])]).T)
+
+
+@pytest.mark.parametrize("module", ["float64"], indirect=True)
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_step_of_the_offset_moves_the_frame_in_its_axes(module: ModuleType, reference: str) -> None:
+    """The derivatives that the page of conventions lists, by differences of what is compiled."""
+    (q, *rates), step = state(module, "frame_acceleration"), np.random.default_rng(5).normal(size=6)
+
+    def along(name: str, *given: Any) -> Array:
+        def at(length: Array) -> Array:
+            small = np.array([*step[:3], *step[3:] / 2.0, 0.0]) * length + np.eye(7)[6]
+            small[3:] /= np.linalg.norm(small[3:])
+            moved = held_at(OFFSET.tolist()).compose(held_at(small.tolist()))
+            pose = [*moved.translation.scalars(), *quaternion_of(moved.rotation.rows())]
+            return np.asarray(getattr(module, name)(q, *given, offset=pose)).ravel()
+
+        return central(at, np.zeros(1))[:, 0]
+
+    X = module.frame_placement(q, "link3", offset=OFFSET)
+    R, hat = X[:3, :3], np.zeros((4, 4))
+    hat[:3, :3], hat[:3, 3] = np.cross(np.eye(3), step[3:]), step[:3]
+    assert_close(along("frame_placement", "link3"), (X @ hat).ravel(), 1e-8, 4.0)
+    assert_close(along("frame_position", "link3"), R @ step[:3], 1e-8, 4.0)
+    target = poses(np.random.default_rng(4))
+    by_offset = module.frame_error_derivatives(q, target, "link3", offset=OFFSET)[3]
+    assert_close(along("frame_error", target, "link3"), by_offset @ step, 1e-7, 8.0)
+    for name, given in (("jacobian", []), ("velocity", rates[:1]), ("acceleration", rates)):
+        place = (*given, "link3", reference)
+        motion = getattr(module, f"frame_{name}")(q, *place, offset=OFFSET).reshape(6, -1)
+        expected = np.zeros_like(motion)
+        if reference == "LOCAL":
+            expected = cross(motion, step)
+        elif reference == "LOCAL_WORLD_ALIGNED":
+            expected[:3] = np.cross(motion[3:].T, R @ step[:3]).T
+        size = float(np.abs(motion).max()) + 1.0
+        assert_close(along(f"frame_{name}", *place).reshape(6, -1), expected, 1e-7, size, name)
 
 
 @pytest.mark.parametrize("samples", [3, 8, 19])

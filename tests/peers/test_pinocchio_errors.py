@@ -101,10 +101,11 @@ def test_errors_and_derivatives(module: ModuleType, reference: Peer) -> None:
         value = module.frame_error(q, target, ours, "WORLD", offset)
         assert_close(value, error, 1e-12, 4.0, "frame_error")
         J = pin.computeFrameJacobian(reference.model, reference.data, reference.q(q), frame, pin.LOCAL)
-        by_q, by_target, again = module.frame_error_derivatives(q, target, ours, offset=offset)
+        by_q, by_target, again, by_offset = module.frame_error_derivatives(q, target, ours, offset=offset)
         expected = pin.Jlog6(relative) @ moved.inverse().action @ J
         assert_close(by_q, expected, 1e-10, float(np.abs(expected).max()), "derror_dq")
         assert np.array_equal(again, value)
+        assert_close(by_offset, pin.Jlog6(relative), 1e-10, 4.0, "derror_doffset")
 
         def at(entries: Array, q: Array = q, offset: Array = offset) -> Array:
             entries = np.array([*entries[:3], *entries[3:] / np.linalg.norm(entries[3:])])

@@ -1,9 +1,9 @@
 """The error of a frame relative to a target placement, with derivatives; exponential and logarithm of SE(3).
 
 The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad), in the frame's
-coordinates as well as in the target's, for e moves neither. A step s of the frame in its coordinates changes
-it by J(e)^-1 s, a step of the target in its own by -J(-e)^-1 s, with the right Jacobian of SE(3) (Barfoot,
-State Estimation for Robotics, section 7.1). With e = (v, w), t = |w|,
+coordinates as well as in the target's, for e moves neither. A step s of the frame, or of its offset, in its
+coordinates changes it by J(e)^-1 s, a step of the target in its own by -J(-e)^-1 s, with the right Jacobian
+of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With e = (v, w), t = |w|,
 
     J(e)^-1 = [A B; 0 A]        A = 1 + [w]/2 + g [w]^2,    g = (1 - t/2 cot(t/2)) / t^2
                                 B = [v]/2 + g ([v][w] + [w][v]) + 2 g' (w . v) [w]^2,    g' = dg/d(t^2)
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.frames import PathToRoot
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, identity, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions, given_target, held_at
@@ -99,6 +99,12 @@ class InverseJacobian:
         linear = self.turning.apply_transposed(step.linear) + self.mixed.apply_transposed(step.angular)
         return -Motion(linear, self.turning.apply_transposed(step.angular))
 
+    def by_step(self) -> Matrix:
+        """Return the derivatives of the error (6, 6) by a step of the placement in its own coordinates."""
+        zero, units = Vector3.zero(), [Vector3.of(unit) for unit in identity(3)]
+        steps = [*(Motion(unit, zero) for unit in units), *(Motion(zero, unit) for unit in units)]
+        return transposed([self.along(step).scalars() for step in steps])
+
     def by_target(self, target: Scalars) -> Matrix:
         """Return the derivatives of the error (6, 7) by the entries of a position and a quaternion of any
         length.
@@ -132,9 +138,10 @@ def frame_error(
 
 def frame_error_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
-) -> tuple[Matrix, Matrix, Motion]:
+) -> tuple[Matrix, Matrix, Motion, Matrix]:
     """Return the derivatives of `frame_error` by q (6, nv) in the tangent space, and by the entries of the
-    target (6, 7); the error.
+    target (6, 7); the error; its derivatives by a step of the frame's offset in the moved frame's axes
+    (6, 6).
     """
     climb, target = (
         replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL"),
@@ -143,7 +150,7 @@ def frame_error_derivatives(
     error = Error.of(held_at_unit(target), climb.world)
     rates = error.rates()
     columns = {index: [rates.along(s) for s in own] for index, own in climb.columns.items()}
-    return climb.matrix(columns), rates.by_target(target), error.motion
+    return climb.matrix(columns), rates.by_target(target), error.motion, rates.by_step()
 
 
 def log6(model: Model, pose: Scalars, trace: Trace = silent) -> Motion:

@@ -79,11 +79,12 @@ frame_error(q, target, offset, frame)
     Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
     error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
 frame_error_derivatives(q, target, offset, frame)
-    Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the
-    target, and the error, the same in every reference.
+    Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target
+    and by steps of the offset, and the error, the same in every reference.
     derror_dq[6, nv]: derivative by q; linear rows first, column: direction
     derror_dtarget[6, 7]: derivative by position and quaternion, which is divided by its length
     error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+    derror_doffset[6, 6]: derivative by a step s of the offset T, T exp6(s), [linear; angular]
 frame_velocity_derivatives(q, v, offset, frame)
     Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
     dv_dq dv_dv[6, nv]: derivative by <x>; linear rows first, column: direction

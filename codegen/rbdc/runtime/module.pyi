@@ -709,8 +709,8 @@ class GeneratedModule(ModuleType):
             error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
         """
 
-    def frame_error_derivatives(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of the error of a frame's placement by q (in the tangent space) and by the entries of the target, and the error, the same in every reference.
+    def frame_error_derivatives(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -726,6 +726,7 @@ class GeneratedModule(ModuleType):
             derror_dq (6, nv): derivative by q; linear rows first, column: direction
             derror_dtarget (6, 7): derivative by position and quaternion, which is divided by its length
             error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+            derror_doffset (6, 6): derivative by a step s of the offset T, T exp6(s), [linear; angular]
         """
 
     def frame_velocity_derivatives(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -158,28 +158,36 @@ def frame_error(
     return _error(model, q, given_target(options), frame, reference)
 
 
-def _error(model: Problem, q: Scalars, target: Scalars, frame: int, reference: str) -> list[Scalar]:
+def _error(
+    model: Problem, q: Scalars, target: Scalars, frame: int, reference: str, moved: Placement | None = None
+) -> list[Scalar]:
+    """Return the error of a frame, moved in its axes."""
     length = sqrt(sum((x * x for x in target[3:]), 0.0))
     held = held_at([*target[:3], *(x / length for x in target[3:])])
-    return logarithm_of_placement(held.inverse().compose(_placed(model, q, frame, reference))).scalars()
+    placed = _placed(model, q, frame, reference)
+    placed = placed if moved is None else placed.compose(moved)
+    return logarithm_of_placement(held.inverse().compose(placed)).scalars()
 
 
 def frame_error_derivatives(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """Return the derivatives of the error by q in the tangent space and by the entries of the target, and the
-    error, by dual numbers.
+) -> tuple[list[Scalar], ...]:
+    """Return the derivatives of the error by q in the tangent space and by the entries of the target, the
+    error, and its derivatives by a step of the frame's offset, by dual numbers.
 
     Checked against differences.
     """
 
     @bound
-    def error(model: Problem, q: Scalars, target: Scalars) -> list[Scalar]:
-        return _error(model, q, target, frame, reference)
+    def error(model: Problem, q: Scalars, target: Scalars, step: Scalars) -> list[Scalar]:
+        moved = held_at([*step[:3], *(0.5 * x for x in step[3:]), 1.0])  # to first order
+        return _error(model, q, target, frame, reference, moved)
 
-    target = list(given_target(options))
-    by_q, by_target = differentiated(model, list(q), target, method=error, configurations=(True, False))
-    return by_q, by_target, error(model, q, target)
+    given = (list(q), list(given_target(options)), [0.0] * 6)
+    by_q, by_target, by_offset = differentiated(
+        model, *given, method=error, configurations=(True, False, False)
+    )
+    return by_q, by_target, error(model, *given), by_offset
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:

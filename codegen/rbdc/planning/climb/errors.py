@@ -27,6 +27,7 @@ def error_derivatives(model: Problem) -> list[Statement]:
         m.write("rates", made.scalars())
         m.write("error", found.motion.scalars())
         m.write("derror_dtarget", flat(made.by_target(m.read("target", TARGET))))
+        m.write("derror_doffset", flat(made.by_step()))
 
     def column(m: PathStep) -> None:
         m.put("derror_dq", InverseJacobian.of(m.read("rates", 18)).along(m.column).scalars())
