@@ -17,6 +17,7 @@ from tests.support_pinocchio import Peer, peer, pin, states
 
 FUNCTIONS = (
     *("frame_error", "frame_error_derivatives", "log6", "exp6", "frame_placement", "integrate"),
+    "moved_parameters",
     *("frame_classical_acceleration", "frame_classical_acceleration_derivatives"),
 )
 ANGLES = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.03, 0.2, 0.32, 1.0, 2.0, 3.0)
@@ -112,6 +113,14 @@ def test_errors_and_derivatives(module: ModuleType, reference: Peer) -> None:
             return np.asarray(module.frame_error(q, entries, ours, offset=offset))
 
         assert_close(by_target, central(at, target), 1e-6, float(np.abs(by_target).max()), "derror_dtarget")
+
+
+def test_parameters_are_those_that_another_frame_sees(module: ModuleType) -> None:
+    for pose in poses(np.random.default_rng(8), 3):
+        inertia = pin.Inertia.Random()
+        expected = pin.XYZQUATToSE3(pose).act(inertia).toDynamicParameters()
+        found = module.moved_parameters(inertia.toDynamicParameters(), pose)
+        assert_close(found, expected, 1e-13, float(np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("kind", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])

@@ -19,6 +19,7 @@ from rbdc.algorithms.dynamics.regressor import (
     regressor_of_chosen_frames,
 )
 from rbdc.algorithms.tools.parameters import DRIVE_QUANTITIES
+from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.evaluation import OnJointSpace, joint_space, on_model
 from rbdc.functions.inputs import Declared, declarations, friction_width
 from rbdc.functions.record import ALONE, ChainRule, Comparison, Differential, Function, Requirement
@@ -86,6 +87,12 @@ aba_parameter_vjp(q, v, tau, w, fext, parameters, friction_width)
 aba_parameter_derivatives(q, v, tau, fext, parameters, friction_width)
     Derivatives of forward dynamics by the parameters of torque_regressor Y: -M^-1 Y.
     ddq_dparameters[nv, np]: row: of ddq, column: parameter
+"""
+
+MOVED_DECLARATIONS = """
+moved_parameters(inertial_parameters, pose)
+    Inertial parameters of a body as another frame sees them, such as a payload's frame; any robot's.
+    moved[10]: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of that frame (kg, m)
 """
 
 _OF_LINKS = "10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz"
@@ -172,7 +179,23 @@ def identification(model: Problem) -> list[Function]:
     counts = "friction" in model.regressor
     declared = declarations(model, text, friction_width(model, counts=counts))
     width = friction_width(model, counts=counts or any(model.friction))
-    return [*_linear(model, declared), *_by_parameters(declarations(model, PARAMETER_DECLARATIONS, width))]
+    by_parameters = _by_parameters(declarations(model, PARAMETER_DECLARATIONS, width))
+    return [*_linear(model, declared), *by_parameters, _moved(model)]
+
+
+def _moved(model: Problem) -> Function:
+    """Return the record of the map of parameters between frames; it is linear in them, as in weights."""
+    of_body = "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)"
+    placed = "placement of the body's frame in the other one, x y z qx qy qz qw (m, unit quaternion)"
+    inertial = Parameter("inertial_parameters", (10,), of_body, Kind.WEIGHTS)
+    pose = Parameter("pose", (7,), placed, Kind.PLACEMENTS)
+    return Function(
+        declarations(model, MOVED_DECLARATIONS, inertial, pose)["moved_parameters"],
+        {"steiner": on_model(algorithms.moved_parameters)},
+        preset=ALONE,
+        references={"pseudo-inertia": "regressor:moved_parameters"},
+        comparison=Comparison(checks_only=True),
+    )
 
 
 def _of_columns(model: Problem) -> str:

@@ -277,6 +277,20 @@ class GeneratedModule(ModuleType):
             ddq_dparameters (nv, 0): row: of ddq, column: parameter
         """
 
+    def moved_parameters(self, inertial_parameters: ArrayLike, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+        """Inertial parameters of a body as another frame sees them, such as a payload's frame; any robot's.
+
+        Args:
+            inertial_parameters (10,): m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)
+            pose (7,): placement of the body's frame in the other one, x y z qx qy qz qw (m, unit quaternion)
+            out: array to fill, float64 and C-contiguous
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            moved (10,): m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of that frame (kg, m)
+        """
+
     def rnea_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Derivatives of inverse dynamics by q (in the tangent space), v and a.
 

@@ -36,9 +36,10 @@ from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.tools.parameters import drive_columns
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Problem
+from rbdc.model.contacts import held_at
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.problem import DryFriction
-from rbdc.spatial import Forces, Motion, Scalar, Scalars
+from rbdc.spatial import Forces, Inertia, Motion, Scalar, Scalars
 
 
 def whole_regressor(
@@ -159,3 +160,11 @@ def _column(model: Problem, index: int, entries: Scalars) -> list[Scalar]:
     start = first_dofs(model)[index]
     full[start : start + len(entries)] = entries
     return reduce_vector(model, full)
+
+
+def moved_parameters(model: Problem, inertia: Scalars, pose: Scalars, trace: Trace = silent) -> list[Scalar]:
+    """Return the ten parameters of a body as another frame sees them, in which the body's frame has the
+    placement x y z qx qy qz qw. Test: Pinocchio's `Inertia.se3Action`.
+    """
+    del model, trace
+    return Inertia.of(inertia).moved(held_at(pose)).scalars()

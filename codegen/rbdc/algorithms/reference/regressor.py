@@ -10,14 +10,16 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from rbdc.algorithms.reference.homogeneous import of_placement
 from rbdc.algorithms.reference.rnea import body_velocities, forward_pass, inverse_dynamics, with_drives
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, Vector, flat, identity, transposed
+from rbdc.algorithms.tools.linear import Matrix, Vector, flat, identity, product, transposed
 from rbdc.algorithms.tools.machine import Array, Machine
 from rbdc.algorithms.tools.numbers import Numbers
 from rbdc.algorithms.tools.parameters import DriveColumn, drive_columns
 from rbdc.model import DriveTerm, Problem
+from rbdc.model.contacts import held_at
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Vector3
 from rbdc.spatial.vectors import AXES
 
@@ -117,3 +119,23 @@ def potential_energy_regressor(model: Problem, q: Scalars) -> list[Scalar]:
     columns = map(Vector3.of, transposed(static_regressor(model, q)))
     energies = [-model.gravity.dot(column) for column in columns]
     return [x for k in range(0, len(energies), 4) for x in (*energies[k : k + 4], *([0.0] * 6))]
+
+
+def moved_parameters(model: Problem, inertia: Vector, pose: Vector) -> Vector:
+    """Return the ten parameters of a body as another frame sees them, by the pseudo-inertia P of Wensing, Kim
+    and Slotine (2018), [[K, h], [h^T, m]], which becomes T P T^T. Checked against Pinocchio's `se3Action`.
+    """
+    del model
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = inertia
+    half = 0.5 * (xx + yy + zz)
+    moments = [
+        [half - xx, -xy, -xz, hx],
+        [-xy, half - yy, -yz, hy],
+        [-xz, -yz, half - zz, hz],
+        [hx, hy, hz, m],
+    ]
+    T = of_placement(held_at(pose))
+    P = product(product(T, moments), transposed(T))
+    trace = P[0][0] + P[1][1] + P[2][2]
+    first = [P[3][3], P[0][3], P[1][3], P[2][3]]
+    return [*first, trace - P[0][0], -P[0][1], trace - P[1][1], -P[0][2], -P[1][2], trace - P[2][2]]
