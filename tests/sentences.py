@@ -24,7 +24,10 @@ FOLDERS = (".github", "codegen", "docs", "generated", "robots", "templates", "te
 WORDS = 4
 """Shorter texts are names and headings."""
 
-_SKIPPED = re.compile(r"^```.*?^```$|^#.*?$|^[-|: ]+$|<[^>]*>", re.MULTILINE | re.DOTALL)
+_SKIPPED = re.compile(
+    r"^ *```.*?^ *```$|^#.*?$|^[-|: ]+$|<!--.*?-->|^\| (?:before|not) \|.*?^$", re.MULTILINE | re.DOTALL
+)
+"""Code, headings, comments, and tables of sentences to avoid."""
 _ENDS = re.compile(
     r"(?<=[.!?])\s+(?=[A-Z`\"(])|\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.) )|\s\|\s|^\||\|$", re.MULTILINE
 )

@@ -59,11 +59,11 @@ class PathBlock:
     position: position of the first on the path.
     m: first degree of freedom of the joint that the path leads to.
     start: the entry of `up` with which the path begins.
-    above: how many of them are strictly above that joint.
-    moving: whether the last does not belong to a root.
-    partial: degrees of freedom on the path above some of them and above that joint, between the entries `all`
-        and `some` of `up`.
-    tail: the entry from which on all are below them.
+    above: number of degrees of freedom of the block that are strictly above that joint.
+    moving: whether the joint of the last degree of freedom is not a root.
+    partial: degrees of freedom on the path above that joint and above a part of the block, between the
+        entries `all` and `some` of `up`.
+    tail: first entry that is below all degrees of freedom of the block.
     """
 
     def __init__(
