@@ -75,7 +75,7 @@ _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "switches": (
         lambda x: (x == 0.0) | (x == 1.0),
         "has entries other than 0 and 1",
-        "give 1 for what holds and 0 otherwise",
+        "give 1 for active contacts and 0 for others",
     ),
     "task": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for rows of the task"),
     "not negative": (

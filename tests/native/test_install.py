@@ -168,7 +168,7 @@ def test_a_folder_of_others_is_refused_and_untouched(out: Path, manifest: str | 
     before = names(robot)
     listed = "thesis.tex" if manifest is None else "manifest.json, thesis.tex"
     message = (
-        f"{robot} holds what rbdc did not write: {listed}; move that elsewhere, "
+        f"{robot} has files that rbdc did not write: {listed}; move them elsewhere, "
         "or give another `out` or `name`"
     )
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
@@ -212,7 +212,7 @@ def test_what_stays_after_clean_is_refused_by_name(out: Path) -> None:
     remove_packages(out)
     with pytest.raises(
         OptionError,
-        match="holds what rbdc did not write: thesis.tex; move that elsewhere, or give another `out`",
+        match="has files that rbdc did not write: thesis.tex; move them elsewhere, or give another `out`",
     ):
         put(out / "robot", a_c="1")
     assert names(out / "robot") == ["thesis.tex"]

@@ -278,7 +278,7 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
         f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, '
         f"(blocks, ..., {d.scalar.lanes})",
         "    num_threads: threads over which the samples of a batch are spread",
-        *(["    zeroed: out holds zeros, or what this function left there"] if d.zeroed else []),
+        *(["    zeroed: out holds zeros, or earlier results of this function"] if d.zeroed else []),
         "",
         "Returns:",
         *(line(p) for p in d.outputs),

@@ -195,7 +195,7 @@ TIME_ORDER = Reading(_time_order, "INTEGER")
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a model. Every field accepts what its option takes on the command line.
+    """Options of a model. Every field accepts the values of its option on the command line.
 
     given: names of the fields that the caller set, even to their defaults.
 

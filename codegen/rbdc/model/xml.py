@@ -153,7 +153,7 @@ class Document:
         """Yield the child elements; entity references, which are never resolved, are refused."""
         for child in element:
             if not isinstance(child.tag, str):
-                self.fail("an entity reference is not accepted", "write out what it stands for", child)
+                self.fail("an entity reference is not accepted", "write its text in its place", child)
             yield child
 
     def _as_version_1(self) -> bytes:

@@ -282,7 +282,7 @@ def _refusal(folder: Path) -> str:
     """Return why nothing is installed in a folder without a record of rbdc, and the remedy."""
     if manifest_of(folder).get("generator") != "rbdc" and not os.path.lexists(folder / EXTENSION):
         here = listed(_others(folder, ()))
-        return f"{folder} holds what rbdc did not write: {here}; move that elsewhere, or {_ELSEWHERE}"
+        return f"{folder} has files that rbdc did not write: {here}; move them elsewhere, or {_ELSEWHERE}"
     lack = f"has no {MANIFEST} by which rbdc tells its files from yours"
     return (
         f"{folder} {lack}: it is left as it is; remove the folder if nothing in it is yours, or {_ELSEWHERE}"

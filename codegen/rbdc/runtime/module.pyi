@@ -1310,7 +1310,7 @@ class GeneratedModule(ModuleType):
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
-            zeroed: out holds zeros, or what this function left there
+            zeroed: out holds zeros, or earlier results of this function
 
         Returns:
             d2tau_dqdq (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
@@ -1330,7 +1330,7 @@ class GeneratedModule(ModuleType):
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
-            zeroed: out holds zeros, or what this function left there
+            zeroed: out holds zeros, or earlier results of this function
 
         Returns:
             d2ddq_dqdq (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable

@@ -279,8 +279,8 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
     end.store("second", 0, [y - end.read("within") * x for x, y in zip(a, b, strict=True)])
     first, last, *inner = (_at(m, places) for m in (begin, end, *takes))
     about = (
-        "Two rows at once, by strips of blocks, from the last row up for L^T Y = B, then from the first down "
-        "for L X = D^-1 Y: what other rows take from them, then the first from the second."
+        "Two rows at once, in strips of blocks: from the last row up for L^T Y = B, then from the first row "
+        "down for L X = D^-1 Y. Terms of other rows are subtracted, then the first row's from the second."
     )
     loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], tuple(inner)), last))
     sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)

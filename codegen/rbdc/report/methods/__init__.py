@@ -1,1 +1,1 @@
-"""The ways of computing a function that a comparison compiles, and the records of what takes part."""
+"""The methods of computing a function that a comparison compiles, and the records of methods and peers."""

@@ -111,7 +111,7 @@ def assemble(
 
 
 Job = tuple[Measured, str, str, Callable[[], Contender]]
-"""Where a method takes part, its name and its family, and what compiles it."""
+"""A comparison, the name and the family of a method in it, and the function that compiles the method."""
 
 
 def compile_all(

@@ -299,11 +299,11 @@ def _figures(report: dict[str, Any]) -> list[Part]:
         name = f"dQ_{entry['row']} / d{entry['by']}_{entry['column']}"
         return [
             curve(times, entry["values"], name, "time (s)"),
-            curve(times, entry["deviation"], f"{name}, generated less differences", "time (s)"),
+            curve(times, entry["deviation"], f"{name}, generated minus differences", "time (s)"),
         ]
 
-    constant = "Sensitivities, and what central differences with constant steps leave."
-    adaptive = "The same by adaptive differences, whose steps shrink with the coordinate."
+    constant = "Sensitivities, and their differences from central differences with constant steps."
+    adaptive = "The same for adaptive differences, whose steps shrink with the coordinate."
     motion = "Coordinates (rad), a velocity (rad/s) and torques (N m)."
     curves = [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()]
     return [
