@@ -274,18 +274,18 @@ def test_offsets_are_inputs_with_derivatives(name: str) -> None:
     frame, place = m.frame_names[-1], ([] if name == "frame_error" else [MOVED[name]])
     f = m.casadi("@".join([name, frame, *place]), offset=True)
     q, offset = m.random_configuration(rng), rng.standard_normal(7)
-    given = [q, *rng.standard_normal((2, m.nv))][: f.n_in() - 1]
+    inputs = [q, *rng.standard_normal((2, m.nv))][: f.n_in() - 1]
     if name == "frame_error":
-        given[1] = rng.standard_normal(7)
-    for pose in (offset, *given[1 : 1 + (name == "frame_error")]):
+        inputs[1] = rng.standard_normal(7)
+    for pose in (offset, *inputs[1 : 1 + (name == "frame_error")]):
         pose[3:] /= np.linalg.norm(pose[3:])
-    expected = np.array(getattr(m, name)(*given, frame, *place, offset=offset))
-    assert np.allclose(np.array(f(*given, offset)).reshape(expected.shape), expected, rtol=1e-12, atol=1e-12)
+    expected = np.array(getattr(m, name)(*inputs, frame, *place, offset=offset))
+    assert np.allclose(np.array(f(*inputs, offset)).reshape(expected.shape), expected, rtol=1e-12, atol=1e-12)
 
-    x = casadi.MX.sym("x", sum(map(len, given)) + 7)
-    parts = casadi.vertsplit(x, [0, *np.cumsum([*map(len, given), 7])])
+    x = casadi.MX.sym("x", sum(map(len, inputs)) + 7)
+    parts = casadi.vertsplit(x, [0, *np.cumsum([*map(len, inputs), 7])])
     values = casadi.vec(f(*parts))
-    at = np.concatenate([*given, 1.3 * offset])
+    at = np.concatenate([*inputs, 1.3 * offset])
     J = np.array(casadi.Function("J", [x], [casadi.jacobian(values, x)])(at))
     of = casadi.Function("f", [x], [values])
     differences = central(lambda y: np.array(of(y)).ravel(), at)

@@ -37,7 +37,7 @@ TERMS = (DriveTerm.DAMPING, DriveTerm.SPRINGS)
 
 
 def wheels(count: int) -> Problem:
-    """So many joints on one free body."""
+    """Return a free body that carries this number of joints."""
     rng = np.random.default_rng(0)
     names = [f"wheel{k}" for k in range(count)]
     links = [Link(name, random_inertia(rng)) for name in ("base", *names)]
@@ -76,27 +76,27 @@ def loops_of(model: Problem, function: str, scalar: ScalarType) -> tuple[Functio
 @pytest.mark.parametrize("scalar", slow_but([DOUBLE, FLOAT], [DOUBLE]), ids=lambda scalar: scalar.dtype)
 @pytest.mark.parametrize(("which", "function"), CASES)
 def test_numbers_give_what_the_references_do(which: str, function: str, scalar: ScalarType) -> None:
-    """In lanes of four, and of eight."""
+    """The loops run in lanes of four and of eight."""
     model = MODELS[which]()
     declaration, nest = loops_of(model, function, scalar)
-    q, v, x, _ = (own.tolist() for own in inputs(model))
+    q, v, x, _ = (array.tolist() for array in inputs(model))
     w = np.linspace(0.5, 1.5, model.nv)
-    a, given = x, {"w": w} if "vector" in function else {}
+    a, values = x, {"w": w} if "vector" in function else {}
     loads = np.random.default_rng(4).standard_normal((model.njoints, 6)) * model.world_forces
     fext = [Force.of(load.tolist()) for load in loads]
     if function.startswith("aba"):
         a = reference_of("aba")(model, q, v, x, fext)
         inverse = np.linalg.inv(np.array(reference_of("crba")(model, q), dtype=float))
-        given["inverse"] = beyond(inverse, nest.arrays["inverse"])
-    given["state"] = beyond(
+        values["inverse"] = beyond(inverse, nest.arrays["inverse"])
+    values["state"] = beyond(
         np.array(path_quantities(model, q, v, a, fext), dtype=float), nest.arrays["state"]
     )
-    found = run(nest, {p.name: p.size for p in declaration.outputs}, **given)
+    arrays = run(nest, {p.name: p.size for p in declaration.outputs}, **values)
     weights = [w.tolist()] if "vector" in function else []
     expected = reference_of(function)(model, q, v, x, *weights, fext)
     for p, right in zip(declaration.outputs, expected, strict=True):
         wanted = np.array(right, dtype=float).ravel()
-        written = np.nan_to_num(found[p.name])  # of tensors what is zero whatever the inputs is left alone
+        written = np.nan_to_num(arrays[p.name])  # structurally zero entries of tensors are not written
         np.testing.assert_allclose(written, wanted, rtol=1e-9, atol=1e-11 * np.abs(wanted).max())
 
 
@@ -111,9 +111,9 @@ def test_operations_are_those_that_are_executed(which: str, function: str, tmp_p
         pytest.skip("g++ is not installed")
     model = MODELS[which]()
     declaration, nest = loops_of(model, function, DOUBLE)
-    given = tuple(Parameter(name, (size,), "") for name, size in nest.arrays.items() if name in GIVEN)
+    parameters = tuple(Parameter(name, (size,), "") for name, size in nest.arrays.items() if name in GIVEN)
     weights = tuple(p for p in declaration.inputs if p.name == "w")
-    declaration = FunctionDeclaration("f", "", weights, (*declaration.outputs, *given))
+    declaration = FunctionDeclaration("f", "", weights, (*declaration.outputs, *parameters))
     arrays = {name: size for name, size in nest.arrays.items() if name not in GIVEN}
     source = loops_source("t", declaration, replace(nest, arrays=arrays), "")
     header = "#include <stddef.h>\n" + declaration.prototype("t") + ";\n"

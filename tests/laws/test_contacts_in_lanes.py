@@ -44,13 +44,13 @@ def mirrored(count: int, joints: int, root: str) -> Problem:
     """Return a trunk with limbs some of whose axes are the other way."""
     rng = np.random.default_rng(3)
     kinds = ("revolute", "prismatic", "revolute", "revolute")[:joints]
-    links, made = limbs(rng, count, kinds, "trunk", "leg")
+    links, joined = limbs(rng, count, kinds, "trunk", "leg")
     name = f"mirrored_{count}_{joints}_{root.replace('-', '_')}"
-    return Problem.assemble(name, [Link("trunk", random_inertia(rng)), *links], made, root_joint=root)
+    return Problem.assemble(name, [Link("trunk", random_inertia(rng)), *links], joined, root_joint=root)
 
 
 def signs(model: Problem) -> set[float]:
-    """Of the joints in their limbs' common frame."""
+    """Return the signs of joints in the common frame of their limbs."""
     limbs_alike = lane_model(model)
     assert limbs_alike is not None
     return {numbers[0] for numbers in limbs_alike.numbers.values()}

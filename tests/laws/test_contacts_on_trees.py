@@ -77,8 +77,8 @@ def loop(tree: Problem, kind: str, one: str, two: str) -> tuple[Any, ...]:
     rng = np.random.default_rng(8)
     q = integrate(tree, tree.neutral(), [float(x) for x in rng.uniform(-0.7, 0.7, tree.nv)])
     placed = {frame.name: PathToRoot.of(tree, q, k, "LOCAL").world for k, frame in enumerate(tree.frames)}
-    own = Placement(Rotation.from_rpy(0.3, 0.2, 0.1), Vector3(0.1, -0.2, 0.1))
-    other = placed[two].inverse().compose(placed[one]).compose(own)
+    placement = Placement(Rotation.from_rpy(0.3, 0.2, 0.1), Vector3(0.1, -0.2, 0.1))
+    other = placed[two].inverse().compose(placed[one]).compose(placement)
     x, y, z = (
         np.array(axis.scalars(), dtype=float)
         for axis in (other.rotation.x, other.rotation.y, other.rotation.z)
@@ -118,13 +118,13 @@ def state(module: ModuleType) -> tuple[Array, Array, Array, Array]:
 def options(model: Problem) -> dict[str, Array]:
     """Return gains, and a target for each contact with the world."""
     rng = np.random.default_rng(2)
-    found = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2)))}
+    values = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2)))}
     world = sum(contact.second is None for contact in model.contacts)
     if world:
         turns = rng.normal(size=(world, 4))
         turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-        found["target"] = np.hstack([rng.normal(size=(world, 3)), turns])
-    return found
+        values["target"] = np.hstack([rng.normal(size=(world, 3)), turns])
+    return values
 
 
 def restitution_of(model: Problem) -> list[float]:
@@ -132,20 +132,20 @@ def restitution_of(model: Problem) -> list[float]:
     return [0.3 + 0.5 * k for k in range(len(model.contacts))]
 
 
-def close(found: Array, right: Array, tolerance: float = 1e-9, what: str = "") -> None:
+def close(values: Array, right: Array, tolerance: float = 1e-9, what: str = "") -> None:
     scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
-    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale, err_msg=what)
+    np.testing.assert_allclose(values, right, rtol=0.0, atol=tolerance * scale, err_msg=what)
 
 
 def test_the_equations_hold(pair: tuple[Problem, ModuleType]) -> None:
     model, module = pair
     q, v, tau, fext = state(module)
-    given = options(model)
-    ddq, forces = module.constrained_dynamics(q, v, tau, fext=fext, **given)
+    options_of_call = options(model)
+    ddq, forces = module.constrained_dynamics(q, v, tau, fext=fext, **options_of_call)
     jacobian, inertia = module.contact_jacobian(q), module.crba(q)
     close(inertia @ ddq + module.rnea(q, v, 0.0 * v, fext), tau + jacobian.T @ forces)
-    close(jacobian @ ddq + module.contact_drift(q, v, **given), np.zeros(len(forces)))
-    torque, residual = module.contact_inverse_dynamics(q, v, ddq, forces, fext=fext, **given)
+    close(jacobian @ ddq + module.contact_drift(q, v, **options_of_call), np.zeros(len(forces)))
+    torque, residual = module.contact_inverse_dynamics(q, v, ddq, forces, fext=fext, **options_of_call)
     close(torque, tau)
     close(residual, np.zeros(len(forces)))
     close(module.contact_forward_dynamics(q, v, tau, forces, fext), ddq)
@@ -157,8 +157,10 @@ def test_the_equations_hold(pair: tuple[Problem, ModuleType]) -> None:
 
 
 def steps(function: Any, model: Problem, at: list[Array]) -> list[list[Array]]:
-    """For each argument, q in its tangent space first, the complex-step derivatives of all outputs."""
-    found = []
+    """Return the complex-step derivatives of all outputs by each argument, first by q in its
+    tangent space.
+    """
+    derivatives = []
     for which, x in enumerate(at):
         directions = tangent(model, at[0]) if which == 0 else np.eye(x.size)
         columns = []
@@ -166,8 +168,8 @@ def steps(function: Any, model: Problem, at: list[Array]) -> list[list[Array]]:
             moved = [y.astype(complex) for y in at]
             moved[which] = moved[which] + 1j * TINY * direction
             columns.append([[y.imag / TINY for y in out] for out in function(*(list(y) for y in moved))])
-        found.append([np.array(out, dtype=float).T for out in zip(*columns, strict=True)])
-    return found
+        derivatives.append([np.array(out, dtype=float).T for out in zip(*columns, strict=True)])
+    return derivatives
 
 
 def complex_arctangent(y: Any, x: Any) -> Any:
@@ -184,20 +186,20 @@ def test_derivatives_by_complex_steps(
     monkeypatch.setattr(f"{parts}.atan2", complex_arctangent)
     monkeypatch.setattr(f"{parts}.where_less", lambda a, b, x, y: x if a.real < b else y)
     q, v, tau, fext = state(module)
-    given = options(model)
-    at = ContactOptions(**{name: list(x.ravel()) for name, x in given.items()})
+    options_of_call = options(model)
+    at = ContactOptions(**{name: list(x.ravel()) for name, x in options_of_call.items()})
     on_bodies = [Force.of([float(x) for x in row]) for row in fext]
     right = steps(lambda q, v, tau: constrained_dynamics(model, q, v, tau, on_bodies, at), model, [q, v, tau])
-    found = module.constrained_dynamics_derivatives(q, v, tau, fext=fext, **given)
+    matrices = module.constrained_dynamics_derivatives(q, v, tau, fext=fext, **options_of_call)
     for k, by in enumerate(right):
-        close(found[k], by[0])
-        close(found[3 + k], by[1])
+        close(matrices[k], by[0])
+        close(matrices[3 + k], by[1])
     restitution = restitution_of(model)
     right = steps(lambda q, v: impulse_dynamics(model, q, v, restitution), model, [q, v])
-    found = module.impulse_dynamics_derivatives(q, v, restitution)
+    matrices = module.impulse_dynamics_derivatives(q, v, restitution)
     for k, by in enumerate(right):
-        close(found[k], by[0])
-        close(found[2 + k], by[1])
+        close(matrices[k], by[0])
+        close(matrices[2 + k], by[1])
     forces = np.random.default_rng(3).normal(size=module.contact_rows[-1].stop)
     right = steps(lambda *x: [centroidal_contact_dynamics(model, *x)], model, [q, forces])
     for matrix, (by_one,) in zip(
@@ -213,27 +215,29 @@ def test_products_take_fewer_operations_than_the_derivatives(pair: tuple[Problem
         assert counts[name] < 0.75 * counts["constrained_dynamics_derivatives"]
 
 
-@pytest.mark.parametrize("given", [False, True], ids=["plain", "with options"])
-def test_products_with_the_derivatives(pair: tuple[Problem, ModuleType], given: bool) -> None:
+@pytest.mark.parametrize("with_options", [False, True], ids=["plain", "with options"])
+def test_products_with_the_derivatives(pair: tuple[Problem, ModuleType], with_options: bool) -> None:
     model, module = pair
     q, v, tau, fext = state(module)
     rng = np.random.default_rng(4)
     more: dict[str, Array] = {}
-    if given:
+    if with_options:
         more = {"fext": fext, "active": np.eye(len(model.contacts))[0], **options(model)}
     matrices = module.constrained_dynamics_derivatives(q, v, tau, **more)
     w_ddq, dq, dv, dtau = rng.normal(size=(4, module.nv))
     w_forces = rng.normal(size=len(matrices[3]))
-    found = module.constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, **more)
-    for k, product in enumerate(found):
+    products = module.constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, **more)
+    for k, product in enumerate(products):
         close(product, w_ddq @ matrices[k] + w_forces @ matrices[3 + k])
-    found = module.constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, **more)
-    for k, product in enumerate(found):
+    products = module.constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, **more)
+    for k, product in enumerate(products):
         close(product, sum(m @ x for m, x in zip(matrices[3 * k : 3 * k + 3], (dq, dv, dtau), strict=True)))
 
 
 def test_loops_are_closed(pair: tuple[Problem, ModuleType]) -> None:
-    """From near a closed configuration, which stays as it is; velocities keep the loops as they are."""
+    """A configuration near a closed one becomes closed, and a closed one stays as it is; projected velocities
+    keep the loops closed.
+    """
     model, module = pair
     q, v, _, _ = state(module)
     for _ in range(20):
@@ -247,10 +251,10 @@ def test_loops_are_closed(pair: tuple[Problem, ModuleType]) -> None:
     slices = row_slices(model)
     rows = np.r_[tuple(slices[c.name] for c in model.contacts if c.second is not None)]
     jacobian = module.contact_jacobian(closed)[rows]
-    kept = module.project_velocity(closed, v)
-    close(jacobian @ kept, np.zeros(len(rows)), 1e-8)
-    close(module.project_velocity(closed, kept), kept, 1e-8)
-    close(np.linalg.pinv(jacobian) @ jacobian @ (v - kept), v - kept, 1e-8)
+    projected = module.project_velocity(closed, v)
+    close(jacobian @ projected, np.zeros(len(rows)), 1e-8)
+    close(module.project_velocity(closed, projected), projected, 1e-8)
+    close(np.linalg.pinv(jacobian) @ jacobian @ (v - projected), v - projected, 1e-8)
 
 
 def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleType]) -> None:
@@ -268,13 +272,13 @@ def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleTy
     if target is not None:
         with pytest.raises(ValueError, match="has quaternions that are not of unit length; give x y z"):
             module.constrained_dynamics(q, v, tau, target=2.0 * target)
-    held = module.constrained_dynamics(q, v, tau, active=np.ones(len(model.contacts), dtype=bool))
-    close(held[0], module.constrained_dynamics(q, v, tau)[0], 1e-12)
+    result = module.constrained_dynamics(q, v, tau, active=np.ones(len(model.contacts), dtype=bool))
+    close(result[0], module.constrained_dynamics(q, v, tau)[0], 1e-12)
 
 
 @pytest.mark.slow
 def test_the_momentum_changes_by_contacts_and_gravity() -> None:
-    """On a free root: A ddq and dA/dt v of accelerations under contact forces."""
+    """On a free root the momentum changes by A ddq and dA/dt v, for accelerations under contact forces."""
     _, module = built("spherical")
     rng = np.random.default_rng(5)
     q, (v, tau) = module.random_configuration(2), rng.normal(size=(2, module.nv))
@@ -282,8 +286,8 @@ def test_the_momentum_changes_by_contacts_and_gravity() -> None:
     forces = rng.normal(size=module.contact_rows[-1].stop)
     ddq = module.contact_forward_dynamics(q, v, tau, forces)
     rate = module.centroidal_momentum_derivative(q, v, ddq)
-    found = module.centroidal_contact_dynamics(q, forces)
-    close(found, rate, 1e-10)
+    change = module.centroidal_contact_dynamics(q, forces)
+    close(change, rate, 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +295,9 @@ def test_the_momentum_changes_by_contacts_and_gravity() -> None:
     slow_but(itertools.product(("float64", "float32"), (False, True)), (), [("float32", True)]),
 )
 def test_builds_are_verified(dtype: str, aligned: bool) -> None:
-    """Every function of a small tree, single samples and batches, each option given and not."""
+    """The build verifies every function of a small tree, single samples and batches, with and without each
+    option.
+    """
     tree = replace(driven(random_tree(1, size=3)), name=f"verified_{dtype}_{'world' if aligned else 'own'}")
     module = build_module(
         tree,
@@ -315,16 +321,16 @@ def test_every_function_along_the_axes_of_the_world() -> None:
     functions = functions_of(model)
     for name in (function.name for function in contacts_of(model)):
         inputs, rng = functions[name].declaration.inputs, np.random.default_rng(6)
-        given = {p.name: [float(x) for x in rng.uniform(0.2, 1.0, p.size)] for p in inputs}
-        given["q"] = [float(x) for x in integrate(model, model.neutral(), list(rng.normal(size=model.nv)))]
-        given |= {p.name: [1.0, 0.0] for p in inputs if p.name == "active"}
-        if "target" in given:
-            given["target"][3:] = [0.5, 0.5, -0.5, 0.5]
+        values = {p.name: [float(x) for x in rng.uniform(0.2, 1.0, p.size)] for p in inputs}
+        values["q"] = [float(x) for x in integrate(model, model.neutral(), list(rng.normal(size=model.nv)))]
+        values |= {p.name: [1.0, 0.0] for p in inputs if p.name == "active"}
+        if "target" in values:
+            values["target"][3:] = [0.5, 0.5, -0.5, 0.5]
         (method,) = functions[name].methods.values()
-        found = generated(method, model, given)
-        arguments, keywords = called_with(given)
-        right = arrays(reference_of(functions[name])(with_given(model, given), *arguments, **keywords))
-        for one, other in zip(found, right, strict=True):
+        results = generated(method, model, values)
+        arguments, keywords = called_with(values)
+        right = arrays(reference_of(functions[name])(with_given(model, values), *arguments, **keywords))
+        for one, other in zip(results, right, strict=True):
             close(np.array(one, dtype=float).ravel(), np.array(other, dtype=float), 1e-10, name)
 
 
@@ -343,13 +349,13 @@ def test_forces_along_the_axes_of_the_world() -> None:
         name="aligned",
     )
     q, v, tau, _ = state(local)
-    (ddq, own), (right, forces) = (m.constrained_dynamics(q, v, tau) for m in (local, world))
+    (ddq, local_forces), (right, forces) = (m.constrained_dynamics(q, v, tau) for m in (local, world))
     close(right, ddq, 1e-11)
     turn = local.contact_placements(q)[0, :3, :3]
-    close(forces[:6], (own[:6].reshape(2, 3) @ turn.T).ravel(), 1e-11)
-    close(forces[6:], own[6:], 1e-11)
+    close(forces[:6], (local_forces[:6].reshape(2, 3) @ turn.T).ravel(), 1e-11)
+    close(forces[6:], local_forces[6:], 1e-11)
     assert any("along the axes of its own frame" in text for text in world.warnings)
-    close(world.contact_jacobian(q).T @ forces, local.contact_jacobian(q).T @ own, 1e-11)
+    close(world.contact_jacobian(q).T @ forces, local.contact_jacobian(q).T @ local_forces, 1e-11)
     model = read(tree, BuildOptions(contacts=contacts, contact_frame="local-world-aligned"))
     _, expected = constrained_dynamics(model, list(q), list(v), list(tau))
     close(np.array(expected), forces, 1e-11)

@@ -44,61 +44,61 @@ ROBOTS = slow_but([("kuka_iiwa", "fixed"), ("hyq", "free-flyer")], (), [("kuka_i
 def complex_step(
     first: Callable[..., Any], model: Problem, q: Array, v: Array, x: Array, fext: Array
 ) -> list[Array]:
-    """By q (in the tangent space) and by v of each of the three matrices of first derivatives, (nv, nv,
-    nv) each.
+    """Return the derivatives of the three matrices of first derivatives by q (in the tangent space) and by v,
+    (nv, nv, nv) each.
     """
     forces = [Force.of([float(f) for f in row]) for row in fext]
-    found = []
+    tensors = []
     for which, directions in ((0, tangent(model, q)), (1, np.eye(model.nv))):
         steps = []
         for direction in directions.T:
-            given = [q.astype(complex), v.astype(complex), x]
-            given[which] = given[which] + 1j * TINY * direction
+            inputs = [q.astype(complex), v.astype(complex), x]
+            inputs[which] = inputs[which] + 1j * TINY * direction
             steps.append(
-                [np.imag(np.array(m, dtype=complex)) / TINY for m in first(model, *map(list, given), forces)]
+                [np.imag(np.array(m, dtype=complex)) / TINY for m in first(model, *map(list, inputs), forces)]
             )
-        found += [np.stack(pages, axis=2) for pages in zip(*steps, strict=True)]
-    return found
+        tensors += [np.stack(pages, axis=2) for pages in zip(*steps, strict=True)]
+    return tensors
 
 
-def agree(found: tuple[Array, ...], expected: list[Array], tolerance: float, what: str) -> None:
+def agree(tensors: tuple[Array, ...], expected: list[Array], tolerance: float, what: str) -> None:
     scale = max(float(np.abs(tensor).max()) for tensor in expected)
-    for k, (tensor, right) in enumerate(zip(found, expected, strict=True)):
+    for k, (tensor, right) in enumerate(zip(tensors, expected, strict=True)):
         assert_close(tensor, right, tolerance, scale, f"{what}, tensor {k}")
 
 
 def check(module: ModuleType, model: Problem, *parameters: Array) -> None:
-    """All four tensors of inverse and of forward dynamics, with external forces and without. parameters: what
-    the module takes for the model's inertias.
+    """Compare all four tensors of inverse and of forward dynamics, with and without external forces.
+    parameters: inertial parameters that replace those of the model.
     """
     q, v, x = state(module)
     drawn = np.random.default_rng(1).standard_normal((module.njoints, 6))
-    for fext, given in ((drawn, (*parameters, drawn)), (0.0 * drawn, parameters)):
+    for fext, optional in ((drawn, (*parameters, drawn)), (0.0 * drawn, parameters)):
         qq, _, mq, qv, vv, _ = complex_step(rnea_derivatives, model, q, v, x, fext)
-        agree(module.rnea_second_derivatives(q, v, x, *given), [qq, vv, qv, mq], 1e-10, "inverse dynamics")
+        agree(module.rnea_second_derivatives(q, v, x, *optional), [qq, vv, qv, mq], 1e-10, "inverse dynamics")
         qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, model, q, v, x, fext)
-        found = module.aba_second_derivatives(q, v, x, *given)
-        agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
-        weigh(module, (q, v, x), given)
+        tensors = module.aba_second_derivatives(q, v, x, *optional)
+        agree(tensors, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+        weigh(module, (q, v, x), optional)
 
 
-def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Array, ...]) -> None:
+def weigh(module: ModuleType, point: tuple[Array, Array, Array], optional: tuple[Array, ...]) -> None:
     """The Hessians of weighted sums are those of the tensors, w^T of each."""
     w = np.random.default_rng(2).standard_normal(module.nv)
-    tensors = [np.einsum("i,ijk->jk", w, t) for t in module.rnea_second_derivatives(*point, *given)]
+    tensors = [np.einsum("i,ijk->jk", w, t) for t in module.rnea_second_derivatives(*point, *optional)]
     tensors[3] = tensors[3].T  # row: by q, column: by a
-    agree(module.rnea_hessian_vector(*point, w, *given), tensors, 1e-11, "w^T tau")
-    tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *given)]
-    agree(module.aba_hessian_vector(*point, w, *given), tensors, 1e-9, "w^T ddq")
+    agree(module.rnea_hessian_vector(*point, w, *optional), tensors, 1e-11, "w^T tau")
+    tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *optional)]
+    agree(module.aba_hessian_vector(*point, w, *optional), tensors, 1e-9, "w^T ddq")
     step = np.random.default_rng(3).standard_normal((3, module.nv))
     for blocks, product in (
         (module.rnea_hessian_vector, module.rnea_hessian_product),
         (module.aba_hessian_vector, module.aba_hessian_product),
     ):
-        qq, vv, qv, qx = blocks(*point, w, *given)
+        qq, vv, qv, qx = blocks(*point, w, *optional)
         dq, dv, dx = step
         expected = [qq @ dq + qv @ dv + qx @ dx, qv.T @ dq + vv @ dv, qx.T @ dq]
-        agree(product(*point, w, *step, *given), expected, 1e-9, "Hessian times direction")
+        agree(product(*point, w, *step, *optional), expected, 1e-9, "Hessian times direction")
 
 
 @pytest.mark.parametrize("seed", TREES)
@@ -133,9 +133,9 @@ def on_different_branches(model: Problem) -> NDArray[np.bool_]:
     for index in range(model.njoints):
         for above in model.support(index):
             carried[model.v_slice(index), model.v_slice(above)] = True
-    apart = ~(carried | carried.T)
-    found: NDArray[np.bool_] = apart[:, :, None] | apart[:, None, :] | apart[None, :, :]
-    return found
+    unrelated = ~(carried | carried.T)
+    entries: NDArray[np.bool_] = unrelated[:, :, None] | unrelated[:, None, :] | unrelated[None, :, :]
+    return entries
 
 
 def left_alone(module: ModuleType, model: Problem) -> None:
@@ -143,17 +143,17 @@ def left_alone(module: ModuleType, model: Problem) -> None:
     on different branches, of which a tree of few joints may have none.
     """
     expected = module.rnea_second_derivatives(*state(module))
-    found = tuple(np.full_like(tensor, 7.0) for tensor in expected)
-    module.rnea_second_derivatives(*state(module), out=found, zeroed=True)
-    for tensor, right in zip(found, expected, strict=True):
-        kept = tensor == 7.0
-        assert kept[on_different_branches(model)].all()
-        assert not right[kept].any()
-        np.testing.assert_array_equal(tensor[~kept], right[~kept])
+    tensors = tuple(np.full_like(tensor, 7.0) for tensor in expected)
+    module.rnea_second_derivatives(*state(module), out=tensors, zeroed=True)
+    for tensor, right in zip(tensors, expected, strict=True):
+        untouched = tensor == 7.0
+        assert untouched[on_different_branches(model)].all()
+        assert not right[untouched].any()
+        np.testing.assert_array_equal(tensor[~untouched], right[~untouched])
 
 
 def test_some_trees_have_joints_on_different_branches() -> None:
-    """Of those in the default and in the slow tier all."""
+    """All trees of the default and of the slow tier together have such joints."""
     assert all(on_different_branches(random_tree(seed, size=5)).any() for seed in (*QUICK, *SLOW))
     assert not on_different_branches(random_tree(22, size=5)).any()
 
@@ -178,9 +178,9 @@ def test_samples_side_by_side(function: str, dtype: str) -> None:
     sizes = [p["shape"][0] for p in manifest["functions"][function]["inputs"] if not p["optional"]]
     rng = np.random.default_rng(5)
     blocks = [rng.standard_normal((2, size, lanes)).astype(dtype) for size in sizes]
-    found = getattr(module, function)(*blocks, layout="lanes")
+    tensors = getattr(module, function)(*blocks, layout="lanes")
     samples = [np.moveaxis(x, -1, 1).reshape(2 * lanes, -1) for x in blocks]
-    for tensor, right in zip(found, getattr(module, function)(*samples), strict=True):
+    for tensor, right in zip(tensors, getattr(module, function)(*samples), strict=True):
         np.testing.assert_array_equal(np.moveaxis(tensor, -1, 1).reshape(right.shape), right)
 
 
@@ -204,28 +204,30 @@ def test_functions_share_what_they_start_from() -> None:
         ("rnea_second_derivatives", "rnea_hessian_vector"),
     )
     alone = [generate(model, "robot", [name], lambda _: None) for name in names]
-    parts = [{file for file in made.files if "_part" in file} for made in alone]
+    parts = [{file for file in package.files if "_part" in file} for package in alone]
     assert parts[0] == parts[1] != set()
     assert all(alone[0].files[file] == alone[1].files[file] for file in parts[0])
 
 
 def test_what_loops_start_from_grows_with_the_path() -> None:
-    """In proportion: rotations along a path are one matrix at each body, not a product of more and more."""
+    """The code grows in proportion to the path: each body needs one rotation matrix, not a product of all
+    rotations before it.
+    """
     counts = []
     for size in (4, 8, 12):
         model = chain(size)
-        made = path_start(model, functions_of(model)["rnea_second_derivatives"])
-        assert made is not None
-        counts.append(cost(made[-1]).operations)
+        programs = path_start(model, functions_of(model)["rnea_second_derivatives"])
+        assert programs is not None
+        counts.append(cost(programs[-1]).operations)
     assert counts[2] - counts[1] < 1.05 * (counts[1] - counts[0])
 
 
 def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
-    """Of joints on parallel and right-angled axes most constants are zero; of skew ones none are."""
+    """Joints on parallel and right-angled axes make most constants zero; skew joints make none zero."""
     arm, skew = Problem.from_urdf(resolve("ur5")), chain(4)
     for model, form in ((arm, "straight line"), (skew, "paths")):
-        made = generate(model, "robot", ["rnea_second_derivatives"], lambda _: None)
-        assert made.sources[0].form == form
+        package = generate(model, "robot", ["rnea_second_derivatives"], lambda _: None)
+        assert package.sources[0].form == form
 
 
 @pytest.mark.slow
@@ -247,9 +249,9 @@ def test_three_ways_of_the_products(way: str) -> None:
     )
     qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, tree, q, v, tau, fext)
     forces = [Force.of([float(f) for f in row]) for row in fext]
-    made = getattr(fdsva_so, way)(tree, list(q), list(v), list(tau), forces)
-    found = tuple(np.array(rows, dtype=float).reshape(qq.shape) for rows in made)
-    agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+    matrices = getattr(fdsva_so, way)(tree, list(q), list(v), list(tau), forces)
+    tensors = tuple(np.array(rows, dtype=float).reshape(qq.shape) for rows in matrices)
+    agree(tensors, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
 
 
 @pytest.mark.parametrize("robot", slow_but(["kuka_iiwa", "double_pendulum"], ["double_pendulum"]))
@@ -257,18 +259,18 @@ def test_zeroed(robot: str) -> None:
     """Into arrays of zeros, by loops and by straight-line code, a sample and a batch."""
     module = build_module(robot, functions=presets()["second"], cflags=UNOPTIMISED)
     q, v, x = state(module)
-    given = tuple(np.stack([y, 0.5 * y, -y]) for y in (q, v, x))
+    batch = tuple(np.stack([y, 0.5 * y, -y]) for y in (q, v, x))
     for function in (module.rnea_second_derivatives, module.aba_second_derivatives):
-        expected = function(*given)
+        expected = function(*batch)
         out = tuple(np.zeros_like(tensor) for tensor in expected)
         for _ in range(2):
-            assert function(*given, out=out, zeroed=True) is not None
-            for found, right in zip(out, expected, strict=True):
-                np.testing.assert_array_equal(found, right)
+            assert function(*batch, out=out, zeroed=True) is not None
+            for value, right in zip(out, expected, strict=True):
+                np.testing.assert_array_equal(value, right)
         one = tuple(np.zeros_like(tensor[0]) for tensor in expected)
         function(q, v, x, out=one, zeroed=True)
-        for found, right in zip(one, function(q, v, x), strict=True):
-            np.testing.assert_array_equal(found, right)
+        for value, right in zip(one, function(q, v, x), strict=True):
+            np.testing.assert_array_equal(value, right)
 
 
 def test_zeroed_is_said_of_arrays() -> None:

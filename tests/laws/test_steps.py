@@ -56,12 +56,12 @@ def built(which: str, rule: str, functions: tuple[str, ...] = EVERY, **options: 
         "curved": lambda: curved_tree("coupled"),
     }
     name = "_".join(["step", which, rule.replace("-", "_"), functions[-1], *options])
-    made = scenes[which]()
-    made = replace(made, name=name) if isinstance(made, Problem) else made
+    description = scenes[which]()
+    description = replace(description, name=name) if isinstance(description, Problem) else description
     how: dict[str, Any] = {"cflags": UNOPTIMISED, "verify": False, "name": name, **options}
     if functions[: len(EVERY)] == EVERY and "dtype" not in options:
         how["targets"] = ("c", "casadi")
-    return build_module(made, functions=functions, integrator=rule, **how)
+    return build_module(description, functions=functions, integrator=rule, **how)
 
 
 def state(m: ModuleType, seed: int = 0) -> list[Array]:
@@ -95,7 +95,9 @@ def test_mujoco_steps_likewise(which: str, scene: str, rule: str) -> None:
 
 
 def test_mujoco_steps_the_position_of_a_free_root_along_the_world() -> None:
-    """Its velocity is in the world's axes there, and it moves along that; all else is as here."""
+    """MuJoCo has the linear velocity of a free root in the world's axes and moves along it; everything else
+    is equal.
+    """
     m = built("free", "semi-implicit", ("step",))
     data, (q, v, tau) = stepped(m, FREE, "semi-implicit")
     after, velocity = m.step(q, v, tau, DT)
@@ -114,7 +116,7 @@ def test_mujoco_steps_the_position_of_a_free_root_along_the_world() -> None:
     ("rule", "order"), [("rk4", 4), pytest.param("explicit", 1, marks=pytest.mark.slow), ("semi-implicit", 1)]
 )
 def test_rules_have_their_order(rule: str, order: int) -> None:
-    """Where a free body carries a spherical joint: commutators count."""
+    """A free body carries a spherical joint, so that commutators matter."""
     m = built("flying", rule, ("step", "difference"))
     q, v, tau = state(m)
 
@@ -160,7 +162,7 @@ def check_products(m: ModuleType, name: str, at: tuple[Array, ...], J: Array, **
 def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: str) -> None:
     m = built(which, rule, (*EVERY, "integrate", "difference"))
     q, v, tau = state(m)
-    tau = 1e-2 * tau if which == "pendulum" else tau  # its light links turn far in a step otherwise
+    tau = 1e-2 * tau if which == "pendulum" else tau  # light links would turn far in a longer step
     n, (there, _) = m.nv, m.step(q, v, tau, DT)
 
     def moved(x: Array) -> Array:
@@ -168,8 +170,8 @@ def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: 
         after, velocity = m.step(*at)
         return np.concatenate([m.difference(there, after), velocity])
 
-    found, zero = m.step_derivatives(q, v, tau, DT), np.zeros(3 * n + 1)
-    blocks = [np.column_stack(found[k : k + 4]) for k in (0, 4)]
+    matrices, zero = m.step_derivatives(q, v, tau, DT), np.zeros(3 * n + 1)
+    blocks = [np.column_stack(matrices[k : k + 4]) for k in (0, 4)]
     J = np.concatenate(blocks)
     assert_close(J, central(moved, zero), 1e-8)
     w = check_products(m, "step", (q, v, tau), J)
@@ -179,9 +181,11 @@ def test_derivatives_are_those_of_differences_on_the_manifold(which: str, rule: 
 def check_hessian(
     m: ModuleType, at: tuple[Array, Array, Array], w: Array, moved: Callable[[Array], Array]
 ) -> None:
-    """Its symmetric part, that along straight lines of the tangent spaces, by differences of their sums."""
-    n, found = m.nv, m.step_hessian_vector(*at, DT, w[: m.nv], w[m.nv :])
-    (qq, vv, qv, qtau, vtau, tautau), (*by_time, twice) = found[:6], found[6:]
+    """Compare the symmetric part of the Hessian, along straight lines of the tangent spaces, with differences
+    of the sums.
+    """
+    n, blocks = m.nv, m.step_hessian_vector(*at, DT, w[: m.nv], w[m.nv :])
+    (qq, vv, qv, qtau, vtau, tautau), (*by_time, twice) = blocks[:6], blocks[6:]
     whole = np.block([[qq, qv, qtau], [qv.T, vv, vtau], [qtau.T, vtau.T, tautau]])
     column = np.concatenate(by_time)[:, None]
     whole = np.block([[whole, column], [column.T, twice]])
@@ -232,9 +236,9 @@ OF_CONTACTS = (
 def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
     m = built("turning", "semi-implicit", OF_CONTACTS, contacts=TIP)
     q, v, tau = state(m)
-    given = {"gains": [[10.0, 3.0]]}
-    after, velocity, forces = m.constrained_step(q, v, tau, DT, **given)
-    ddq, expected = m.constrained_dynamics(q, v, tau, **given)
+    options = {"gains": [[10.0, 3.0]]}
+    after, velocity, forces = m.constrained_step(q, v, tau, DT, **options)
+    ddq, expected = m.constrained_dynamics(q, v, tau, **options)
     assert_close(velocity, v + DT * ddq, 1e-12)
     assert_close(after, m.integrate(q, DT * velocity), 1e-13)
     assert_close(forces, expected, 1e-12)
@@ -242,13 +246,13 @@ def test_a_step_under_contacts_is_one_by_constrained_dynamics() -> None:
 
     def moved(x: Array) -> Array:
         at = m.integrate(q, x[:n]), v + x[n : 2 * n], tau + x[2 * n : -1], DT + x[-1]
-        reached, *others = m.constrained_step(*at, **given)
+        reached, *others = m.constrained_step(*at, **options)
         return np.concatenate([m.difference(after, reached), *others])
 
-    found = m.constrained_step_derivatives(q, v, tau, DT, **given)
-    J = np.concatenate([np.column_stack(found[k : k + 4]) for k in (0, 4, 8)])
+    matrices = m.constrained_step_derivatives(q, v, tau, DT, **options)
+    J = np.concatenate([np.column_stack(matrices[k : k + 4]) for k in (0, 4, 8)])
     assert_close(J, central(moved, np.zeros(3 * n + 1)), 1e-8)
-    check_products(m, "constrained_step", (q, v, tau), J, **given)
+    check_products(m, "constrained_step", (q, v, tau), J, **options)
     free = m.constrained_step(q, v, tau, DT, active=[0.0])
     assert not free[2].any()
 
@@ -298,7 +302,9 @@ def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:
 
 
 def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
-    """By the classical rule with `aba`, and by differences; tangents turn from stage to stage."""
+    """The classical rule with `aba` and differences give the same step; tangents of the curves turn from
+    stage to stage.
+    """
     m = built("curved", "rk4", (*PRODUCTS, "aba"))
     q, v, tau = state(m)
     rates, ends = [(v, m.aba(q, v, tau))], (0.5 * DT, 0.5 * DT, DT)
@@ -308,8 +314,8 @@ def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
     k1, k2, k3, k4 = (np.array(pair) for pair in rates)
     expected = np.array([q, v]) + DT / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
     assert_close(np.array(m.step(q, v, tau, DT)), expected, 1e-12)
-    n, found = m.nv, m.step_derivatives(q, v, tau, DT)
-    J = np.concatenate([np.column_stack(found[k : k + 4]) for k in (0, 4)])
+    n, matrices = m.nv, m.step_derivatives(q, v, tau, DT)
+    J = np.concatenate([np.column_stack(matrices[k : k + 4]) for k in (0, 4)])
 
     def moved(x: Array) -> Array:
         return np.concatenate(m.step(x[:n], x[n : 2 * n], x[2 * n : -1], x[-1]))

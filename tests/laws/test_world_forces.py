@@ -77,13 +77,13 @@ def point(model: Problem, seed: int = 0) -> dict[str, list[float]]:
     return {name: [float(x) for x in entries] for name, entries in drawn.items()}
 
 
-def evaluated(model: Problem, function: str, given: dict[str, list[float]]) -> list[Array]:
+def evaluated(model: Problem, function: str, values: dict[str, list[float]]) -> list[Array]:
     """Return the outputs of a function by its first generated method, on floats."""
     record = functions_of(model)[function]
-    inputs = {p.name: given[p.name] for p in record.declaration.inputs}
-    found = generated(next(iter(record.methods.values())), model, inputs)
+    inputs = {p.name: values[p.name] for p in record.declaration.inputs}
+    outputs = generated(next(iter(record.methods.values())), model, inputs)
     shapes = [p.shape for p in record.declaration.outputs]
-    return [np.array(x, dtype=float).reshape(shape) for x, shape in zip(found, shapes, strict=True)]
+    return [np.array(x, dtype=float).reshape(shape) for x, shape in zip(outputs, shapes, strict=True)]
 
 
 def in_bodies(peer: Peer, q: Array, fext: Array) -> Any:
@@ -94,7 +94,7 @@ def in_bodies(peer: Peer, q: Array, fext: Array) -> Any:
 
 
 def forces(fext: Array) -> list[Force]:
-    """As the references take them."""
+    """Return forces as the references take them."""
     return [Force.of([float(x) for x in row]) for row in fext]
 
 
@@ -103,38 +103,40 @@ def test_pinocchio(seed: int) -> None:
     """The generated recursions and the references, on floats, against forces moved by Pinocchio."""
     model = in_world(random_tree(seed))
     peer, _ = pinocchio_tree(model)
-    given = point(model, seed)
-    q, v, a = (np.array(given[name]) for name in "qva")
-    fext = np.array(given["fext"]).reshape(-1, 6)
+    inputs = point(model, seed)
+    q, v, a = (np.array(inputs[name]) for name in "qva")
+    fext = np.array(inputs["fext"]).reshape(-1, 6)
     moved = in_bodies(peer, q, fext)
     expected = np.array(pin.rnea(peer.model, peer.data, peer.q(q), v, a, moved))
-    assert_close(evaluated(model, "rnea", given)[0], expected, 1e-12)
-    assert_close(rnea(model, given["q"], given["v"], given["a"], forces(fext)), expected, 1e-12)
+    assert_close(evaluated(model, "rnea", inputs)[0], expected, 1e-12)
+    assert_close(rnea(model, inputs["q"], inputs["v"], inputs["a"], forces(fext)), expected, 1e-12)
     expected = np.array(pin.aba(peer.model, peer.data, peer.q(q), v, a, moved))
     inertia = np.array(pin.crba(peer.model, peer.data, peer.q(q)))
     tolerance = 1e-12 + 1e-14 * conditioning(np.triu(inertia) + np.triu(inertia, 1).T)
-    assert_close(evaluated(model, "aba", given)[0], expected, tolerance)
+    assert_close(evaluated(model, "aba", inputs)[0], expected, tolerance)
 
 
 @pytest.mark.parametrize("seed", slow_but(range(20), (0, 1, 5)))
 def test_derivatives(seed: int) -> None:
-    """Of the generated recursions and of the references, against the complex step; products of them."""
+    """Generated recursions and references agree with the complex step, and so do products of
+    the derivatives.
+    """
     model = in_world(random_tree(seed, size=5))
-    given = point(model, seed)
-    q, v, x = (np.array(given[name]) for name in "qva")
-    fext = np.array(given["fext"]).reshape(-1, 6)
+    inputs = point(model, seed)
+    q, v, x = (np.array(inputs[name]) for name in "qva")
+    fext = np.array(inputs["fext"]).reshape(-1, 6)
     for name, function in zip(FIRST, (rnea, aba), strict=True):
         expected = complex_step(function, model, q, v, x, fext)
-        found = evaluated(model, name, given)
-        for got, right in zip(found, expected, strict=True):
+        matrices = evaluated(model, name, inputs)
+        for got, right in zip(matrices, expected, strict=True):
             assert_close(got, right, 1e-9, float(np.abs(expected[0]).max()), name)
         short = name.removesuffix("_derivatives")
-        for got, matrix in zip(evaluated(model, f"{short}_vjp", given), found, strict=True):
-            assert_close(got, given["w"] @ matrix, 1e-9, float(np.abs(matrix).max()), f"{short}_vjp")
-        steps = [np.array(given[f"d{letter}"]) for letter in "qva"]
-        moved = sum(matrix @ step for matrix, step in zip(found, steps, strict=True))
-        assert_close(evaluated(model, f"{short}_jvp", given)[0], moved, 1e-9, what=f"{short}_jvp")
-    at = given["q"], given["v"], given["a"], forces(fext)
+        for got, matrix in zip(evaluated(model, f"{short}_vjp", inputs), matrices, strict=True):
+            assert_close(got, inputs["w"] @ matrix, 1e-9, float(np.abs(matrix).max()), f"{short}_vjp")
+        steps = [np.array(inputs[f"d{letter}"]) for letter in "qva"]
+        moved = sum(matrix @ step for matrix, step in zip(matrices, steps, strict=True))
+        assert_close(evaluated(model, f"{short}_jvp", inputs)[0], moved, 1e-9, what=f"{short}_jvp")
+    at = inputs["q"], inputs["v"], inputs["a"], forces(fext)
     by_q = idsva.rnea_derivatives(model, *at)[0]
     assert_close(carpentier_mansard.rnea_derivatives(model, *at)[0], by_q, 1e-12)
 
@@ -142,8 +144,8 @@ def test_derivatives(seed: int) -> None:
 def test_lagrangian() -> None:
     """The recursive Lagrangian methods take them too."""
     model = in_world(Problem.from_file(resolve("double_pendulum")))
-    given = point(model)
-    at = given["q"], given["v"], given["a"], forces(np.array(given["fext"]).reshape(-1, 6))
+    inputs = point(model)
+    at = inputs["q"], inputs["v"], inputs["a"], forces(np.array(inputs["fext"]).reshape(-1, 6))
     assert_close(inverse_dynamics(model, *at), rnea(model, *at), 1e-12)
     expected = idsva.rnea_derivatives(model, *at)
     for got, right in zip(sensitivities(model, *at), expected, strict=True):
@@ -156,17 +158,17 @@ def test_lagrangian() -> None:
 def test_second_derivatives(model: Problem) -> None:
     """Tensors and their products, on floats, against the complex step of the first derivatives."""
     model = in_world(model)
-    given = point(model)
-    q, v, x = (np.array(given[name]) for name in "qva")
-    fext = np.array(given["fext"]).reshape(-1, 6)
-    w, dq = np.array(given["w"]), np.array(given["dq"])
+    inputs = point(model)
+    q, v, x = (np.array(inputs[name]) for name in "qva")
+    fext = np.array(inputs["fext"]).reshape(-1, 6)
+    w, dq = np.array(inputs["w"]), np.array(inputs["dq"])
     for short, first, tolerance in (("rnea", idsva.rnea_derivatives, 1e-10), ("aba", aba_derivatives, 1e-8)):
         qq, _, _, qv, vv, _ = second.complex_step(first, model, q, v, x, fext)
-        found = evaluated(model, f"{short}_second_derivatives", given)
-        second.agree((found[0], found[1], found[2]), [qq, vv, qv], tolerance, short)
-        blocks = evaluated(model, f"{short}_hessian_vector", given)
+        tensors = evaluated(model, f"{short}_second_derivatives", inputs)
+        second.agree((tensors[0], tensors[1], tensors[2]), [qq, vv, qv], tolerance, short)
+        blocks = evaluated(model, f"{short}_hessian_vector", inputs)
         assert_close(blocks[0], np.einsum("i,ijk->jk", w, qq), tolerance)
-        still = {**given, **{f"d{name}": [0.0] * model.nv for name in ("v", "a", "tau")}}
+        still = {**inputs, **{f"d{name}": [0.0] * model.nv for name in ("v", "a", "tau")}}
         assert_close(evaluated(model, f"{short}_hessian_product", still)[0], blocks[0] @ dq, tolerance)
 
 
@@ -239,7 +241,7 @@ def test_verification_knows_the_frame(module: Any) -> None:
     ids=lambda options: options["name"],
 )
 def test_other_builds(options: dict[str, Any]) -> None:
-    """What the verification of a build finds right: fused, with inertial parameters, in batches."""
+    """The build verifies fused functions, functions with inertial parameters, and batches."""
     module = build_module(
         in_world(ball_and_hinge("fixed")), fext_frame="world", cflags=UNOPTIMISED, **options
     )
@@ -259,8 +261,8 @@ def test_limbs_in_lanes() -> None:
 
 def test_loops_that_take_forces_in_the_bodies_are_left_out() -> None:
     model = in_world(Problem.from_file(resolve("double_pendulum")))
-    made = generate(model, "dp", ["rnea", "crba"], lambda _: None, GenerationOptions(style="rolled"))
-    assert [source.form for source in made.sources] == ["straight line", "rolled"]
+    package = generate(model, "dp", ["rnea", "crba"], lambda _: None, GenerationOptions(style="rolled"))
+    assert [source.form for source in package.sources] == ["straight line", "rolled"]
     humanoid = in_world(Problem.from_file(resolve("simple_humanoid"), root_joint="free-flyer"))
     policies = {name: f.policy for name, f in functions_of(humanoid).items()}
     assert not policies["aba_derivatives"].windows and policies["minverse"].windows

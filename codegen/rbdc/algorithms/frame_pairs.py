@@ -32,9 +32,9 @@ def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, referenc
     """
     one, two = (PathToRoot.of(model, q, k, reference) for k in (frame, other))
     between = one.world.inverse().compose(two.world)
-    apart = {index: own for index, own in one.columns.items() if index not in two.columns}
-    others = {index: own for index, own in two.columns.items() if index not in one.columns}
-    return one.matrix(apart | {index: [-between.act(s) for s in own] for index, own in others.items()})
+    of_one = {index: columns for index, columns in one.columns.items() if index not in two.columns}
+    others = {index: columns for index, columns in two.columns.items() if index not in one.columns}
+    return one.matrix(of_one | {k: [-between.act(s) for s in columns] for k, columns in others.items()})
 
 
 def manipulability_gradient(

@@ -44,8 +44,8 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
     """Return the derivatives by q of the entries of the placement (16, nv), row by row."""
     climb = _aligned(model, q, frame, reference)
     columns = map(Motion.of, transposed(climb.matrix(climb.columns)))
-    made = [placement_change(climb.world, s) for s in columns]
-    return transposed(made) if made else [[] for _ in range(16)]
+    rows = [placement_change(climb.world, s) for s in columns]
+    return transposed(rows) if rows else [[] for _ in range(16)]
 
 
 def frame_position_second_derivatives(
@@ -59,13 +59,13 @@ def frame_placement_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
     """Return L_b L_a of the entries of the placement (16 nv, nv)."""
-    climb, made = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
+    climb, tensor = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, (s, t), above in _pairs(climb):
         outer, inner = (t, s) if above else (s, t)
-        _add(made, model.nv, a, b, factor, placement_change_twice(climb.world, outer, inner))
+        _add(tensor, model.nv, a, b, factor, placement_change_twice(climb.world, outer, inner))
     for a, s in climb.bends():
-        _add(made, model.nv, a, a, 1.0, placement_change(climb.world, s))
-    return made
+        _add(tensor, model.nv, a, a, 1.0, placement_change(climb.world, s))
+    return tensor
 
 
 def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
@@ -88,12 +88,12 @@ def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> PathToRoot
 
 def _jacobian_derivatives(climb: PathToRoot) -> Matrix:
     nv = climb.model.nv
-    made = zeros(6 * nv, nv)
+    tensor = zeros(6 * nv, nv)
     for a, b, factor, (s, t), above in _pairs(climb):
-        _add(made, nv, a, b, factor, column_change(s, t, climb.reference, above=above).scalars())
+        _add(tensor, nv, a, b, factor, column_change(s, t, climb.reference, above=above).scalars())
     for a, s in climb.bends():
-        _add(made, nv, a, a, 1.0, s.scalars())
-    return made
+        _add(tensor, nv, a, a, 1.0, s.scalars())
+    return tensor
 
 
 def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motion:
@@ -138,16 +138,16 @@ def _pairs(climb: PathToRoot) -> Iterator[tuple[int, int, Scalar, tuple[Motion, 
     root.
     """
     table, first = dof_table(climb.model), first_dofs(climb.model)
-    found = [
+    directions = [
         (order, *table[first[index] + k][:2], climb.expressed(s))
-        for order, (index, own) in enumerate(climb.columns.items())
-        for k, s in enumerate(own)
+        for order, (index, columns) in enumerate(climb.columns.items())
+        for k, s in enumerate(columns)
     ]
-    for i, a, f, s in found:
-        for j, b, g, t in found:
+    for i, a, f, s in directions:
+        for j, b, g, t in directions:
             yield a, b, f * g, (s, t), j >= i
 
 
-def _add(made: Matrix, nv: int, a: int, b: int, factor: Scalar, entries: Scalars) -> None:
+def _add(tensor: Matrix, nv: int, a: int, b: int, factor: Scalar, entries: Scalars) -> None:
     for k, entry in enumerate(entries):
-        made[nv * k + a][b] = made[nv * k + a][b] + factor * entry
+        tensor[nv * k + a][b] = tensor[nv * k + a][b] + factor * entry

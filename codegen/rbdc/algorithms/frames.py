@@ -106,7 +106,7 @@ class PathToRoot:
         """Return the matrix (6, nv) of LOCAL columns, in the reference; zero for other bodies, summed over
         coupled joints. bends: motions in the reference that are added to columns.
         """
-        seen = {index: [self.expressed(s) for s in own] for index, own in columns.items()}
+        seen = {index: [self.expressed(s) for s in of_body] for index, of_body in columns.items()}
         bodies = enumerate(self.model.bodies)
         full = [s.scalars() for k, b in bodies for s in seen.get(k, [Motion.zero()] * b.joint.nv)]
         matrix = reduce_columns(self.model, transposed(full) if full else zeros(6, 0))
@@ -118,7 +118,7 @@ class PathToRoot:
     def curves(self) -> dict[int, CouplingAt]:
         """Return, by body, the joints that carry the frame and follow others along curves."""
         couplings = {index: self.model.bodies[index].coupling for index in self.columns}
-        return {index: own for index, own in couplings.items() if isinstance(own, CouplingAt)}
+        return {index: coupling for index, coupling in couplings.items() if isinstance(coupling, CouplingAt)}
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
         """Yield J dG/dq, in the reference, by entries of v with joints that follow others along curves; J
@@ -130,7 +130,7 @@ class PathToRoot:
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
         """Return X^-1 S x of each body that carries the frame, for x of all joints."""
-        return {index: motion_sum(own, rates[index]) for index, own in self.columns.items()}
+        return {index: motion_sum(columns, rates[index]) for index, columns in self.columns.items()}
 
     def moving(self, v: Scalars) -> MovingFrame:
         """Return the frame's motion at v (nv)."""
@@ -168,12 +168,12 @@ def frame_jacobian_time_derivative(
     velocity for LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Checked against Pinocchio, differences.
     """
     climb = PathToRoot.of(model, q, frame, reference)
-    moving, carrying, made = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
+    moving, carrying, rates = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
     for index in reversed(climb.columns):
         carrying = carrying + moving.steps[index]
         seen = as_seen(carrying, moving.relative[index], reference)
-        made[index] = [seen.cross(s) for s in climb.columns[index]]
-    return climb.matrix(made, climb.bends(v))
+        rates[index] = [seen.cross(s) for s in climb.columns[index]]
+    return climb.matrix(rates, climb.bends(v))
 
 
 def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:

@@ -207,16 +207,16 @@ def _by_chain_rule(declared: Mapping[str, FunctionDeclaration], name: str) -> Fu
 
     It is a weighted sum of rows, or a Hessian as the derivative of such a sum.
     """
-    own, kept = declared[name], HESSIANS.get(name)
-    if kept is not None:
+    declaration, blocks = declared[name], HESSIANS.get(name)
+    if blocks is not None:
         of = name.removesuffix("hessian_vector") + "vjp"
         by = tuple(p.name.removeprefix("w_d") for p in declared[of].outputs)
         policy = Policy(most_dof=MOST_OF_HESSIANS, instead="fix some joints")
-        chain = ChainRule(of, by, kept=kept)
-        return Function(own, {}, chain=chain, preset=ALONE, policy=policy, comparison=CHECKED)
+        chain = ChainRule(of, by, kept=blocks)
+        return Function(declaration, {}, chain=chain, preset=ALONE, policy=policy, comparison=CHECKED)
     if any(name in vars(room) for room in ROOMS):
         return None
-    return Function(own, {}, chain=_chain(declared, name), preset="optimisation", comparison=CHECKED)
+    return Function(declaration, {}, chain=_chain(declared, name), preset="optimisation", comparison=CHECKED)
 
 
 def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
@@ -266,10 +266,10 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
     of, _, ending = name.rpartition("_")
     if of not in declared or ending not in ("derivatives", "vjp", "jvp"):
         return None
-    given = [p.name for p in declared[of].inputs]
+    inputs = [p.name for p in declared[of].inputs]
     numbers = (Kind.PART, Kind.NOT_NEGATIVE, Kind.PARAMETERS)
     by = tuple(p.name for p in declared[of].required if p.kind not in numbers)
-    more = tuple(p.name for p in declared[name].inputs if p.name not in given)
+    more = tuple(p.name for p in declared[name].inputs if p.name not in inputs)
     if ending == "derivatives":
         return ChainRule(of, by, kept=tuple(range(len(declared[name].outputs))))
     return ChainRule(of, by, weights=more) if ending == "vjp" else ChainRule(of, by, directions=more)
@@ -279,8 +279,8 @@ def _in_columns(function: Function, system: Callable[..., derivatives.ImplicitSy
     """Return the function with its right-hand sides solved side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
 
-    def with_values(*given: Any, trace: Trace, **named: Any) -> tuple[Any, ...]:
-        return system(*given, trace=trace, **named).to_solve(trace)
+    def with_values(*arguments: Any, trace: Trace, **named: Any) -> tuple[Any, ...]:
+        return system(*arguments, trace=trace, **named).to_solve(trace)
 
     return replace(
         function,

@@ -165,31 +165,31 @@ def steps(model: Problem) -> list[Function]:
     contacts.
     """
     dynamics = {"articulated_bodies": solved_by_articulated_bodies, "cholesky": solved_by_cholesky}
-    by_vectors = {name: partial(algorithms.free, own) for name, own in dynamics.items()}
+    by_vectors = {name: partial(algorithms.free, solver) for name, solver in dynamics.items()}
     inverses = (InverseFactor.inverse, InverseFactor.symmetric_inverse)
-    in_lanes, alone = (partial(algorithms.free_by_matrices, own) for own in reversed(inverses))
-    weighted = {name: joint_space(partial(aba_adjoint, own)) for name, own in dynamics.items()}
+    in_lanes, alone = (partial(algorithms.free_by_matrices, inverse) for inverse in reversed(inverses))
+    weighted = {name: joint_space(partial(aba_adjoint, solver)) for name, solver in dynamics.items()}
     laws = _Laws(by_vectors, "cholesky", alone, in_lanes, weighted, ("w",))
     free = _records(model, "", _declared(model, contacts=False), laws)
     if not model.contacts:
         return free
     by_matrices = algorithms.held_by_matrices
-    own: dict[str, Evaluate] = {"range_space": joint_space(constrained_dynamics_vjp)}
+    products: dict[str, Evaluate] = {"range_space": joint_space(constrained_dynamics_vjp)}
     of = "w_ddq", "w_forces"
-    laws = _Laws({"range_space": algorithms.held}, "range_space", by_matrices, by_matrices, own, of)
+    laws = _Laws({"range_space": algorithms.held}, "range_space", by_matrices, by_matrices, products, of)
     return [*free, *_records(model, "constrained_", _declared(model, contacts=True), laws)]
 
 
 def _declared(model: Problem, *, contacts: bool) -> Declared:
     """Return the declarations of steps: constrained ones, whose names begin so, or free ones."""
-    given, weights = "fext, parameters, friction_width", "w_q, w_v"
+    extra, weights = "fext, parameters, friction_width", "w_q, w_v"
     text, more = _STEP, " + w_v^T v_next"
     if contacts:
         text = "\n".join(f"constrained_{x}" if x.startswith("step") else x for x in text.split("\n"))
-        given, weights, more = f"fext, {WITH_OPTIONS}", f"{weights}, w_forces", f"{more} + w_forces^T forces"
+        extra, weights, more = f"fext, {WITH_OPTIONS}", f"{weights}, w_forces", f"{more} + w_forces^T forces"
     else:
         text = "\n".join(line for line in text.split("\n") if "{forces}" not in line)
-    words = {"rule": RULES[model.integrator], "given": given, "weights": weights, "more": more}
+    words = {"rule": RULES[model.integrator], "given": extra, "weights": weights, "more": more}
     text = text.format(forces="forces", **words)
     return declarations(model, text, *_of_steps(model), *(inputs_of_contacts(model) if contacts else ()))
 
@@ -246,9 +246,9 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
     weights = tuple(p.name for p in gradient.inputs if p.name.startswith("w_"))
     methods["step_hessian_vector"] = {
         method: StepHessian(
-            by_vectors["step"][method], by_matrices, own, laws.weighted[method], laws.of, by, weights
+            by_vectors["step"][method], by_matrices, evaluate, laws.weighted[method], laws.of, by, weights
         )
-        for method, own in by_vectors["step_vjp"].items()
+        for method, evaluate in by_vectors["step_vjp"].items()
     }
     if model.curves:
         law = laws.by_vectors[laws.method]
@@ -262,7 +262,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
     return [
         Function(
             declared[f"{prefix}{name}"],
-            own,
+            evaluate,
             preset=ALONE,
             requires=requires,
             references={"textbook": f".derivatives.steps:{prefix}{name}"},
@@ -270,7 +270,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
             comparison=_comparison(model, f"{prefix}{name}"),
             differential=first if name == "step" else None,
         )
-        for name, own in methods.items()
+        for name, evaluate in methods.items()
     ]
 
 
@@ -339,9 +339,9 @@ class StepHessian:
         matrices = [[x[k : k + n] for k in range(0, n * n, n)] for x in blocks]
         by_time = Differentiated(self.gradient, self.by[-1:])(model, inputs, silent)
         if turning:
-            found = self.derivatives(model, others, silent)
-            add_curvature(model, e, w_q, self._steps(model, found[4:7], dt[0]), matrices)
-            turned = turns_by_time(model, w_q, found[:3], found[3])
+            derivatives = self.derivatives(model, others, silent)
+            add_curvature(model, e, w_q, self._steps(model, derivatives[4:7], dt[0]), matrices)
+            turned = turns_by_time(model, w_q, derivatives[:3], derivatives[3])
             by_time[:3] = plus(by_time[:3], turned)
         return [*map(flat, matrices), *by_time]
 
@@ -351,14 +351,14 @@ class StepHessian:
         """Return the blocks of the accelerations' Hessian; they are linear in tau."""
         from rbdc.ir.from_casadi import substituted, symbols
 
-        given = {name: symbols(name, len(own)) for name, own in zip(self.of, weights, strict=True)}
-        own = [p.name for p in self.by[:-1]]
-        inputs = {**{name: others[name] for name in own}, **given}
-        inputs |= {name: x for name, x in others.items() if name not in (*own, "dt")}
-        found = Differentiated(self.dynamics, self.by[:-1], kept=(0, 4, 1, 2))(model, inputs, silent)
-        places, values = ([x for part in own for x in part] for own in (given.values(), weights))
+        symbolic = {name: symbols(name, len(weight)) for name, weight in zip(self.of, weights, strict=True)}
+        names = [p.name for p in self.by[:-1]]
+        inputs = {**{name: others[name] for name in names}, **symbolic}
+        inputs |= {name: x for name, x in others.items() if name not in (*names, "dt")}
+        blocks = Differentiated(self.dynamics, self.by[:-1], kept=(0, 4, 1, 2))(model, inputs, silent)
+        places, values = ([x for part in parts for x in part] for parts in (symbolic.values(), weights))
         zero = [0.0] * model.nv**2
-        return [*substituted(found, places, values), zero, list(zero)]
+        return [*substituted(blocks, places, values), zero, list(zero)]
 
     def _steps(self, model: Problem, velocity: Rows, dt: Scalar) -> list[Matrix]:
         """Return dt v by q, v and tau (nv, nv each), where v is the velocity that moves the configuration.

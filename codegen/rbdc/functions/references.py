@@ -47,7 +47,7 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
     numbers.
     """
     names = [p.name for p in function.declaration.inputs if p.name not in NOT_IN_ORDER]
-    taken = {p.name for p in chain.function.declaration.inputs}
+    variables = {p.name for p in chain.function.declaration.inputs}
     configurations = [p.configuration for p in function.declaration.inputs if p.name in chain.by]
     by_forces = EXTERNAL_FORCES in chain.by  # parameters are the last input
     differentiated, along = _loaded(f"{_DUAL}differentiated"), _loaded(f"{_DUAL}along")
@@ -56,7 +56,7 @@ def _by_chain_rule(function: Function, chain: ChainRule, value: Method, kind: ty
         inputs = dict(zip(names, values_in_order, strict=False))
         weights = [w for name in chain.weights for w in inputs.pop(name)]
         directions = [inputs[name] for name in chain.directions]
-        inputs = {name: x for name, x in inputs.items() if name in taken or name not in chain.directions}
+        inputs = {name: x for name, x in inputs.items() if name in variables or name not in chain.directions}
         rest = values_in_order[len(names) :]  # a frame and its reference
         if by_forces:
             inputs[EXTERNAL_FORCES] = [x for force in named.pop(EXTERNAL_FORCES) for x in force.scalars()]

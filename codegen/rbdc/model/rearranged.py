@@ -207,8 +207,8 @@ def _snapped_row(row: list[float], snap: float) -> list[float]:
     return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]
 
 
-def _notes(written: tuple[Joint, ...], made: list[Joint], snap: float) -> Iterator[Note]:
-    pairs = [(one.placement.rotation, two.placement.rotation) for one, two in zip(written, made, strict=True)]
+def _notes(written: tuple[Joint, ...], new: list[Joint], snap: float) -> Iterator[Note]:
+    pairs = [(one.placement.rotation, two.placement.rotation) for one, two in zip(written, new, strict=True)]
     what = "entries of joint rotations"
     if moved := sum(_moved(before, after) for before, after in pairs):
         yield Note(f"rounded {moved} {what} that were within {snap} of 0, 1 or -1")

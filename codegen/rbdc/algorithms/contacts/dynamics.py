@@ -99,8 +99,8 @@ class Constraints:
         """Return right-hand sides of derivatives from the changes of inverse dynamics and of the residual,
         rows of contacts first; they are zero for inactive contacts.
         """
-        held = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
-        return [*held, *([-x for x in row] for row in by)]
+        switched_rows = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
+        return [*switched_rows, *([-x for x in row] for row in by)]
 
     def steps(self, forces: Vector, residual: Vector) -> list[Step]:
         """Return the solution of each step for generalised forces (nv) and the residual of the contacts
@@ -112,25 +112,25 @@ class Constraints:
         """Return the solutions of steps that have their own sides, generalised forces (nv) and residual (nc);
         or the changes of the solutions for changes of the sides.
         """
-        found: list[Step] = []
+        solutions: list[Step] = []
         for forces, residual in sides:
             rows = [s * x for s, x in zip(self.switches, residual, strict=True)]
-            if found:
-                rows = [x - self.mu * f for x, f in zip(rows, found[-1][1], strict=True)]
+            if solutions:
+                rows = [x - self.mu * f for x, f in zip(rows, solutions[-1][1], strict=True)]
             solved = self.factors.solve([*rows, *forces])
-            found.append((solved[len(rows) :], solved[: len(rows)]))
-        return found
+            solutions.append((solved[len(rows) :], solved[: len(rows)]))
+        return solutions
 
     def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
         """Return z of each step for weights of the last step's solution (nv, nc): the weighted solution
         equals the sum over steps of z times their generalised forces and residual.
         """
-        (found,) = self.in_turn([(accelerations, forces)])
+        (weighted,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
-            return [found]
+            return [weighted]
         nothing: Vector = [0.0] * len(accelerations)
-        (before,) = self.in_turn([(nothing, [-(self.mu * x) for x in found[1]])])
-        return [before, found]
+        (before,) = self.in_turn([(nothing, [-(self.mu * x) for x in weighted[1]])])
+        return [before, weighted]
 
 
 def solution(
@@ -153,10 +153,8 @@ def solution(
     residual = contacts.rows(ContactMotion.residual)
     trace("contacts", "gamma: residual of the reference", "gamma", residual)
     steps = constraints.steps(moving, residual)
-    found, forces = steps[-1]
-    trace(
-        "contacts", "f and qddot minus the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
-    )
+    ddq, forces = steps[-1]
+    trace("contacts", "f and qddot minus the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + ddq)
     return [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps], constraints
 
 
@@ -181,15 +179,15 @@ def constrained_dynamics(
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
     """Map rows from the axes of the one frame to those that users see."""
-    found: Vector = []
-    for own, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
-        found += along_axes(users, own, rows)
-    return found
+    result: Vector = []
+    for one, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
+        result += along_axes(users, one, rows)
+    return result
 
 
-def along_axes(users: ContactMotion, own: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
+def along_axes(users: ContactMotion, contact: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
     """Map the rows of a contact from its own axes to those that users see."""
-    return users.rows(own.force(rows)) if own.contact.whole else rows[own.places]
+    return users.rows(contact.force(rows)) if contact.contact.whole else rows[contact.places]
 
 
 def impulse_dynamics(

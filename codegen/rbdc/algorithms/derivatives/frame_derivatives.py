@@ -29,8 +29,8 @@ def frame_velocity_derivatives(
     climb = PathToRoot.of(model, q, frame, reference)
     moving, above, by_q = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
     for index in reversed(climb.columns):
-        own = climb.columns[index]
-        by_q[index] = [above.cross(s) + turning(s, moving.velocity, reference) for s in own]
+        columns = climb.columns[index]
+        by_q[index] = [above.cross(s) + turning(s, moving.velocity, reference) for s in columns]
         above = above + moving.steps[index]
     return climb.matrix(by_q, climb.bends(v)), climb.matrix(climb.columns)
 
@@ -48,16 +48,16 @@ def frame_acceleration_derivatives(
     bent_by_v: list[tuple[int, Motion]] = []
     velocity_above, acceleration_above = Motion.zero(), Motion.zero()
     for index in reversed(climb.columns):
-        own, step, below = climb.columns[index], moving.steps[index], moving.relative[index]
-        moved = [velocity_above.cross(s) for s in own]
+        columns, step, below = climb.columns[index], moving.steps[index], moving.relative[index]
+        moved = [velocity_above.cross(s) for s in columns]
         by_q[index] = [
             acceleration_above.cross(s) + m.cross(below + step) + turning(s, acceleration, reference)
-            for s, m in zip(own, moved, strict=True)
+            for s, m in zip(columns, moved, strict=True)
         ]
-        by_v[index] = [m + s.cross(below) for s, m in zip(own, moved, strict=True)]
+        by_v[index] = [m + s.cross(below) for s, m in zip(columns, moved, strict=True)]
         if index in curves:
             k, curve = model.bodies[index].index_v, curves[index]
-            bend, jerk = own[0].scaled(curve.curvature), own[0].scaled(curve.jerk)
+            bend, jerk = columns[0].scaled(curve.curvature), columns[0].scaled(curve.jerk)
             by_rate = (velocity_above.cross(bend) + bend.cross(below)).scaled(v[k])
             by_place = by_rate + bend.scaled(a[k]) + jerk.scaled(v[k] * v[k])
             bent_by_q.append((k, climb.expressed(by_place)))
@@ -76,16 +76,16 @@ def frame_classical_acceleration_derivatives(
     velocity = frame_velocity(model, q, v, frame, reference)
     spatial = frame_acceleration_derivatives(model, q, v, a, frame, reference)
     of_velocity = frame_velocity_derivatives(model, q, v, frame, reference)
-    made = [
+    matrices = [
         transposed(
             [
                 classical_change(Motion.of(x), Motion.of(y), velocity).scalars()
-                for x, y in zip(transposed(own), transposed(others), strict=True)
+                for x, y in zip(transposed(matrix), transposed(others), strict=True)
             ]
         )
-        for own, others in zip(spatial, of_velocity, strict=False)
+        for matrix, others in zip(spatial, of_velocity, strict=False)
     ]
-    by_q, by_v = (own or [[] for _ in range(6)] for own in made)
+    by_q, by_v = (matrix or [[] for _ in range(6)] for matrix in matrices)
     return by_q, by_v, spatial[2]
 
 

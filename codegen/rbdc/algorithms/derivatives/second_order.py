@@ -156,10 +156,10 @@ def second_derivatives(
         name = model.bodies[joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
             trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
-    found = [reduce_tensor(model, tensor) for tensor in tensors]
+    reduced = [reduce_tensor(model, tensor) for tensor in tensors]
     for k, x in enumerate(resistance_by_vv(model, v)):
-        found[1][k][k][k] = found[1][k][k][k] + x
-    return found
+        reduced[1][k][k][k] = reduced[1][k][k][k] + x
+    return reduced
 
 
 @dataclass(frozen=True)
@@ -177,25 +177,25 @@ class Operators:
     by_v: Force
 
     @staticmethod
-    def of(d: Direction, own: Subtree) -> Operators:
+    def of(d: Direction, subtree: Subtree) -> Operators:
         """Return the terms of a direction and its subtree."""
-        u, w, moved, row = d.s.linear, d.s.angular, own.inertia @ d.psi_rate, own.row(d)
-        symmetric = symmetric_part(own.inertia, d.psi_rate)
+        u, w, moved, row = d.s.linear, d.s.angular, subtree.inertia @ d.psi_rate, subtree.row(d)
+        symmetric = symmetric_part(subtree.inertia, d.psi_rate)
         columns = (
-            w.cross(own.n.apply(e))
-            - own.n.apply(w.cross(e))
-            - u.cross(own.p.cross(e))
+            w.cross(subtree.n.apply(e))
+            - subtree.n.apply(w.cross(e))
+            - u.cross(subtree.p.cross(e))
             + symmetric @ e
             - moved.angular.cross(e)
             for e in AXES
         )
         return Operators(
             row.r,
-            symmetric_part(own.inertia, d.s),
-            w.cross(own.p) + (moved.linear + moved.linear),
+            symmetric_part(subtree.inertia, d.s),
+            w.cross(subtree.p) + (moved.linear + moved.linear),
             Matrix3(*columns),
             row.r_b.angular,
-            row.c_q + d.s.cross_force(own.force),
+            row.c_q + d.s.cross_force(subtree.force),
             row.c_v,
         )
 
@@ -273,20 +273,20 @@ def _rows_above(
     tree: TreeInMotion, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor
 ) -> None:
     """Add the rows of torques x strictly above the joint of d, for all y at or above it."""
-    directions, own, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
+    directions, first, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
     for y in tree.paths[d]:
         m = directions[y]
         forces, turned = o.above(m), o.b_s(m.s)
-        if y >= own:
+        if y >= first:
             turned = inertia @ directions[d].s.cross(m.s) + turned
-        for x in (x for x in tree.paths[d] if x < own):
+        for x in (x for x in tree.paths[d] if x < first):
             s, above = directions[x].s, x < tree.first[y]
             qq[x][d][y] = s.dot(forces.qq_above if above else forces.qq)
             qv[x][y][d] = s.dot(forces.crossed_above if above else forces.crossed)
             vv[x][d][y] = s.dot(turned)
             if above:
                 mq[x][d][y] = mq[d][x][y] = s.dot(forces.a0)
-            if y < own:
+            if y < first:
                 qq[x][y][d], vv[x][y][d] = qq[x][d][y], vv[x][d][y]
                 qv[x][d][y] = s.dot(forces.moved)
                 mq[x][y][d] = s.dot(forces.a1)

@@ -71,14 +71,14 @@ def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
 
 
 def add_second_terms(
-    slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], own: int, total: Force
+    slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], row: int, total: Force
 ) -> None:
-    """Add d2tau_dqdq of the forces to the row of direction `own`. `path`: it and its ancestors. `motions`:
-    for each direction the first one of its joint, and S. `total`: force on the subtree of `own`.
+    """Add d2tau_dqdq of the forces to the row of direction `row`. `path`: it and its ancestors. `motions`:
+    for each direction the first one of its joint, and S. `total`: force on the subtree of `row`.
     """
     for j in path:
         first, s = motions[j]
-        turned = s.cross(motions[own][1]).cross_force(total)
+        turned = s.cross(motions[row][1]).cross_force(total)
         for k in path:
             upper, other = motions[k]
             if upper > first:

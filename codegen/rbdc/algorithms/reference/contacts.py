@@ -51,11 +51,11 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
     return m.linear + m.angular.cross(point)
 
 
-def _held(model: Problem, contact: Contact, frames: Sequence[Placement], own: Motion) -> Vector:
+def _held(model: Problem, contact: Contact, frames: Sequence[Placement], motion: Motion) -> Vector:
     """Return the held components of a motion that is expressed in the first frame."""
     if model.world_aligned and contact.whole:
-        own = own.turned(frames[0].rotation.apply)
-    entries = own.scalars()
+        motion = motion.turned(frames[0].rotation.apply)
+    entries = motion.scalars()
     return [entries[k] for k in contact.held]
 
 
@@ -112,17 +112,17 @@ def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
 def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
     """Return errors (nc)."""
     motions = tree_motions(model, q, None, None)
-    found: Vector = []
+    errors: Vector = []
     for contact, frames, _ in ends_of(model, motions, options):
-        found += _held(model, contact, frames, error_of(contact, frames))
-    return found
+        errors += _held(model, contact, frames, error_of(contact, frames))
+    return errors
 
 
 def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
     """Return r (nc): the rate of the velocity of one frame in the other's coordinates, plus Baumgarte's
     terms.
     """
-    motions, found = tree_motions(model, q, v, a), list[Scalar]()
+    motions, result = tree_motions(model, q, v, a), list[Scalar]()
     for number, (contact, frames, (one, two)) in enumerate(ends_of(model, motions, options)):
         (v1, a1), (v2, a2) = ((motions.velocities[k], motions.accelerations[k]) for k in (one, two))
         if contact.kind.components == 3:
@@ -130,13 +130,13 @@ def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: Contac
                 _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))
                 for f, v, a in zip(frames, (v1, v2), (a1, a2), strict=True)
             ]
-            own = Motion(frames[0].rotation.apply_transposed(pulls[0] - pulls[1]), Vector3.zero())
+            pull = Motion(frames[0].rotation.apply_transposed(pulls[0] - pulls[1]), Vector3.zero())
         else:
-            own = frames[0].act_inverse(a1 - a2 + v1.cross(v2))
+            pull = frames[0].act_inverse(a1 - a2 + v1.cross(v2))
         error, speed = error_of(contact, frames), _relative(contact, frames, v1, v2)
         kp, kd = options.gains_of(number)
-        found += _held(model, contact, frames, own + speed.scaled(kd) + error.scaled(kp))
-    return found
+        result += _held(model, contact, frames, pull + speed.scaled(kd) + error.scaled(kp))
+    return result
 
 
 def contact_drift(model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
@@ -166,7 +166,7 @@ def _solved(
     forces = contacts.solve(wanted)
     if model.redundant:
         forces = contacts.solve([x + mu * f for x, f in zip(wanted, forces, strict=True)])
-    return [x + dot(own, forces) for x, own in zip(free, transposed(pushed), strict=True)], forces
+    return [x + dot(column, forces) for x, column in zip(free, transposed(pushed), strict=True)], forces
 
 
 def constrained_dynamics(
@@ -252,8 +252,8 @@ def _in_contact_space(model: Problem, q: Scalars, options: ContactOptions) -> tu
     """
     pushed, felt = _felt(Factorisation(crba(model, q)), contact_jacobian(model, q))
     on, mu = options.switches(model), 0.0 if options.mu is None else options.mu[0]
-    kept = [[x * y * s for y, s in zip(row, on, strict=True)] for x, row in zip(on, felt, strict=True)]
-    factors = Factorisation(plus_diagonal(kept, [mu + 1.0 - s for s in on]))
+    active = [[x * y * s for y, s in zip(row, on, strict=True)] for x, row in zip(on, felt, strict=True)]
+    factors = Factorisation(plus_diagonal(active, [mu + 1.0 - s for s in on]))
     columns = [[s * x for s, x in zip(on, factors.solve(unit), strict=True)] for unit in identity(len(on))]
     inertia = [[x * s for x, s in zip(row, on, strict=True)] for row in columns]
     return inertia, [[dot(x, row) for row in inertia] for x in transposed(pushed)]

@@ -38,9 +38,9 @@ def weights_of_accelerations(model: Problem, e: Scalars, dt: Scalars, w_q: Scala
     """Return the gradient of w_q^T q' + w_v^T v' by ddq (nv)."""
     (h,) = dt
     weights = list(w_v)
-    for body, own in joints_of(model) if implicit(model) else ():
-        pulled = _pulled(body.joint, e[own], w_q[own])
-        weights[own] = [x + h * y for x, y in zip(weights[own], pulled, strict=True)]
+    for body, entries in joints_of(model) if implicit(model) else ():
+        pulled = _pulled(body.joint, e[entries], w_q[entries])
+        weights[entries] = [x + h * y for x, y in zip(weights[entries], pulled, strict=True)]
     return [h * x for x in weights]
 
 
@@ -61,11 +61,11 @@ def add_curvature(
     """Add to the blocks of `PAIRS` (nv, nv each) the terms of joints that turn. steps: e by q, v and tau (nv,
     nv each). Checked against dual numbers twice through the reference.
     """
-    for body, own in joints_of(model):
+    for body, entries in joints_of(model):
         if body.joint.euclidean:
             continue
-        form, still = _form(body.joint, e[own], w_q[own]), zeros(body.joint.nv, model.nv)
-        ways = [[*(still if k else identity(model.nv)[own]), *x[own]] for k, x in enumerate(steps)]
+        form, still = _form(body.joint, e[entries], w_q[entries]), zeros(body.joint.nv, model.nv)
+        ways = [[*(still if k else identity(model.nv)[entries]), *x[entries]] for k, x in enumerate(steps)]
         turned = [product(form, way) for way in ways]
         for block, (a, b) in zip(blocks, PAIRS, strict=True):
             block[:] = plus(block, product(transposed(ways[a]), turned[b]))
@@ -78,15 +78,15 @@ def turns_by_time(model: Problem, w_q: Scalars, moves: Sequence[Scalars], by_tim
     moves: these matrices, row by row.
     by_time: dq'/ddt.
     """
-    n, made = model.nv, zeros(3, model.nv)
-    for body, own in joints_of(model):
+    n, result = model.nv, zeros(3, model.nv)
+    for body, entries in joints_of(model):
         if body.joint.euclidean:
             continue
-        half = _as_force(body.joint.motion(w_q[own]).scaled(0.5))
-        turned = body.joint.project(body.joint.motion(by_time[own]).cross_force(half).scaled(-1.0))
-        rows = [matrix[n * own.start : n * own.stop] for matrix in moves]
-        made = plus(made, [[dot(turned, x[k::n]) for k in range(n)] for x in rows])
-    return made
+        half = _as_force(body.joint.motion(w_q[entries]).scaled(0.5))
+        turned = body.joint.project(body.joint.motion(by_time[entries]).cross_force(half).scaled(-1.0))
+        rows = [matrix[n * entries.start : n * entries.stop] for matrix in moves]
+        result = plus(result, [[dot(turned, x[k::n]) for k in range(n)] for x in rows])
+    return result
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:

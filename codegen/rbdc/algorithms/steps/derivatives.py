@@ -91,9 +91,9 @@ def held_by_matrices(
     """Return constrained dynamics by the matrices of its derivatives."""
 
     def law(q: Vector, v: Vector) -> Accelerations:
-        given = (model, q, v, tau, fext, options, trace)
-        matrices = of_contacts.constrained_dynamics_derivatives(*given)
-        return Accelerations(*constrained_dynamics(*given), _products(matrices[:3], matrices[3:]))
+        arguments = (model, q, v, tau, fext, options, trace)
+        matrices = of_contacts.constrained_dynamics_derivatives(*arguments)
+        return Accelerations(*constrained_dynamics(*arguments), _products(matrices[:3], matrices[3:]))
 
     return law
 
@@ -102,7 +102,7 @@ def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -
     """Return the products of the derivatives by q, v and tau with a direction of q, v and tau."""
 
     def product(matrices: Sequence[Matrix], directions: Sequence[Vector]) -> Vector:
-        direction = [x for own in directions for x in own]
+        direction = [x for vector in directions for x in vector]
         return [dot([x for row in rows for x in row], direction) for rows in zip(*matrices, strict=True)]
 
     return lambda *directions: (product(of_accelerations, directions), product(of_forces, directions))
@@ -111,7 +111,7 @@ def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -
 def step(
     law_of: LawOf,
     model: Problem,
-    *given: Scalars,
+    *inputs: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
@@ -120,7 +120,7 @@ def step(
     the contact forces at the start (nc).
     Checked against MuJoCo's `mj_step`; differences of order 4 by halved steps.
     """
-    q, v, tau, dt = given
+    q, v, tau, dt = inputs
     law = law_of(model, tau, fext, options, trace)
     after, velocity, forces = stepped(model, law, (q, v, dt), trace)
     return (after, velocity, forces) if forces else (after, velocity)
@@ -129,7 +129,7 @@ def step(
 def step_derivatives(
     law_of: LawOf,
     model: Problem,
-    *given: Scalars,
+    *inputs: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
@@ -138,23 +138,21 @@ def step_derivatives(
     q, v, tau (nv columns each) and dt (one column).
     Checked against differences on the manifold, dual numbers.
     """
-    q, v, tau, dt = given
+    q, v, tau, dt = inputs
     law, n = law_of(model, tau, fext, options, trace), model.nv
     directions = Directions(model, law, (q, v, dt), trace, turns={})
-    made = [
+    changes = [
         directions.along(unit[:n], unit[n : 2 * n], unit[2 * n : -1], unit[-1])
         for unit in identity(3 * n + 1)
     ]
-    columns = [[change[k] for change in made] for k in range(3 if made[0][2] else 2)]
-    return tuple(
-        transposed(part) for own in columns for part in (own[:n], own[n : 2 * n], own[2 * n : -1], own[-1:])
-    )
+    columns = [[change[k] for change in changes] for k in range(3 if changes[0][2] else 2)]
+    return tuple(transposed(part) for x in columns for part in (x[:n], x[n : 2 * n], x[2 * n : -1], x[-1:]))
 
 
 def step_jvp(
     law_of: LawOf,
     model: Problem,
-    *given: Scalars,
+    *inputs: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
@@ -163,7 +161,7 @@ def step_jvp(
     (nc), in the direction dq, dv, dtau and ddt, which follow q, v, tau and dt.
     Checked against the products of `step_derivatives`.
     """
-    q, v, tau, dt, *direction = given
+    q, v, tau, dt, *direction = inputs
     dq, dv, dtau, (ddt,) = map(list, direction)
     law = law_of(model, tau, fext, options, trace)
     change = Directions(model, law, (q, v, dt), trace).along(dq, dv, dtau, ddt)
@@ -173,7 +171,7 @@ def step_jvp(
 def step_vjp(
     law_of: LawOf,
     model: Problem,
-    *given: Scalars,
+    *inputs: Scalars,
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
@@ -183,12 +181,12 @@ def step_vjp(
     weights follow q, v, tau and dt.
     Checked against the products of `step_derivatives`.
     """
-    q, v, tau, dt, *weights = given
+    q, v, tau, dt, *weights = inputs
     tape = Tape()
     law = law_of(model, tau, fext, options, there_and_back(tape, trace))
     dq, dv, dtau = ([*tape.variables([0.0] * model.nv)] for _ in range(3))
     (ddt,) = tape.variables([0.0])
     changes = Directions(model, law, (q, v, dt), trace).along(dq, dv, dtau, ddt)
-    results = zip((x for own in changes for x in own), (w for own in weights for w in own), strict=True)
+    results = zip((x for y in changes for x in y), (w for y in weights for w in y), strict=True)
     bar = tape.adjoints(*map(list, zip(*results, strict=True)))
-    return *([bar(x) for x in own] for own in (dq, dv, dtau)), [bar(ddt)]
+    return *([bar(x) for x in y] for y in (dq, dv, dtau)), [bar(ddt)]

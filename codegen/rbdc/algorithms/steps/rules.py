@@ -98,10 +98,10 @@ class Stepping:
         """Return [x, y] (nv) of motions of joints: zero where coordinates are simply added."""
         return flat(
             [
-                _project(body.joint, body.joint.motion(x[own]).cross(body.joint.motion(y[own])))
+                _project(body.joint, body.joint.motion(x[entries]).cross(body.joint.motion(y[entries])))
                 if not body.joint.euclidean
                 else [0.0] * body.joint.nv
-                for body, own in joints_of(self.model)
+                for body, entries in joints_of(self.model)
             ]
         )
 
@@ -124,13 +124,13 @@ class Moving(Stepping):
     def move(self, e: Sequence[Any]) -> Configuration:
         step, change = [value_of(x) for x in e], [rate_of(x) for x in e]
         rate: Vector = []
-        for body, own in joints_of(self.model):
+        for body, entries in joints_of(self.model):
             if body.joint.euclidean:
-                rate += [x + y for x, y in zip(self.start.rate[own], change[own], strict=True)]
+                rate += [x + y for x, y in zip(self.start.rate[entries], change[entries], strict=True)]
             else:
-                moved, by, turned = (body.joint.motion(x[own]) for x in (self.start.rate, change, step))
+                moved, by, turned = (body.joint.motion(x[entries]) for x in (self.start.rate, change, step))
                 through = self._through(body, turned, by - turned.cross(moved))
-                rate += [x + y for x, y in zip(self.start.rate[own], through, strict=True)]
+                rate += [x + y for x, y in zip(self.start.rate[entries], through, strict=True)]
         self.moves += 1
         return Configuration(super().move(step).q, rate)
 
@@ -167,8 +167,8 @@ def _sum(*terms: tuple[Scalar, Sequence[Any]]) -> Vector:
     """Return the sum of vectors times factors."""
     (factor, first), *others = terms
     total = [factor * x for x in first]
-    for factor, own in others:
-        total = [x + factor * y for x, y in zip(total, own, strict=True)]
+    for factor, vector in others:
+        total = [x + factor * y for x, y in zip(total, vector, strict=True)]
     return total
 
 
@@ -207,9 +207,9 @@ RULES: Mapping[Integrator, Rule] = {
 }
 
 
-def stepped(model: Problem, law: Law, given: Sequence[Scalars], trace: Trace) -> tuple[Vector, ...]:
+def stepped(model: Problem, law: Law, inputs: Sequence[Scalars], trace: Trace) -> tuple[Vector, ...]:
     """Return q' (nq), v' (nv) and, with contacts, the contact forces at the start (nc), from q, v and dt."""
-    q, v, dt = given
+    q, v, dt = inputs
     m = Stepping(model, Configuration([*q]), law, trace)
     after, velocity = RULES[model.integrator](m, v, dt[0])
     return after.q, velocity, m.forces()

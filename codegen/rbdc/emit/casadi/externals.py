@@ -50,26 +50,26 @@ class Externals:
             return [self._value()]
         jacobian = self._jacobian()
         products = self._built.get(self._differential.weighted)
-        made = [self._value(), self._once(jacobian)]
+        externals = [self._value(), self._once(jacobian)]
         rows = sum(y.rows * y.columns for y in self._outputs)
         if products is not None:
             weighted = self._products(products)
-            made.append(self._once(weighted))
+            externals.append(self._once(weighted))
         if self._differential.hessian:
-            made.append(self._twice(jacobian, self._by_hessian("d_", one_by_one=True), rows))
+            externals.append(self._twice(jacobian, self._by_hessian("d_", one_by_one=True), rows))
             if products is not None:
-                made.append(self._twice(*self._products_by_hessian(products, weighted)))
-            return made
+                externals.append(self._twice(*self._products_by_hessian(products, weighted)))
+            return externals
         if self._differential.second in self._built:
-            made.append(self._twice(jacobian, self._by_blocks("d_0"), rows))
+            externals.append(self._twice(jacobian, self._by_blocks("d_0"), rows))
             if products is not None:
-                made.append(self._twice(*self._products_by_blocks(products, weighted)))
-            return made
+                externals.append(self._twice(*self._products_by_blocks(products, weighted)))
+            return externals
         if (by_function := self._by_function(self._first)) is not None:
-            made.append(self._twice(jacobian, by_function))
+            externals.append(self._twice(jacobian, by_function))
         if products is not None and (by_function := self._by_function(products)) is not None:
-            made += [self._twice(jacobian, by_function, rows), self._twice(weighted, by_function)]
-        return made
+            externals += [self._twice(jacobian, by_function, rows), self._twice(weighted, by_function)]
+        return externals
 
     @property
     def moves(self) -> bool:
@@ -173,8 +173,8 @@ class Externals:
 
     def _weights(self, weighted: Function) -> list[Parameter]:
         """Return the weights of a function of products, one array for each output."""
-        given = weighted.declaration.required
-        return [p for p in given if p.kind is Kind.WEIGHTS or p.name.startswith("w_")]
+        required = weighted.declaration.required
+        return [p for p in required if p.kind is Kind.WEIGHTS or p.name.startswith("w_")]
 
     def _by_function(self, first: Function) -> Second | None:
         """Return second derivatives from the function with the derivatives of the outputs of `first`. Forces
@@ -222,14 +222,14 @@ class Externals:
         """Return the products with the first derivatives, which are linear in the weights, and their
         derivatives by blocks.
         """
-        second, Ds, (own,) = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products)
+        second, Ds, (weight,) = self._by_blocks("D0"), _rooms("D", self._first), self._weights(products)
         transposed = {f"W{k}": self._model.nv**2 for k, _ in enumerate(self._required)}
         calls = [
             self._call(self._first.name, Ds),
             "times_columns(NV, D0, weights, d_0);",
             *(f"by_columns(NV, NV, D{k}, {W});" for k, W in enumerate(transposed)),
         ]
-        by_weights = {(f"d_{k}", own.name): W for k, W in enumerate(transposed)}
+        by_weights = {(f"d_{k}", weight.name): W for k, W in enumerate(transposed)}
         rooms = {**Ds, **transposed, "d_0": self._model.nv}
         return replace(first, calls=calls, rooms=rooms), replace(second, of={**second.of, **by_weights})
 
@@ -246,8 +246,8 @@ class Externals:
         starts = [*accumulate((y.rows for y in self._outputs[:-1]), initial=0)] if one_by_one else [0]
 
         def call(places: Sequence[str]) -> list[str]:
-            own = self._call(hessian.name, places[: len(blocks.pairs)])
-            return [*self._pulled(), *blocks.lines(own, places, bow)]
+            line = self._call(hessian.name, places[: len(blocks.pairs)])
+            return [*self._pulled(), *blocks.lines(line, places, bow)]
 
         of = dict[tuple[str, str], str]()
         for m, start in enumerate(starts):
@@ -280,10 +280,10 @@ class Externals:
         """Return the external function of first derivatives."""
         results = [
             (
-                own,
+                array,
                 f"jacobian_by_entries({y.rows}, {y.columns}, {self._size(p)}, {self._q(p)}, {D}" if p else "",
             )
-            for own, y, p, D in first.entries
+            for array, y, p, D in first.entries
         ]
         return self._external(first.prefix, [x for x, _ in first.by], results, first.rooms, first.calls)
 
@@ -304,7 +304,7 @@ class Externals:
         rooms |= {**second.rooms, "room": size, **({"weights": rows} if rows else {})}
         return self._external(
             JACOBIAN + first.prefix,
-            [*(x for x, _ in first.by), *(own.unread() for own, *_ in first.entries)],
+            [*(x for x, _ in first.by), *(array.unread() for array, *_ in first.entries)],
             [self._differentiated(entry, x, r, second) for entry in first.entries for x, r in first.by],
             rooms,
             [*first.calls, *second.calls, *(row_by_row if rows else call)],
@@ -318,13 +318,13 @@ class Externals:
         second: Second,
     ) -> Result:
         """Return the derivatives of some first derivatives by an array."""
-        own, y, p, D = entry
+        array, y, p, D = entry
         if p is None or r is None or (D, r.name) not in second.of:
-            return own.jacobian(x, full=False), ""
+            return array.jacobian(x, full=False), ""
         curved = D if self._q(p) == self._q(r) != "NULL" else "NULL"  # directions rotate with q
         sides = f"{self._q(p)}, {self._size(p)}, {self._q(r)}, {self._size(r)}"
         call = f"tensor_by_entries({y.rows}, {y.columns}, {sides}, {second.of[D, r.name]}, {curved}, room"
-        return own.jacobian(x), call
+        return array.jacobian(x), call
 
     def _external(
         self,
@@ -362,11 +362,11 @@ class Externals:
         places = {p.name: self._given(p) for p in self._required}
         for k, p in enumerate(self._weights(self._built[name])):
             places.setdefault(p.name, f"weights_{k}" if len(self._outputs) > 1 else "weights")
-        given = [
+        arguments = [
             "NULL" if p.optional else places.get(p.name, other) for p in self._built[name].declaration.inputs
         ]
-        given += [f"(int)*x_{x.name}" for x in self._place]
-        return f"{self._robot}_{name}({', '.join([*given, *outputs])});"
+        arguments += [f"(int)*x_{x.name}" for x in self._place]
+        return f"{self._robot}_{name}({', '.join([*arguments, *outputs])});"
 
 
 def _rooms(stem: str, function: Function) -> Rooms:

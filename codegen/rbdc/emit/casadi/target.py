@@ -66,8 +66,8 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     model, robot = package.model, package.robot
     catalogue = functions_of(model)
     built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations if not d.pair}
-    made = [Externals(model, robot, f, built) for f in built.values()]
-    functions = [external for externals in made for external in externals.all()]
+    many = [Externals(model, robot, f, built) for f in built.values()]
+    functions = [external for externals in many for external in externals.all()]
     known = (f.differential.among(built) for f in built.values() if f.differential is not None)
     twice = [d for d in known if d.first and d.second]
     patterns = {x.pattern: x for f in functions for _, arrays, _ in f["sides"] for x in arrays}
@@ -76,7 +76,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     units = _unit_vectors(model)
     helpers = dict[str, dict[str, Any]]()
     if any(f["prefix"] for f in functions):
-        uses = {use: any(getattr(externals, use) for externals in made) for use in ("moves", "pulls", "bows")}
+        uses = {use: any(getattr(externals, use) for externals in many) for use in ("moves", "pulls", "bows")}
         parts = _chart_functions(robot, model, twice=tensors, **uses) if units else []
         helpers["casadi_charts.c.jinja"] = {"units": units, "parts": parts, **uses}
     if tensors:
@@ -143,12 +143,12 @@ def _chart_functions(
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols
 
     row, u = symbols("row", model.nv), symbols("u", model.nq + len(_unit_vectors(model)))
-    inputs, made = [("u", u), ("row", row)], _by_entries(model, u, row)
+    inputs, mapped = [("u", u), ("row", row)], _by_entries(model, u, row)
     title = "Convert a row of derivatives in the tangent space to derivatives by the entries of q."
-    functions = [_function(robot, title, from_casadi("entries", inputs, [("to", made)]))]
+    functions = [_function(robot, title, from_casadi("entries", inputs, [("to", mapped)]))]
     if twice:
-        by_q = jacobian(made, u, _rates(model, u))
-        by_place = {m * model.nq + k: x for k, own in enumerate(by_q) for m, x in enumerate(own)}
+        by_q = jacobian(mapped, u, _rates(model, u))
+        by_place = {m * model.nq + k: x for k, column in enumerate(by_q) for m, x in enumerate(column)}
         bent = {place: x for place, x in sorted(by_place.items()) if not is_zero(x)}
         bend = from_casadi("bend", inputs, [("to", [*bent.values()])])
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
@@ -164,7 +164,7 @@ def _of_results(robot: str, model: Problem, *, bows: bool) -> list[CFunction]:
     """
     from rbdc.ir.from_casadi import derivative_along, from_casadi, jacobian, symbols
 
-    u, row, v = (symbols(*own) for own in (("u", model.nq), ("row", model.nq), ("v", model.nv)))
+    u, row, v = (symbols(*size) for size in (("u", model.nq), ("row", model.nq), ("v", model.nv)))
     inputs, rates = [("u", u), ("row", row)], configuration_rate(model, u, v)
     (pulled,) = jacobian([dot(row, rates)], v)
     title = "Convert a row of derivatives by the entries of a unit q to one in the tangent space."
@@ -181,11 +181,11 @@ def _of_results(robot: str, model: Problem, *, bows: bool) -> list[CFunction]:
 
 def _by_entries(model: Problem, u: Sequence[Scalar], row: Sequence[Scalar]) -> list[Scalar]:
     """Map a row over velocities to one over the entries of q, for f(q / |q|)."""
-    made = configuration_rate(model, u[: model.nq], row)
+    mapped = configuration_rate(model, u[: model.nq], row)
     for unit, inverse in zip(_unit_vectors(model), u[model.nq :], strict=True):
         for k in unit.entries:
-            made[k] = inverse * (1.0 / unit.square) * made[k]
-    return made
+            mapped[k] = inverse * (1.0 / unit.square) * mapped[k]
+    return mapped
 
 
 def _rates(model: Problem, u: Sequence[Scalar]) -> list[list[Scalar]]:

@@ -226,7 +226,7 @@ class AccelerationTensors:
         derivatives by q and v of the joints below: s x* fq and s x* fv. If a joint has one direction, its
         terms by its own q twice are halved, because qq is symmetrised.
         """
-        by_q, by_v, own = self.columns, 2 * self.columns, JointIndices(joint)
+        by_q, by_v, of_joint = self.columns, 2 * self.columns, JointIndices(joint)
 
         def place(at: Index, offset: int, count: Index | None = None) -> Place:
             return Place("terms", ((at, 1),), offset, pitch=self.row, count=count)
@@ -249,9 +249,9 @@ class AccelerationTensors:
         def below(force: int, offset: int, start: Index) -> Loop:
             def text(m: DofRecorder) -> None:
                 turned = m.direction(D).s.cross_force(Force.of(m.vectors(6, m.rows("op", K, force))))
-                m.put(turned.scalars(), place(K, offset, Sum(own.end, Multiple(-1, K))), adds=True)
+                m.put(turned.scalars(), place(K, offset, Sum(of_joint.end, Multiple(-1, K))), adds=True)
 
-            return Loop("k", start, own.end, (self._step(text),), step=self.layout.lanes)
+            return Loop("k", start, of_joint.end, (self._step(text),), step=self.layout.lanes)
 
         def twice(m: DofRecorder) -> None:
             m.store([0.5 * x for x in _by_own(m.operators(D), m.direction(D))], place(D, by_q), adds=True)
@@ -260,19 +260,19 @@ class AccelerationTensors:
         if self.layout.free:
             yield self._step(roots)
         yield blocks_of(self._step(lambda m: above(m, FIRST, ABOVE)), stop="above_end")
-        yield below(FV, by_v, own.dof)
+        yield below(FV, by_v, of_joint.dof)
         once_more = (self._step(twice),)
         cases = ("several", ()), ("one direction", once_more)
         yield from (Switch(TableEntry("is_single", joint), cases),) if self.layout.several else once_more
-        yield below(FQ, by_q, own.after)
+        yield below(FQ, by_q, of_joint.after)
 
     def _products(self) -> Iterator[Statement]:
         tiles = self.path.tiles
-        own = Multiple(2 * tiles, D)
+        place = Multiple(2 * tiles, D)
         products = (
             (self.qt, 0, 0, 2 * tiles * self.n),
-            (self.qq, self.layout.root, 1, own),
-            (self.qv, 0, 2, Sum(own, tiles)),
+            (self.qq, self.layout.root, 1, place),
+            (self.qv, 0, 2, Sum(place, tiles)),
         )
         for array, begin, block, deep in products:
             routine = TiledProduct(self.layout, begin, (self.columns, self.row)).routine()

@@ -58,8 +58,8 @@ class Torques:
         """Yield all statements of the loops."""
         root, size = self.layout.root, self.layout.size
         if root:
-            own = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=True))
-            yield Loop("d", 0, root, tuple(own), "directions of the free root")
+            all_parts = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=True))
+            yield Loop("d", 0, root, tuple(all_parts), "directions of the free root")
         others = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=False))
         body = (blocks_of(self._step(self._columns), self._by_shape()), *others, blocks_of(*self._own_rows()))
         yield Loop("d", root, size, body, "entries of which d is the deepest index")
@@ -138,12 +138,12 @@ class Torques:
             "rows_partly": Loop(e, partial, end, (partly,)),
             "rows_beside": Loop(e, TableEntry("some_of", B), TableEntry("joint_of", D), (beside,)),
         }
-        given: dict[str, Index] = {"d": D, "k": FIRST, "count": count, "above": above}
+        indices: dict[str, Index] = {"d": D, "k": FIRST, "count": count, "above": above}
         for name, loop in loops.items():
-            yield self._call(name, about, ("state", "forces", *self.outputs), loop, {**given, "b": B})
+            yield self._call(name, about, ("state", "forces", *self.outputs), loop, {**indices, "b": B})
         if self.layout.free:  # the motions of a root are the unit vectors
             loop = Loop("x", 0, 6, (self._step(self._unit_row),))
-            yield self._call("rows_of_root", about, ("forces", *self.outputs), loop, given)
+            yield self._call("rows_of_root", about, ("forces", *self.outputs), loop, indices)
 
     def _call(
         self, name: str, about: str, arrays: Sequence[str], body: Statement, indices: Mapping[str, Index]
@@ -181,12 +181,12 @@ class Torques:
     def _put_rows(self, m: DofRecorder, i: Index, row: TorqueEntries, mass: Scalar | None = None) -> None:
         """Store rows of torques. mass: A0 s, if it differs from that of the row."""
         vv, mass = row.a1 + row.a0, row.a0 if mass is None else mass
-        for array, own, rows, other, columns in (
+        for array, one, rows, other, columns in (
             (self.qq, row.qq, GIVEN, row.qq, STRICTLY),
             (self.vv, vv, GIVEN, vv, STRICTLY),
             (self.qv, row.moved, STRICTLY, row.crossed, GIVEN),
         ):
-            self._put(m, array, own, i, D, K, count=rows)
+            self._put(m, array, one, i, D, K, count=rows)
             self._put(m, array, other, i, K, D, count=columns, down=True)
         if not is_zero(mass):
             self._put(m, self.mq, mass, i, D, K, count=GIVEN)
@@ -200,8 +200,8 @@ class Torques:
         several = self.layout.several
         if several:
             j, dof, count, above = (TableEntry(f"own_{name}", E) for name in ("at", "dof", "count", "above"))
-            own = self._own_row("own_row_of_several", j, dof, FIRST, count, above)
-            yield Loop("e", TableEntry("own_of", B), TableEntry("own_of", plus(B, 1)), (own,))
+            row = self._own_row("own_row_of_several", j, dof, FIRST, count, above)
+            yield Loop("e", TableEntry("own_of", B), TableEntry("own_of", plus(B, 1)), (row,))
         cases = []
         for size in range(1, self.layout.lanes + 1):
             body: list[Statement] = [
@@ -218,8 +218,8 @@ class Torques:
         """Return rows of directions of the path that are below all directions from k on, from an entry of
         `up` on.
         """
-        own = self._own_row("own_row", TableEntry("position_up", E), UP, k, count, count)
-        return Loop("e", start, TableEntry("end_of", D), (own,))
+        row = self._own_row("own_row", TableEntry("position_up", E), UP, k, count, count)
+        return Loop("e", start, TableEntry("end_of", D), (row,))
 
     def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
         """Return the call for the direction at j on the path and directions from k on.
@@ -248,9 +248,9 @@ class Torques:
         if self.layout.loaded:
             qq = qq - k.s.dot(Force.of(m.numbers(LOAD, self._beside(J, BESIDE))))
         if same:
-            (apart,) = m.vectors(1, Place("first_lanes", ((STRICTLY, self.layout.lanes),)))
+            (strict,) = m.vectors(1, Place("first_lanes", ((STRICTLY, self.layout.lanes),)))
             met = k.s.dot(Force.of(x[SAME:]))
-            vv = apart * (vv + met) - met
+            vv = strict * (vv + met) - met
         for array, row in ((self.qq, qq), (self.vv, vv)):
             self._put(m, array, row, D, FROM, K, count=GIVEN)
             if rows:

@@ -130,8 +130,8 @@ def preparation(declaration: FunctionDeclaration, model: Problem) -> FunctionDec
     inputs of the function are, so that all functions share it.
     """
     acceleration = Parameter("a", (model.nv,), "", Kind.ACCELERATION)
-    given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
-    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
+    inputs_of_call = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
+    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in inputs_of_call)
     return replace(
         declaration,
         name="paths_start",

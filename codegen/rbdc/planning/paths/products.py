@@ -98,16 +98,16 @@ class TiledProduct:
                 row, column = (term * pitch for pitch in self.pitches)
                 w = m.numbers(rows, Place("weights", ((C, self.pitches[0]), (r, 1)), row))
                 x = m.vectors(two, Place("terms", ((C, self.pitches[1]), (t, wide)), self.begin + column))
-                m.put([own * value for own in w for value in x], tile, adds=True)
+                m.put([weight * value for weight in w for value in x], tile, adds=True)
 
             return once(self.layout, text)
 
         def store(m: DofRecorder) -> None:
-            for k, own in enumerate(m.vectors(two * rows, tile)):
+            for k, vector in enumerate(m.vectors(two * rows, tile)):
                 row, column = k // two, k % two * lanes
                 count = None if columns - column >= lanes else columns - column
                 m.put(
-                    [own],
+                    [vector],
                     Place("to", ((r, n * n), (t, wide)), row * n * n + self.begin + column, count=count),
                 )
 

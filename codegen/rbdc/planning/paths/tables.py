@@ -126,7 +126,7 @@ class PathTables:
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
         """Numbers of degrees of freedom of blocks, and how many of them are above."""
-        return sorted({(block.count, block.above) for own in self.blocks for block in own}, reverse=True)
+        return sorted({(block.count, block.above) for row in self.blocks for block in row}, reverse=True)
 
     @cached_property
     def roots(self) -> list[bool]:
@@ -157,15 +157,15 @@ class PathTables:
         """Return all tables, including the table of lanes in partial rows: 1 for directions below the row,
         else 0.
         """
-        found = [
+        tables = [
             ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
         ]
-        size, each = self.layout.lanes, (block for own in self.blocks for block in own)
+        size, each = self.layout.lanes, (block for row in self.blocks for block in row)
         lanes = [block.lanes(x, size) for block in each for x in block.partial]
         firsts = tuple(tuple(float(x < k) for x in range(size)) for k in range(size + 1))
         return [
-            *found,
+            *tables,
             ConstantTable("partial_lanes", tuple(lanes) or firsts[:1]),
             ConstantTable("first_lanes", firsts),
         ]
@@ -177,8 +177,8 @@ class PathTables:
         Each has its position on the path, its number, how many directions of the block are not below it, and
         how many are above.
         """
-        each = [block for own in self.blocks for block in own]
-        own = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
+        each = [block for row in self.blocks for block in row]
+        owned = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
         numbers, rows = (
             ("first", "position", "count", "above", "moving", "all", "some", "tail"),
             starts(self.blocks),
@@ -191,8 +191,8 @@ class PathTables:
             "shape_of": [self.shapes.index((block.count, block.above)) for block in each],
             "partial_of": starts([block.partial for block in each]),
             "partial_row": [block.path[x] for block in each for x in block.partial],
-            "own_of": starts(own),
-            **{name: [x[k] for found in own for x in found] for k, name in enumerate(OWN)},
+            "own_of": starts(owned),
+            **{name: [x[k] for rows in owned for x in rows] for k, name in enumerate(OWN)},
         }
 
     def _own_row(self, block: PathBlock, j: int) -> tuple[int, int, int, int]:
@@ -219,9 +219,9 @@ class PathTables:
                 begin + joint.position + joint.size for begin, joint in zip(start, owners, strict=True)
             ],
             "related_of": starts(related),
-            "related": [k for own in related for k in own],
+            "related": [k for path in related for k in path],
             "tree_of": starts(trees),
-            "tree": [k for own in trees for k in own],
+            "tree": [k for path in trees for k in path],
         }
 
     def _of_joints(self) -> dict[str, Sequence[int]]:
@@ -241,7 +241,7 @@ class PathTables:
             "is_root": list(map(int, roots)),
             "is_leaf": [int(joint.end == joint.dof + joint.size) for joint in joints],
             "is_single": [int(joint.size == 1) for joint in joints],
-            "merge_of": [0 if root else 1 if own else 2 for root, own in zip(roots, last, strict=True)],
+            "merge_of": [0 if root else 1 if end else 2 for root, end in zip(roots, last, strict=True)],
             "lower_of": [k for k, _, root in each if not root],
             "several_of": [k for k, joint, _ in each if joint.size > 1],
             "apart_of": [
@@ -264,13 +264,13 @@ class PathTables:
             above = self.path(dof)[: joint.position]
             by_q = {(k - root) // wide for k in (dof, *above) if k >= root}
             deep = (by_q, {k // wide for k in above})
-            depths += [DEPTH if tile in own else DEPTH - 3 for own in deep for tile in range(self.tiles)]
+            depths += [DEPTH if tile in row else DEPTH - 3 for row in deep for tile in range(self.tiles)]
         return {"depths": [*depths, *[DEPTH - 3] * self.tiles]}
 
 
 def starts(groups: Iterable[Sequence[object]]) -> list[int]:
     """Return the index at which each group begins if all are concatenated, and the end of the last group."""
-    found = [0]
+    begins = [0]
     for group in groups:
-        found.append(found[-1] + len(group))
-    return found
+        begins.append(begins[-1] + len(group))
+    return begins

@@ -158,8 +158,8 @@ class Hessian:
                 m.put([w * x for x in turned], m.rows("sums", D, SUMS))
 
         def up(m: DofRecorder, source: Index, to: Index) -> None:
-            own = m.numbers(rows - DOWN, m.rows("sums", source, DOWN))
-            m.store(own, m.rows("sums", to, DOWN), adds=True)
+            terms = m.numbers(rows - DOWN, m.rows("sums", source, DOWN))
+            m.store(terms, m.rows("sums", to, DOWN), adds=True)
 
         def down(m: DofRecorder) -> None:
             sums, motion = (Motion.of(m.numbers(6, m.rows(x, above.dof))) for x in ("sums", "motion"))
@@ -172,7 +172,7 @@ class Hessian:
             m.store(m.numbers(rows, m.rows("sums", several.dof)), m.rows("sums", X))
 
         several, number = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
-        own = several.loop(once(layout, lambda m: up(m, X, several.dof)), variable="x", further=1)
+        several_sums = several.loop(once(layout, lambda m: up(m, X, several.dof)), variable="x", further=1)
         copies = several.loop(once(layout, copy), variable="x", further=1)
         more = [above.loop(once(layout, further), variable="x", further=1)] if layout.pairs else []
         yield Clear("sums", DOWN * columns)
@@ -180,7 +180,7 @@ class Hessian:
             "d", 0, columns, (once(layout, weighted),), "weighted motions and operators", step=layout.lanes
         )
         if layout.pairs:
-            yield Loop("e", 0, number, (own,), "sums over directions of a joint")
+            yield Loop("e", 0, number, (several_sums,), "sums over directions of a joint")
         carried = once(layout, lambda m: up(m, joint.dof, above.dof))
         yield Loop("e", 0, count, (carried,), "sums over subtrees", backward=True)
         yield Loop("e", 0, count, (once(layout, down), *more), "sums over the joints above")
@@ -189,8 +189,8 @@ class Hessian:
 
     def _row(self, m: DofRecorder) -> None:
         """Store rows from the sums."""
-        d, o, own = m.direction(D, wide=True), m.operators(D, wide=True), m.vectors(SUMS, m.rows("sums", D))
-        y, sums = Motion.of(own[:DOWN]), operators_of(own[DOWN:])
+        d, o, x = m.direction(D, wide=True), m.operators(D, wide=True), m.vectors(SUMS, m.rows("sums", D))
+        y, sums = Motion.of(x[:DOWN]), operators_of(x[DOWN:])
         rate = o.p3.cross(y.linear) + o.n3.apply_transposed(y.angular) + sums.u8(d)
         m.give(
             m.rows("rows", D),
@@ -218,11 +218,11 @@ class Hessian:
         return Place(array, ((at, self.n), (D, 1)), lane_stride=self.n, count=count)
 
     def _block(self, m: DofRecorder) -> None:
-        own, o, k = m.numbers(TURNED, m.rows("rows", D)), m.operators(D), m.direction(FIRST, wide=True)
+        numbers, o, k = m.numbers(TURNED, m.rows("rows", D)), m.operators(D), m.direction(FIRST, wide=True)
         rate, second, motion = (
-            Vector3.of(own[:SECOND]),
-            Force.of(own[SECOND:MOTION]),
-            Vector3.of(own[MOTION:]),
+            Vector3.of(numbers[:SECOND]),
+            Force.of(numbers[SECOND:MOTION]),
+            Vector3.of(numbers[MOTION:]),
         )
         g, w, turning = (
             Motion.of(m.vectors(6, m.rows("rows", FIRST, TURNED))),
@@ -258,10 +258,10 @@ class Hessian:
                     m.put([qq], self._column_of(self.qq, begin, count))
 
         def others(m: DofRecorder) -> None:
-            own = m.numbers(TURNED, m.rows("rows", D))
-            rate, second = Vector3.of(own[:SECOND]), Force.of(own[SECOND:MOTION])
-            m.store(own[MOTION:], Place(self.vv, ((D, self.n),), 3))
-            m.store(own[MOTION:], Place(self.vv, ((D, 1),), 3 * self.n, pitch=self.n))
+            numbers = m.numbers(TURNED, m.rows("rows", D))
+            rate, second = Vector3.of(numbers[:SECOND]), Force.of(numbers[SECOND:MOTION])
+            m.store(numbers[MOTION:], Place(self.vv, ((D, self.n),), 3))
+            m.store(numbers[MOTION:], Place(self.vv, ((D, 1),), 3 * self.n, pitch=self.n))
             m.store(second.scalars(), Place(self.qa, ((D, self.n),)))
             for begin, count in self.layout.root_parts:
                 k = m.direction(begin, wide=True)
@@ -269,8 +269,8 @@ class Hessian:
             if self.with_root:
                 gravity(m, column=True)
 
-        own = once(self.layout, lambda m: gravity(m, column=False))
-        yield Loop("d", 0, self.layout.root, (own,), "the free root")
+        of_root = once(self.layout, lambda m: gravity(m, column=False))
+        yield Loop("d", 0, self.layout.root, (of_root,), "the free root")
         yield Loop(
             "d", self.layout.root, self.n, (once(self.layout, others),), "the free root and another joint"
         )

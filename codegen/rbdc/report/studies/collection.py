@@ -41,8 +41,8 @@ def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:
     for study, place in places.items():
         report = reports[study] = json.loads((place / "study.json").read_text(encoding="utf-8"))
         figures = sorted(file.name for file in (folder / "figures").glob(f"{study}-[0-9]*"))
-        kept = {name: report[name] for name in ("study", "quick", "claims")}
-        entries.append({**kept, "page": f"{place.name}/study.html", "figures": figures})
+        entry = {name: report[name] for name in ("study", "quick", "claims")}
+        entries.append({**entry, "page": f"{place.name}/study.html", "figures": figures})
     machine = next((report["machine"] for report in reports.values() if "machine" in report), None)
     return {"study": "all", "machine": machine, "studies": entries, "items": decided(reports)}
 

@@ -197,16 +197,16 @@ def _colours() -> dict[str, str]:
     ink.
     """
     methods = {row.label: (*row.methods, "generated")[0] for row in ROWS}
-    found = line_colours(methods.values())
-    return {label: INK if label in (ID, FD) else found[method] for label, method in methods.items()}
+    colours = line_colours(methods.values())
+    return {label: INK if label in (ID, FD) else colours[method] for label, method in methods.items()}
 
 
 def _times(report: Mapping[str, Any], column: str = "generated") -> dict[str, dict[str, float]]:
     """Return nanoseconds of generated code, or of another column, by robot and row."""
-    found: dict[str, dict[str, float]] = {}
+    by_robot: dict[str, dict[str, float]] = {}
     for row in report["rows"]:
-        found.setdefault(row["robot"], {})[row["row"]] = row[column]
-    return found
+        by_robot.setdefault(row["robot"], {})[row["row"]] = row[column]
+    return by_robot
 
 
 def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -249,9 +249,9 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _alike(
-    claim: str, found: Sequence[float], expected: Sequence[float], words: str = "beside the article's"
+    claim: str, ratios: Sequence[float], expected: Sequence[float], words: str = "beside the article's"
 ) -> dict[str, str]:
     """Return whether ratios of times are within `ALIKE` of the expected ones, robot by robot."""
-    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, expected, strict=True))
+    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(ratios, expected, strict=True))
     reproduced = f"reproduced means that each is 1/{ALIKE} to {ALIKE} times the expected one"
-    return judged(claim, holds, f"{listed(found)} {words} {listed(expected)}; {reproduced}")
+    return judged(claim, holds, f"{listed(ratios)} {words} {listed(expected)}; {reproduced}")

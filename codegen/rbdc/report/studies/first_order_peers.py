@@ -49,7 +49,7 @@ def without_free_flyer(options: CompareOptions, progress: Progress) -> dict[str,
 
 def linearity() -> list[dict[str, Any]]:
     """Return the operations of Carpentier and Mansard's derivatives of inverse dynamics over the bodies."""
-    found = []
+    entries = []
     for branching in (SERIAL, BINARY):
         models = {size: tree(size, branching) for size in SIZES}
         counts = {
@@ -59,8 +59,8 @@ def linearity() -> list[dict[str, Any]]:
             for size, model in models.items()
         }
         depths = [depth(model) for model in models.values()]
-        found.append({"family": kind_of(branching), "operations": counts, "depths": depths})
-    return found
+        entries.append({"family": kind_of(branching), "operations": counts, "depths": depths})
+    return entries
 
 
 def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -106,18 +106,18 @@ def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
         "times (forward dynamics) as long as the analytical derivatives: 6.92 and 20.52 \u00b5s beside 5.06 "
         "and 8.72."
     )
-    found, words = [], []
+    ratios, words = [], []
     for function, (analytical, automatic) in AUTOMATIC.items():
         times = beside.get("times", {}).get(function, {})
-        own = [ns for method, ns in times.items() if method.startswith(NATIVE)]
-        if not own or CPPADCODEGEN not in times:
+        native = [ns for method, ns in times.items() if method.startswith(NATIVE)]
+        if not native or CPPADCODEGEN not in times:
             reason = beside.get("absent", {}).get(CPPADCODEGEN, "not measured in this run")
             return not_comparable(claim, f"CppADCodeGen in place of Giftthaler et al.: {reason}")
-        found.append(times[CPPADCODEGEN] / min(own) / (automatic / analytical))
-        words.append(f"{nanoseconds(times[CPPADCODEGEN])} by AD beside {nanoseconds(min(own))}")
+        ratios.append(times[CPPADCODEGEN] / min(native) / (automatic / analytical))
+        words.append(f"{nanoseconds(times[CPPADCODEGEN])} by AD beside {nanoseconds(min(native))}")
     return judged(
         claim,
-        all(1.0 / 1.5 <= x <= 1.5 for x in found),
+        all(1.0 / 1.5 <= x <= 1.5 for x in ratios),
         f"CppADCodeGen on Pinocchio, {' and '.join(words)}; reproduced means that "
         "both ratios are 1/1.5 to 1.5 times the article's",
     )

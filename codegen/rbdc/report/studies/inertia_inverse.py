@@ -177,12 +177,12 @@ def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
     """Return the article's claims on times for one pair: on many joints, on the largest ratio, and on few
     joints.
     """
-    found = {family: _compared(report["entries"], family, pair) for family in ("serial", "binary")}
-    every = [ratio for one in found.values() for ratio in one.ratios.values()]
-    few = [ratio for one in found.values() for n, ratio in one.ratios.items() if n <= FEW]
-    told = "; ".join(f"{family}: {one.words()}" for family, one in found.items())
+    compared = {family: _compared(report["entries"], family, pair) for family in ("serial", "binary")}
+    every = [ratio for one in compared.values() for ratio in one.ratios.values()]
+    few = [ratio for one in compared.values() for n, ratio in one.ratios.items() if n <= FEW]
+    told = "; ".join(f"{family}: {one.words()}" for family, one in compared.items())
     return [
-        *(_for_many(pair, family, one) for family, one in found.items()),
+        *(_for_many(pair, family, one) for family, one in compared.items()),
         _decided(
             f"It is up to twice as fast: {pair.name}.",
             max(every, default=None),
@@ -220,11 +220,11 @@ def _figure_2c(robots: Sequence[Mapping[str, Any]], pair: Pair) -> dict[str, str
     return _decided(claim, ratio, 1.0, f"{one.words()}; the article has {listed(PUBLISHED)}")
 
 
-def _decided(claim: str, ratio: float | None, bound: float, found: str) -> dict[str, str]:
+def _decided(claim: str, ratio: float | None, bound: float, evidence: str) -> dict[str, str]:
     """Return a claim that holds if a ratio exceeds a bound; it is not comparable without a ratio."""
     if ratio is None:
-        return not_comparable(claim, "no size can be compared", found)
-    return judged(claim, ratio > bound, found)
+        return not_comparable(claim, "no size can be compared", evidence)
+    return judged(claim, ratio > bound, evidence)
 
 
 class Compared(NamedTuple):
@@ -265,8 +265,8 @@ def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> 
 
 def _fastest(measured: Mapping[str, Any], names: Sequence[str]) -> str:
     """Return the fastest of the methods with one of these prefixes; "" if none was measured."""
-    own = [name for name in measured if name.startswith(tuple(names)) and name != SINGLE]
-    return min(own, key=lambda name: float(measured[name]["nanoseconds"]), default="")
+    names_measured = [name for name in measured if name.startswith(tuple(names)) and name != SINGLE]
+    return min(names_measured, key=lambda name: float(measured[name]["nanoseconds"]), default="")
 
 
 def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -162,9 +162,9 @@ def _decided(item: Item, report: Mapping[str, Any] | None) -> dict[str, str]:
     elif report is None:
         verdict, evidence = "not run", f"the study {item.study} is not among these results"
     else:
-        found = claims_of(item, report["claims"])
-        verdict = "; ".join(dict.fromkeys(_counted(found)))
-        evidence = " ".join(f"{c['claim']} {c['found']}." if c["found"] else c["claim"] for c in found)
+        decisive = claims_of(item, report["claims"])
+        verdict = "; ".join(dict.fromkeys(_counted(decisive)))
+        evidence = " ".join(f"{c['claim']} {c['found']}." if c["found"] else c["claim"] for c in decisive)
     return {
         "paper": item.paper,
         "place": item.place,

@@ -141,13 +141,13 @@ def _residues(comparison: RobotComparison, states: Mapping[str, Array]) -> list[
 
     For differences it also returns the truncation error alone; None for methods that do not truncate.
     """
-    found = []
+    residues = []
     for one in comparison.functions:
         truncated = (0.0, _truncated(comparison, one, states))
         for k, output in enumerate(one.function.declaration.outputs[:2]):
             for method, outputs in one.outputs.items():
                 values = outputs[k]
-                found.append(
+                residues.append(
                     {
                         "function": one.name,
                         "output": output.name,
@@ -158,7 +158,7 @@ def _residues(comparison: RobotComparison, states: Mapping[str, Array]) -> list[
                         "truncation": {DIFFERENCE: truncated[k], CENTRAL: 0.0, COMPLEX: 0.0}.get(method),
                     }
                 )
-    return found
+    return residues
 
 
 def _truncated(comparison: RobotComparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:

@@ -71,7 +71,7 @@ def measured(
     drawn = draw(model, SAMPLES)
     states = [drawn[name] for name in ("q", "v", "a")]
     one = [x[0].tolist() for x in states]
-    found, exact = steps(model, *one), checks(model, *one)
+    by_name, exact = steps(model, *one), checks(model, *one)
     compiled = np.asarray(module.rnea(*(x[0] for x in states)))
     report: dict[str, Any] = {
         "study": "recursion",
@@ -79,10 +79,10 @@ def measured(
         "machine": machine(),
         "robot": {"name": model.name, "root_joint": root_joint, "nv": model.nv},
         "bodies": [body.name for body in model.bodies],
-        "steps": {name: values.tolist() for name, values in found.items()},
+        "steps": {name: values.tolist() for name, values in by_name.items()},
         "errors": {
-            **{name: _error(found[name], exact[name]) for name in exact},
-            "torques": _error(found["torques"] @ drawn["v"][0], np.array(power(model, *one))),
+            **{name: _error(by_name[name], exact[name]) for name in exact},
+            "torques": _error(by_name["torques"] @ drawn["v"][0], np.array(power(model, *one))),
         },
         "compiled": _error(compiled, np.array(rnea(model, *one), dtype=float)),
         "seconds_of": timed(model, states),
@@ -97,12 +97,12 @@ def steps(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[
     m = Numbers(model, list(q), list(v), list(a))
     velocities, accelerations = forward_pass(m)
     forces = body_forces(m, velocities, accelerations)
-    own = _rows(_bodies(m, forces))
+    body_wrenches = _rows(_bodies(m, forces))
     tau = m.reduced_vector(joint_torques(m, forces))
     return {
         "velocities": _rows(_bodies(m, velocities)),
         "accelerations": _rows(_bodies(m, accelerations)),
-        "body forces": own,
+        "body forces": body_wrenches,
         "subtree forces": _rows(_bodies(m, forces)),
         "torques": np.array(tau, dtype=float),
     }
@@ -117,12 +117,12 @@ def checks(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence
     speeds = _bodies(m := Numbers(model, moving, stepped(model, list(v), list(a), False)), body_velocities(m))
     fixed = [Placement.of([value_of(x) for x in place.scalars()]) for place in world]
     falls = [Motion(place.rotation.apply_transposed(-model.gravity), Vector3.zero()) for place in fixed]
-    own, wrenches = [], []
+    body_wrenches, wrenches = [], []
     for body, place, still, speed, fall in zip(model.bodies, world, fixed, speeds, falls, strict=True):
         momentum = place.act_force(body.inertia @ speed)
         change = Force(*_halves([rate_of(x) for x in momentum.scalars()]))
-        own.append(still.act_inverse_force(change) + body.inertia @ fall)
-        wrenches.append(still.act_force(own[-1]))
+        body_wrenches.append(still.act_inverse_force(change) + body.inertia @ fall)
+        wrenches.append(still.act_force(body_wrenches[-1]))
     subtrees = []
     for index, still in enumerate(fixed):
         carried = [w for k, w in enumerate(wrenches) if index in model.support(k)]
@@ -131,7 +131,7 @@ def checks(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence
     return {
         "velocities": np.array([_velocity(place) for place in world]),
         "accelerations": np.array(accelerations),
-        "body forces": _rows(own),
+        "body forces": _rows(body_wrenches),
         "subtree forces": _rows(subtrees),
     }
 
@@ -146,19 +146,19 @@ def power(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[
 def timed(model: Problem, states: Sequence[Array]) -> dict[str, float]:
     """Return the seconds of each pass for one state: of the text over NumPy arrays of `SAMPLES` states."""
     q, v, a = (list(x.T) for x in states)
-    m, found = Numbers(model, q, v, a), {}
+    m, seconds = Numbers(model, q, v, a), {}
 
     def once(name: str, work: Callable[[], Any]) -> Any:
         began = time.perf_counter()
-        made = work()
-        found[name] = (time.perf_counter() - began) / SAMPLES
-        return made
+        result = work()
+        seconds[name] = (time.perf_counter() - began) / SAMPLES
+        return result
 
     once("velocities", lambda: body_velocities(m))
     motions = once("velocities and accelerations", lambda: forward_pass(m))
     forces = once("body forces", lambda: body_forces(m, *motions))
     once("subtree forces and torques", lambda: joint_torques(m, forces))
-    return found
+    return seconds
 
 
 def _gravity(
@@ -190,16 +190,16 @@ def unknown_contacts(
     and the rest of the root's torques, which no motor provides, that contact forces of least norm do not
     balance.
     """
-    given = list(q), list(v), list(a)
+    state = list(q), list(v), list(a)
     leaves = [k for k in range(model.njoints) if all(body.parent != k for body in model.bodies)]
     free = ROOT if model.bodies[0].joint.nv == ROOT else 0
-    without = np.array(rnea(model, *given), dtype=float)
+    without = np.array(rnea(model, *state), dtype=float)
     columns = []
     for leaf in leaves:
         for axis in np.eye(3):
             loads = [Force(Vector3.zero(), Vector3.zero()) for _ in model.bodies]
             loads[leaf] = Force(Vector3(*axis.tolist()), Vector3.zero())
-            columns.append(without - np.array(rnea(model, *given, loads), dtype=float))
+            columns.append(without - np.array(rnea(model, *state, loads), dtype=float))
     jacobian = np.array(columns).T
     forces = np.linalg.lstsq(jacobian[:free], without[:free], rcond=None)[0]
     left = without - jacobian @ forces
@@ -222,7 +222,7 @@ ROOT = 6
 def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the statements of the tutorial with their verdicts."""
     errors, gravity, contacts = report["errors"], report["gravity"], report["contacts"]
-    made = [
+    of_steps = [
         judged(
             f"Tutorial: {line} gives the {name}.", errors[name] < EXACT, f"relative error {errors[name]:.1e}"
         )
@@ -230,7 +230,7 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
     g, least = gravity["of gravity"], gravity["accelerations"]
     return [
-        *made,
+        *of_steps,
         judged(
             "Tutorial: the compiled algorithm gives the same torques.",
             report["compiled"] < EXACT,
@@ -314,6 +314,6 @@ def _velocity(place: Placement) -> Array:
     return np.array([*linear, spin[2, 1], spin[0, 2], spin[1, 0]])
 
 
-def _error(found: Array, exact: Array) -> float:
+def _error(values: Array, exact: Array) -> float:
     """Return the largest difference relative to the largest entry."""
-    return float(np.abs(found - exact).max() / max(np.abs(exact).max(), 1e-300))
+    return float(np.abs(values - exact).max() / max(np.abs(exact).max(), 1e-300))

@@ -127,7 +127,7 @@ def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Pr
 
     Finite-Diff-1 has a row for each k and a column for each h.
     """
-    found, first = [], np.logspace(-6.0, -1.0, grid).tolist()
+    entries, first = [], np.logspace(-6.0, -1.0, grid).tolist()
     second = np.logspace(-8.0, -2.0, grid + 2).tolist()
     for family in (Family(SERIAL, sizes), Family(BINARY, sizes)):
         for size in family.sizes:
@@ -136,7 +136,7 @@ def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Pr
             errors = _logarithms([[steps.of_function(h, k) for h in first] for k in first])
             of_derivatives = _logarithms([steps.of_derivatives(h) for h in second])
             k, h = divmod(int(errors.argmin()), len(first))
-            found.append(
+            entries.append(
                 {
                     "family": family.name,
                     "size": size,
@@ -146,7 +146,7 @@ def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Pr
                     "best_2": second[int(of_derivatives.argmin())],
                 }
             )
-    return {"of_function": first, "of_derivatives": second, "entries": found}
+    return {"of_function": first, "of_derivatives": second, "entries": entries}
 
 
 def _logarithms(errors: Sequence[Any]) -> Array:
@@ -174,25 +174,25 @@ class Steps:
 
     def of_function(self, h: float, k: float) -> float:
         """Return the error of Finite-Diff-1 (56): steps h along the first variable and k along the second."""
-        found = np.empty_like(self.truth)
-        for tensor, (one, other) in zip(found, BY, strict=True):
+        tensors = np.empty_like(self.truth)
+        for tensor, (one, other) in zip(tensors, BY, strict=True):
             for i in range(self.n):
                 for j in range(self.n):
                     first = partial(_slopes, self.base, which=one, index=i, h=h)
                     (tensor[:, i, j],) = _slopes(first, self.state, other, j, k)
-        return self._error(found)
+        return self._error(tensors)
 
     def of_derivatives(self, h: float) -> float:
         """Return the error of Finite-Diff-2 (57): steps h of first derivatives."""
-        found = np.empty_like(self.truth)
+        tensors = np.empty_like(self.truth)
         for j in range(self.n):
             by = [_slopes(self.first, self.state, which, j, h) for which in (0, 1)]
-            for tensor, (one, other) in zip(found, BY, strict=True):
+            for tensor, (one, other) in zip(tensors, BY, strict=True):
                 tensor[:, :, j] = by[other][one].reshape(self.n, self.n)
-        return self._error(found)
+        return self._error(tensors)
 
-    def _error(self, found: Array) -> float:
-        relative = (found - self.truth) / np.maximum(np.abs(self.truth), 1.0)
+    def _error(self, tensors: Array) -> float:
+        relative = (tensors - self.truth) / np.maximum(np.abs(self.truth), 1.0)
         return float(np.sqrt(np.mean(relative * relative)))
 
 

@@ -125,14 +125,14 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
     if fit is None:
         return not_comparable(words, "too few sizes")
     sizes, every = sorted(measured[method]), growth(measured[method])
-    found = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]}, where the article has up to 100 and more; "
-    found += f"reproduced means an exponent within {WITHIN} of the article's. "
-    found += f"From N = {sizes[0]} on: N^{every and every['exponent']:.2f}"
+    evidence = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]}, where the article has up to 100 and more; "
+    evidence += f"reproduced means an exponent within {WITHIN} of the article's. "
+    evidence += f"From N = {sizes[0]} on: N^{every and every['exponent']:.2f}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
-        found += f". Operations: N^{of_operations:.2f}"
+        evidence += f". Operations: N^{of_operations:.2f}"
     if (ours := _from_four(measured.get(BESIDE.get((function, method), ""), {}))) is not None:
-        found += f". Generated code: N^{ours:.2f}"
-    return judged(words, abs(fit - theirs) <= WITHIN, found)
+        evidence += f". Generated code: N^{ours:.2f}"
+    return judged(words, abs(fit - theirs) <= WITHIN, evidence)
 
 
 def _from_four(points: Mapping[int, float]) -> float | None:
@@ -146,11 +146,13 @@ def _lead(
 ) -> Claim:
     of_families = [ratios(report["entries"], function, family, over) for family in FAMILIES]
     ranges = {m: [x for of in of_families for x in of.get(m, {}).values()] for m in methods}
-    kept = {method: values for method, values in ranges.items() if values}
-    if not kept:
+    known = {method: values for method, values in ranges.items() if values}
+    if not known:
         return not_comparable(claim, UNMEASURED)
-    found = "; ".join(f"{method} {min(x):.3g} to {max(x):.3g} times as long" for method, x in kept.items())
-    return judged(claim, all(min(x) > least for x in kept.values()), found)
+    evidence = "; ".join(
+        f"{method} {min(x):.3g} to {max(x):.3g} times as long" for method, x in known.items()
+    )
+    return judged(claim, all(min(x) > least for x in known.values()), evidence)
 
 
 def _errors(
@@ -172,9 +174,9 @@ def _errors(
     n = max(one.keys() & other.keys())
     expected = [ratio * other[n], *([] if size is None else [size])]
     holds = all(1.0 / WITHIN_DECADE < one[n] / x < WITHIN_DECADE for x in expected)
-    found = f"{one[n]:.1e} beside {other[n]:.1e} for {n} bodies, {one[n] / other[n]:.2g} times as much"
+    evidence = f"{one[n]:.1e} beside {other[n]:.1e} for {n} bodies, {one[n] / other[n]:.2g} times as much"
     reproduced = f"reproduced means 1/{WITHIN_DECADE:g} to {WITHIN_DECADE:g} times the article's"
-    return judged(claim, holds, f"{found}; {reproduced}")
+    return judged(claim, holds, f"{evidence}; {reproduced}")
 
 
 def _accuracy(report: Report) -> list[Claim]:
@@ -218,9 +220,9 @@ def _overtaken(report: Report, family: str, size: int) -> Claim:
     sizes = sorted(times[0].keys() & times[1].keys())
     if not sizes:
         return not_comparable(claim, UNMEASURED)
-    found = [times[0][n] / times[1][n] for n in sizes]
-    words = f"of the whole function IDFOZA takes {listed(found)} of DTM's time for N = {listed(sizes)}"
-    crossing = next((n for k, n in enumerate(sizes) if max(found[k:]) < 1.0), None)
+    ratios = [times[0][n] / times[1][n] for n in sizes]
+    words = f"of the whole function IDFOZA takes {listed(ratios)} of DTM's time for N = {listed(sizes)}"
+    crossing = next((n for k, n in enumerate(sizes) if max(ratios[k:]) < 1.0), None)
     if crossing is None and sizes[-1] < size:
         return not_comparable(claim, f"no more than {sizes[-1]} bodies were measured", words)
     return judged(claim, crossing is not None and size / 2 <= crossing <= 2 * size, words)
@@ -233,11 +235,11 @@ def _not_overtaken(report: Report, family: str) -> Claim:
     claim = f"Figs. 14, 15: AZA does not overtake DTM below N = 100 in the outer term ({family})."
     by_size = curves(report["entries"], FORWARD, family, TIME)
     times = [by_size.get(method, {}) for method in (AZA, FD_SO)]
-    found = {n: times[0][n] / times[1][n] for n in sorted(times[0].keys() & times[1].keys())}
-    if not found:
+    parts = {n: times[0][n] / times[1][n] for n in sorted(times[0].keys() & times[1].keys())}
+    if not parts:
         return not_comparable(claim, UNMEASURED)
-    words = f"of the whole function AZA takes {listed(found.values())} of DTM's time for N = {listed(found)}"
-    return judged(claim, all(x > 1.0 for n, x in found.items() if n <= 100), words)
+    words = f"of the whole function AZA takes {listed(parts.values())} of DTM's time for N = {listed(parts)}"
+    return judged(claim, all(x > 1.0 for n, x in parts.items() if n <= 100), words)
 
 
 def _steps(report: Report) -> list[Claim]:

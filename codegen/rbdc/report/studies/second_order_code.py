@@ -49,20 +49,20 @@ def claims(report: Report) -> list[Claim]:
 
 
 def _automatic(report: Report) -> Claim:
-    found: dict[str, float] = {}
+    ratios: dict[str, float] = {}
     for family in FAMILIES:
         by_method = curves(report["entries"], SECOND, family, TIME)
-        own, theirs = (by_method.get(method, {}) for method in (SO, AUTOMATIC))
-        found |= {f"{family} {n}": theirs[n] / own[n] for n in theirs if n in own}
+        ours, theirs = (by_method.get(method, {}) for method in (SO, AUTOMATIC))
+        ratios |= {f"{family} {n}": theirs[n] / ours[n] for n in theirs if n in ours}
     for robot, functions in report["robots"].items():
         times = functions.get(SECOND, {"times": {}})["times"]
         if AUTOMATIC in times:
-            found[robot] = times[AUTOMATIC] / times[SO]
+            ratios[robot] = times[AUTOMATIC] / times[SO]
     claim = "Fig. 10: IDSVA-SO is 1.2 to 5 times faster than CasADi's AD with generated code."
-    if not found:
+    if not ratios:
         return not_comparable(claim, UNMEASURED)
-    words = ", ".join(f"{where}: {x:.3g}" for where, x in found.items())
-    holds = all(1.2 <= x <= 5.0 for x in found.values())
+    words = ", ".join(f"{where}: {x:.3g}" for where, x in ratios.items())
+    holds = all(1.2 <= x <= 5.0 for x in ratios.values())
     return judged(claim, holds, f"{words}; both through the same compiler")
 
 
@@ -87,14 +87,14 @@ def _code_of_chains(report: Report) -> Claim:
 def _generated(report: Report) -> Claim:
     """Return the claim that code generation of IDSVA-SO is no faster than its loops for many bodies."""
     claim = f"Fig. 10: code generation of IDSVA-SO is no faster than its loops for N > {LOSES}."
-    found: dict[str, dict[int, float]] = {}
+    ratios: dict[str, dict[int, float]] = {}
     for family in FAMILIES:
         by_method = curves(report["entries"], SECOND, family, TIME)
-        own, code = (by_method.get(method, {}) for method in (SO, CODE_GENERATION))
-        found[family] = {n: code[n] / own[n] for n in code if n in own}
-    words = "; ".join(f"{family}: {listed(x.values())} for N = {listed(x)}" for family, x in found.items())
+        ours, code = (by_method.get(method, {}) for method in (SO, CODE_GENERATION))
+        ratios[family] = {n: code[n] / ours[n] for n in code if n in ours}
+    words = "; ".join(f"{family}: {listed(x.values())} for N = {listed(x)}" for family, x in ratios.items())
     told = f"times of straight-line code over those of loops, {words}. {_limited(report, CODE_GENERATION)}"
-    many = [x for of in found.values() for n, x in of.items() if n > LOSES]
+    many = [x for of in ratios.values() for n, x in of.items() if n > LOSES]
     if not many:
         return not_comparable(
             claim, f"no straight-line code of more than {LOSES} bodies within the limit", told
@@ -104,7 +104,7 @@ def _generated(report: Report) -> Claim:
 
 def _limited(report: Report, method: str) -> str:
     """Return the size from which on a method exceeded the time limit."""
-    found = []
+    limits = []
     for family in FAMILIES:
         reasons = {
             entry["size"]: absent["reason"]
@@ -114,8 +114,8 @@ def _limited(report: Report, method: str) -> str:
         }
         beyond = [n for n, reason in reasons.items() if reason.startswith(OVER)]
         if beyond:
-            found.append(f"{family} from N = {min(beyond)} on {reasons[min(beyond)]}")
-    return f"{method}: {', '.join(found)}" if found else ""
+            limits.append(f"{family} from N = {min(beyond)} on {reasons[min(beyond)]}")
+    return f"{method}: {', '.join(limits)}" if limits else ""
 
 
 def _humanoid(report: Report, function: str) -> Claim:

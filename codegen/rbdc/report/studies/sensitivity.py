@@ -144,7 +144,7 @@ def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: S
     A step of 0 gives the result of a division by zero.
     """
     samples, joints = states[0].shape
-    found = np.empty((len(steps), samples, joints, joints))
+    matrices = np.empty((len(steps), samples, joints, joints))
     for of, step in enumerate(steps):
         for m in range(joints):
             ends = []
@@ -153,8 +153,8 @@ def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: S
                 moved[of][:, m] += sign * step[:, m]
                 ends.append(np.asarray(torque(*moved)))
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[of, :, :, m] = (ends[0] - ends[1]) / (2.0 * step[:, m])[:, None]
-    return found
+                matrices[of, :, :, m] = (ends[0] - ends[1]) / (2.0 * step[:, m])[:, None]
+    return matrices
 
 
 def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, ModuleType]:
@@ -171,18 +171,18 @@ def _as_loops(
     each sample.
     """
     function = functions_of(model)[FUNCTIONS[1]]
-    made = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
-    library = library_of(made.files, toolchains(options).first)
+    implementation = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
+    library = library_of(implementation.files, toolchains(options).first)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
-    found = np.zeros_like(exact)
+    matrices = np.zeros_like(exact)
     rows = [
-        (pointers_to([x[k] for x in states]), pointers_to([y[k] for y in found]))
+        (pointers_to([x[k] for x in states]), pointers_to([y[k] for y in matrices]))
         for k in range(len(states[0]))
     ]
     seconds, _ = _timed(lambda: [entry(None, *row) for row in rows], 20)
     name = "the article's recursion as loops in C, a call for each sample"
-    method = _method(COMPILED, name, (seconds, found), exact)
-    return {**method, "operations": None if made.cost is None else made.cost.operations}
+    method = _method(COMPILED, name, (seconds, matrices), exact)
+    return {**method, "operations": None if implementation.cost is None else implementation.cost.operations}
 
 
 def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
@@ -203,8 +203,8 @@ def _method(key: str, name: str, timed: tuple[float, Array], exact: Array) -> di
     entries, and `undefined` is the number of undefined ones. `operations` is for one sample, if they are
     counted.
     """
-    seconds, found = timed
-    errors = np.abs(found - exact) / np.abs(exact).max(axis=(1, 2, 3), keepdims=True)
+    seconds, values = timed
+    errors = np.abs(values - exact) / np.abs(exact).max(axis=(1, 2, 3), keepdims=True)
     defined = errors[np.isfinite(errors)]
     return {
         "key": key,
@@ -229,7 +229,7 @@ def _spikes(
     torque.
     """
     row, column, _ = FIGURE_5[0]
-    constant, adaptive = (errors_of(found, exact, row, column) for found in differences)
+    constant, adaptive = (errors_of(matrices, exact, row, column) for matrices in differences)
     return {
         "entry": f"dQ_{row}/dq_{column}",
         "time": instants.tolist(),
@@ -241,7 +241,7 @@ def _spikes(
 
 
 def _entry(
-    states: Sequence[Array], torques: Array, exact: Array, found: Array, row: int, column: int, by: int
+    states: Sequence[Array], torques: Array, exact: Array, values: Array, row: int, column: int, by: int
 ) -> dict[str, Any]:
     """Return the data of section 6 about one entry: the variable, the torque, the sensitivity and its
     errors.
@@ -251,7 +251,7 @@ def _entry(
         "variable": states[by][:, column - 1].tolist(),
         "torque": torques[:, row - 1].tolist(),
         "largest": float(np.abs(exact[by, :, row - 1, column - 1]).max()),
-        "errors": errors_of(found, exact, row, column)[by],
+        "errors": errors_of(values, exact, row, column)[by],
     }
 
 

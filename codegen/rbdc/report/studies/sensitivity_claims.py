@@ -68,9 +68,9 @@ def claims(report: Report) -> list[dict[str, str]]:
     ]
 
 
-def errors_of(found: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
+def errors_of(values: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
     """Return absolute errors of one entry by q, v and a at every instant, None if they are not defined."""
-    return [finite(x) for x in np.abs(found - exact)[:, :, row - 1, column - 1]]
+    return [finite(x) for x in np.abs(values - exact)[:, :, row - 1, column - 1]]
 
 
 def finite(values: Array) -> list[float | None]:
@@ -138,15 +138,15 @@ def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
     """Return the article's time beside its recursion as compiled loops."""
     claim = f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms in MATLAB."
     seconds = {key: method["seconds"] for key, method in methods.items()}
-    found = (
+    evidence = (
         f"the article's recursion as loops in C: {1e3 * seconds[COMPILED]:.3g} ms, of "
         f"{methods[COMPILED]['operations']} operations a sample; in NumPy, with all samples in each number: "
         f"{1e3 * seconds[INTERPRETED]:.3g} ms. Generated code by another recursion: "
         f"{1e3 * seconds[GENERATED]:.3g} ms"
     )
     if quick:
-        return not_comparable(claim, FEW, found)
-    return judged(claim, seconds[COMPILED] <= PUBLISHED_ANALYTICAL, found)
+        return not_comparable(claim, FEW, evidence)
+    return judged(claim, seconds[COMPILED] <= PUBLISHED_ANALYTICAL, evidence)
 
 
 def adaptive_time(methods: Mapping[str, Any], samples: int, quick: bool) -> dict[str, str]:
@@ -156,15 +156,15 @@ def adaptive_time(methods: Mapping[str, Any], samples: int, quick: bool) -> dict
     calls = 3 * JOINTS * EVALUATIONS
     each = PUBLISHED_NUMERICAL / SAMPLES_OF_ARTICLE / calls
     whole = PUBLISHED_ANALYTICAL / SAMPLES_OF_ARTICLE
-    found = (
+    evidence = (
         f"adaptive differences of {samples} samples: {methods[ADAPTIVE]['seconds']:.3g} s, {ratio:.3g} times "
         f"the time of the recursion's loops. They take {calls} evaluations of the torques a sample: the "
         f"article's times mean {1e3 * each:.3g} ms for one evaluation, and {1e6 * whole:.3g} \u00b5s for all "
         "sensitivities"
     )
     if quick:
-        return not_comparable(claim, FEW, found)
-    return judged(claim, ratio > 10**6.5, found)
+        return not_comparable(claim, FEW, evidence)
+    return judged(claim, ratio > 10**6.5, evidence)
 
 
 def _at(data: Report) -> list[int]:
@@ -175,5 +175,5 @@ def _at(data: Report) -> list[int]:
 
 def _over_median(errors: Sequence[float | None]) -> Array:
     """Return errors over their median; undefined errors are infinite."""
-    found = np.array([np.inf if x is None else x for x in errors])
-    return np.asarray(found / np.median(found[np.isfinite(found)]))
+    known = np.array([np.inf if x is None else x for x in errors])
+    return np.asarray(known / np.median(known[np.isfinite(known)]))

@@ -54,7 +54,7 @@ _RULES: Mapping[str, _Rule] = {
 def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: Any) -> Vector:
     """Return x plus the rates times their factors and dt."""
     columns = zip(x, *rates[: len(factors)], strict=True)
-    return [own + dt * dot(factors, rest) if rest else own for own, *rest in columns]
+    return [y + dt * dot(factors, rest) if rest else y for y, *rest in columns]
 
 
 def _step(
@@ -62,7 +62,7 @@ def _step(
 ) -> tuple[Vector, ...]:
     """Return q' and v', and the forces at the start if there are contacts."""
     (h,), rule = dt, _RULES[model.integrator]
-    velocities, accelerations, held = list[Vector](), list[Vector](), list[Vector]()
+    velocities, accelerations, pushes = list[Vector](), list[Vector](), list[Vector]()
 
     def reached(number: int, factors: tuple[float, ...], rates: list[Vector]) -> Vector:
         path = _combined([0.0] * model.nv, rates, factors, h)
@@ -75,18 +75,18 @@ def _step(
     for number, factors in enumerate(rule.stages):
         at, speed = reached(number, factors, velocities), _combined(v, accelerations, factors, h)
         a, forces = dynamics(model, at, speed, tau, **named)
-        velocities, accelerations, held = [*velocities, speed], [*accelerations, a], [*held, forces]
+        velocities, accelerations, pushes = [*velocities, speed], [*accelerations, a], [*pushes, forces]
     end = _combined(v, accelerations, rule.end, h)
     after = reached(len(rule.stages), rule.end, [end] if rule.implicit else velocities)
-    return (after, end, held[0]) if held[0] else (after, end)
+    return (after, end, pushes[0]) if pushes[0] else (after, end)
 
 
-def _free(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, Vector]:
-    return aba(_at(model, given[0]), *given, **named), []
+def _free(model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, Vector]:
+    return aba(_at(model, inputs[0]), *inputs, **named), []
 
 
-def _held(model: Problem, *given: Any, **named: Any) -> tuple[Vector, Vector]:
-    return constrained_dynamics(_at(model, given[0]), *given, **named)
+def _held(model: Problem, *inputs: Any, **named: Any) -> tuple[Vector, Vector]:
+    return constrained_dynamics(_at(model, inputs[0]), *inputs, **named)
 
 
 def _at(model: Problem, q: Vector) -> Problem:
@@ -94,11 +94,11 @@ def _at(model: Problem, q: Vector) -> Problem:
     return at_configuration(model, q) if model.curves else model
 
 
-def _differences(there: Vector, own: Step) -> Step:
+def _differences(there: Vector, step: Step) -> Step:
     """Return the results of a step, with q' as its difference from a configuration."""
 
-    def moved(model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
-        after, *others = own(model, *given, **named)
+    def moved(model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
+        after, *others = step(model, *inputs, **named)
         return difference(model, there, after), *others
 
     return moved
@@ -109,39 +109,39 @@ CONFIGURATIONS = (True, False, False, False)
 """
 
 
-def _derivatives(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
-    moved = _differences(own(model, *given, **named)[0], own)
-    return differentiated(model, *given, method=moved, configurations=CONFIGURATIONS, **named)
+def _derivatives(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
+    moved = _differences(step(model, *inputs, **named)[0], step)
+    return differentiated(model, *inputs, method=moved, configurations=CONFIGURATIONS, **named)
 
 
-def _along(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
-    moved, directions = _differences(own(model, *given[:4], **named)[0], own), given[4:]
+def _along(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
+    moved, directions = _differences(step(model, *inputs[:4], **named)[0], step), inputs[4:]
     how: dict[str, Any] = {"method": moved, "configurations": CONFIGURATIONS, "directions": directions}
-    return along(model, *given[:4], **how, **named)
+    return along(model, *inputs[:4], **how, **named)
 
 
-def _weighted(own: Step, weights: tuple[Vector, ...]) -> Step:
+def _weighted(step: Step, weights: tuple[Vector, ...]) -> Step:
     """Return the sum of all results times weights."""
 
-    def total(model: Problem, *given: Vector, **named: Any) -> Vector:
-        found = own(model, *given, **named)
-        return [sum((dot(w, x) for w, x in zip(weights, found, strict=True)), 0.0)]
+    def total(model: Problem, *inputs: Vector, **named: Any) -> Vector:
+        results = step(model, *inputs, **named)
+        return [sum((dot(w, x) for w, x in zip(weights, results, strict=True)), 0.0)]
 
     return total  # type: ignore[return-value]
 
 
-def _gradient(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
-    total = _weighted(_differences(own(model, *given[:4], **named)[0], own), given[4:])
-    return differentiated(model, *given[:4], method=total, configurations=CONFIGURATIONS, **named)
+def _gradient(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
+    total = _weighted(_differences(step(model, *inputs[:4], **named)[0], step), inputs[4:])
+    return differentiated(model, *inputs[:4], method=total, configurations=CONFIGURATIONS, **named)
 
 
-def _hessian(own: Step, model: Problem, *given: Vector, **named: Any) -> tuple[Vector, ...]:
+def _hessian(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
     """Return the blocks qq, vv, qv, qtau, vtau and tautau, then qdt, vdt, taudt and dtdt."""
-    total = _weighted(_differences(own(model, *given[:4], **named)[0], own), given[4:])
+    total = _weighted(_differences(step(model, *inputs[:4], **named)[0], step), inputs[4:])
     by = CONFIGURATIONS
     gradient = partial(differentiated, method=total, configurations=by, kind=OuterTangent, **named)
-    found = differentiated(model, *given[:4], method=gradient, configurations=by)
-    return tuple(found[k] for k in (0, 5, 1, 2, 6, 10, 3, 7, 11, 15))
+    blocks = differentiated(model, *inputs[:4], method=gradient, configurations=by)
+    return tuple(blocks[k] for k in (0, 5, 1, 2, 6, 10, 3, 7, 11, 15))
 
 
 step, constrained_step = partial(_step, _free), partial(_step, _held)

@@ -34,7 +34,7 @@ def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) 
     both.
     """
     scale = LARGEST * RATIO ** -np.arange(STEPS, dtype=float)
-    found = []
+    matrices = []
     for of, state in enumerate(states):
         columns = []
         for m in range(state.shape[1]):
@@ -46,8 +46,8 @@ def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) 
                 moved[of][:, :, m] += sign * steps
                 ends.append(np.asarray(function(*moved)))
             columns.append(extrapolated((ends[0] - ends[1]) * (0.5 / steps)[:, :, None]))
-        found.append(np.stack(columns, axis=-1))
-    return np.stack(found)
+        matrices.append(np.stack(columns, axis=-1))
+    return np.stack(matrices)
 
 
 def extrapolated(slopes: Array) -> Array:

@@ -41,20 +41,20 @@ def measured(model: Problem, link: int) -> dict[str, float]:
     unloaded = _loads(model, link, none, none, none)
 
     def results(loads: Loaded) -> list[Array]:
-        found = [loaded_inverse_dynamics(model, q, v, a, loads), *loaded_sensitivities(model, q, v, a, loads)]
-        return [np.array(x, dtype=float) for x in found]
+        parts = [loaded_inverse_dynamics(model, q, v, a, loads), *loaded_sensitivities(model, q, v, a, loads)]
+        return [np.array(x, dtype=float) for x in parts]
 
     together = [x + y - z for x, y, z in zip(*map(results, (one, other, unloaded)), strict=True)]
     off = [float(np.abs(x - y).max() / np.abs(y).max()) for x, y in zip(results(net), together, strict=True)]
     return dict(zip(("torques", "by q", "by v", "by a"), off, strict=True))
 
 
-def claim(found: Mapping[str, float]) -> dict[str, str]:
+def claim(off: Mapping[str, float]) -> dict[str, str]:
     """Return whether one force and one torque on a link stand for several forces."""
     return judged(
         "Section 3.2: the net force and torque on a link stand for several forces on it.",
-        max(found.values()) < EXACT,
-        f"differences from two forces: {', '.join(f'{of} {x:.1e}' for of, x in found.items())}; the torque "
+        max(off.values()) < EXACT,
+        f"differences from two forces: {', '.join(f'{of} {x:.1e}' for of, x in off.items())}; the torque "
         "of the net force is fixed in the world by (16), while the points move with the link. Two loads add "
         "up exactly",
     )
