@@ -59,7 +59,6 @@ OTHER_ROOTS = [
 most of the time and is asked of their own root's, and of small robots with both."""
 OTHER_ROOTS += [(robot, "free-flyer") for robot in NO_FREE_FLYER]
 WITH_DERIVATIVES = [case for case in CASES if case not in OTHER_ROOTS]
-WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
 WITH_BATCHES = (("double_pendulum_continuous", "fixed"),)
 """Cases whose modules have kernels for batches."""
 

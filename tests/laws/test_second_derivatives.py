@@ -36,7 +36,6 @@ QUICK = (4,)
 SLOW = (0,)
 TREES = slow_but(SEEDS, QUICK, SLOW)
 """Of five joints each: the default and the slow tier's have every type."""
-TENSORS = ("rnea_second_derivatives", "aba_second_derivatives")
 ROBOTS = slow_but([("kuka_iiwa", "fixed"), ("hyq", "free-flyer")], (), [("kuka_iiwa", "fixed")])
 """An arm; limbs that mirror each other."""
 

@@ -28,7 +28,6 @@ from tests.support_references import reference_of
 from tests.support_trees import random_inertia
 from tests.support_urdf import INERTIAL, LIMIT, joint, link, model, robot
 
-ALMOST_PARALLEL = '<axis xyz="0 -1 1e-7"/>'
 NOISE = '<axis xyz="0 0 1"/>'
 
 

@@ -187,9 +187,6 @@ def test_large_loops_keep_off_the_stack(monkeypatch: pytest.MonkeyPatch) -> None
     assert "static double df_dq[" in large.files[name]
 
 
-IN_WORLD = read(tree("tree0"), BuildOptions(fext_frame="world"))
-
-
 @pytest.mark.parametrize(
     ("model", "name", "reference", "words"),
     [

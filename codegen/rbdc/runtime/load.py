@@ -76,13 +76,13 @@ def load(path: str | PathLike[str]) -> GeneratedModule:
         return cast("GeneratedModule", module)
 
 
-def _remedy(given: str) -> str:
+def _remedy(place: str) -> str:
     """Return the call that builds a package from a path that is no package: a description, a robot's name, or
     a folder.
     """
-    path = Path(given)
+    path = Path(place)
     if len(path.parts) == 1 or path.suffix:
-        return f"rbdc.build({brief(given)!r})"
+        return f"rbdc.build({brief(place)!r})"
     return f"rbdc.build(DESCRIPTION, out={brief(str(path.parent))!r})"
 
 
@@ -121,8 +121,8 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
         for library in [Path(extension), *(library for library in listed if library.is_file())]:
             _refuse_truncated(library)
         module, loader = _new(name, str(folder / "__init__.py"), submodule_search_locations=[str(folder)])
-        own = f"{name}._native"
-        native, of_native = _new(own, extension, loader=ExtensionFileLoader(own, extension))
+        of_extension = f"{name}._native"
+        native, of_native = _new(of_extension, extension, loader=ExtensionFileLoader(of_extension, extension))
         of_native.exec_module(native)
         _refuse_swapped(native, manifest)
         loader.exec_module(module)
@@ -201,8 +201,8 @@ def _refuse_swapped(native: ModuleType, manifest: Mapping[str, Any]) -> None:
     """Raise LoadError unless the extension carries the hash in the package's manifest. Packages of an older
     rbdc have no hash.
     """
-    own: Any = native
-    expected, carried = manifest.get("package"), getattr(own.lib, "rbdc_package", None)
-    found = None if carried is None else own.ffi.string(carried()).decode()
-    if expected not in (None, found):
+    extension: Any = native
+    expected, carried = manifest.get("package"), getattr(extension.lib, "rbdc_package", None)
+    actual = None if carried is None else extension.ffi.string(carried()).decode()
+    if expected not in (None, actual):
         raise LoadError("the compiled extension is not the one that was built with this package")
