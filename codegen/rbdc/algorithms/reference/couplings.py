@@ -29,14 +29,14 @@ from rbdc.spatial.scalars import sqrt
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 
-class First(Tangent):
+class FirstRate(Tangent):
     """The rate by the leader's coordinate, which may itself have rates."""
 
     __slots__ = ()
     level = 8
 
 
-class Second(Tangent):
+class SecondRate(Tangent):
     """The rate of the rate."""
 
     __slots__ = ()
@@ -106,13 +106,13 @@ def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
     return [q[k] for k in columns]
 
 
-def _moving(y: Scalar) -> Second:
-    return Second(First(y, 1.0), First(1.0, 0.0))
+def _moving(y: Scalar) -> SecondRate:
+    return SecondRate(FirstRate(y, 1.0), FirstRate(1.0, 0.0))
 
 
 def _curve(x: Scalar) -> Curve:
-    inner, rate = value_of(x), rate_of(x, Second)
-    return Curve(value_of(inner), rate_of(inner, First), rate_of(rate, First))
+    inner, rate = value_of(x), rate_of(x, SecondRate)
+    return Curve(value_of(inner), rate_of(inner, FirstRate), rate_of(rate, FirstRate))
 
 
 def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:

@@ -16,19 +16,19 @@ from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
 
 
-class Row(Index, ABC):
+class FactorRow(Index, ABC):
     """The row of a loop. The rows above it are the rows that its elimination changes."""
 
     @abstractmethod
-    def above(self) -> Iterator[Row]:
+    def above(self) -> Iterator[FactorRow]:
         """Return the rows above this row."""
 
     @abstractmethod
-    def below(self) -> Iterator[Row]:
+    def below(self) -> Iterator[FactorRow]:
         """Return the rows for which it is above."""
 
     @abstractmethod
-    def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[Row, Scalar]]:
+    def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[FactorRow, Scalar]]:
         """Return this row and those above it, as seen from a row below, each with a number."""
 
 
@@ -36,11 +36,11 @@ class RowMachine(ABC):
     """Runs recursions over rows."""
 
     @abstractmethod
-    def rows(self, about: str = "", *, backward: bool = False) -> Iterator[Row]:
+    def rows(self, about: str = "", *, backward: bool = False) -> Iterator[FactorRow]:
         """Return all rows, from the first or from the last."""
 
 
-def _whole(row: Row, pivot: Scalar) -> Scalar:
+def _whole(row: FactorRow, pivot: Scalar) -> Scalar:
     return pivot
 
 
@@ -99,7 +99,7 @@ class Dense(RowMachine, Array[Scalar]):
         self[at] = self[at] + value
 
 
-class DenseRow(Row):
+class DenseRow(FactorRow):
     """A row by its number."""
 
     def __init__(self, matrix: Dense, at: int) -> None:
@@ -117,5 +117,5 @@ class DenseRow(Row):
         rows = reversed(range(self.at + 1, len(self.matrix.entries)))
         yield from (DenseRow(self.matrix, i) for i in rows if not is_zero(self.matrix.entries[i][self.at]))
 
-    def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[Row, Scalar]]:
+    def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[FactorRow, Scalar]]:
         yield from ((row, carried) for row in self._up_to(below.at, self.at + 1))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rbdc.algorithms.tools.elimination import Row, RowMachine
+from rbdc.algorithms.tools.elimination import FactorRow, RowMachine
 from rbdc.algorithms.tools.machine import Index
 from rbdc.ir import indices
 from rbdc.ir.indices import TableEntry, plus
@@ -40,7 +40,7 @@ class LoopRows(RowMachine):
         return self.m.over(self.m.size, LoopRow(self.m, "k", self.paths), about, backward=backward)
 
 
-class LoopRow(Row):
+class LoopRow(FactorRow):
     """A row at its index."""
 
     def __init__(self, m: Loops, index: str, paths: str = "row") -> None:
@@ -58,7 +58,7 @@ class LoopRow(Row):
         loop = Loop("i", plus(DOF, 1), self._table("end_of"), ())
         yield from (row for row, _ in self.m.inner(loop, self._at("i"), 0.0))
 
-    def and_above(self, below: Row, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
+    def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:
         return self._path(plus(self._table("own_of"), 1), carried)
 
     def _path(self, stop: indices.Index, carried: Scalar) -> Iterator[tuple[LoopRow, Scalar]]:

@@ -29,7 +29,7 @@ ROBOTS = {
 GENERATED, ROLLED, PEER = "generated", "rolled", "peer"
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of the table: its label, the function, and the paper's times by robot (us).
 
     methods: the first measured one fills the row; empty for the generated method.
@@ -46,14 +46,14 @@ class Row(NamedTuple):
 FACTOR = "unrolled-cholesky"
 """The inverse of M by Cholesky's factor."""
 ROWS = (
-    Row("ID", "rnea", (1.20, 2.14, 5.51)),
-    Row("analytical derivatives of ID", "rnea_derivatives", (3.34, 7.01, 16.72)),
-    Row("finite differences of ID", "rnea_derivatives", (21.26, 88.52, 452.46), (DIFFERENCE,), ()),
-    Row("FD", "aba", (1.78, 4.28, 9.81)),
-    Row("analytical derivatives of FD", "aba_derivatives", (5.78, 14.24, 45.20)),
-    Row("finite differences of FD", "aba_derivatives", (22.67, 94.23, 470.14), (DIFFERENCE,), ()),
-    Row("M^-1, dedicated algorithm", "minverse", (1.82, 4.86, 12.70), ("unrolled-direct",), (PEER,)),
-    Row("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29), (FACTOR,), (ROLLED,)),
+    TableRow("ID", "rnea", (1.20, 2.14, 5.51)),
+    TableRow("analytical derivatives of ID", "rnea_derivatives", (3.34, 7.01, 16.72)),
+    TableRow("finite differences of ID", "rnea_derivatives", (21.26, 88.52, 452.46), (DIFFERENCE,), ()),
+    TableRow("FD", "aba", (1.78, 4.28, 9.81)),
+    TableRow("analytical derivatives of FD", "aba_derivatives", (5.78, 14.24, 45.20)),
+    TableRow("finite differences of FD", "aba_derivatives", (22.67, 94.23, 470.14), (DIFFERENCE,), ()),
+    TableRow("M^-1, dedicated algorithm", "minverse", (1.82, 4.86, 12.70), ("unrolled-direct",), (PEER,)),
+    TableRow("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29), (FACTOR,), (ROLLED,)),
 )
 """Both rows of M^-1 are straight-line code through the same passes, whichever of them is generated. Pinocchio
 has the dedicated algorithm, the loops have Cholesky's factorisation.
@@ -112,7 +112,7 @@ def first_order(
     return told(report, _claims(report), started), reports
 
 
-def _measured(report: Mapping[str, Any], robot: str, row: Row, paper: float) -> dict[str, Any]:
+def _measured(report: Mapping[str, Any], robot: str, row: TableRow, paper: float) -> dict[str, Any]:
     """Return one row for one robot, times in nanoseconds.
 
     Times of loops and of Pinocchio are None if these compute something else than the row.
