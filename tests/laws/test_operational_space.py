@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rbdc.algorithms.derivatives.operational_space import PAIRS, inertia_changes
+from rbdc.algorithms.dynamics.christoffel import christoffel
+from rbdc.algorithms.manifold import integrate
 from rbdc.model import Problem
 from rbdc.resources import resolve
 from tests.laws.test_frame_offsets import poses
@@ -124,6 +127,18 @@ def test_derivatives_of_the_inertia(module: ModuleType, reference: str) -> None:
         assert_close(value, inertia(0.0), 1e-13)
         size = float(np.abs(by_q).max() * np.abs(along).max() + np.abs(value).max())
         assert_close(by_q @ along, rate(inertia), 1e-8, size, str(given))
+
+
+@pytest.mark.parametrize("name", ["every_joint", "followers"])
+def test_changes_of_kinetic_energies(name: str) -> None:
+    """x_a^T dM/dq_k x_b, where dM_ij/dq_k = G_ijk + G_jik with Christoffel symbols G."""
+    model, rng = MODELS[name](), np.random.default_rng(21)
+    q = integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())
+    x = rng.normal(size=(model.nv, 6))
+    symbols = np.array(christoffel(model, q), float).reshape([model.nv] * 3)
+    expected = np.einsum("ia,ijk,jb->kab", x, symbols + symbols.transpose(1, 0, 2), x)
+    found = np.array(inertia_changes(model, q, x.ravel().tolist()), float)
+    assert_close(found, np.array([[of_k[a, b] for a, b in PAIRS] for of_k in expected]), 1e-12)
 
 
 @pytest.mark.parametrize("kind", REFERENCES)

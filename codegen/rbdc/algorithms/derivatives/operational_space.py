@@ -15,6 +15,7 @@ since the terms of bodies below the joint cancel: a step of q_k turns their moti
 
 from __future__ import annotations
 
+from rbdc.algorithms.body_motion import subtree_sums
 from rbdc.algorithms.derivatives.frame_derivatives import frame_velocity_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.frames import frame_jacobian
@@ -58,8 +59,8 @@ def operational_space_inertia_derivatives(
 
 
 def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace = silent) -> Matrix:
-    """Return x_a^T dM/dq_k x_b (nv, 21), by `PAIRS`, for the entries of Jbar, row by row.
-    Checked against Christoffel symbols.
+    """Return x_a^T dM/dq_k x_b (nv, 21), by `PAIRS`. inverse: Jbar (nv, 6), row by row.
+    Checked against the symmetric part of Christoffel symbols.
     """
     m, columns = Numbers(model, q, trace=trace), [list(inverse[k::SIZE]) for k in range(SIZE)]
     moving = [_moving(m, x) for x in columns]
@@ -69,12 +70,12 @@ def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace =
         carried = [momenta[k.body] for _, momenta in moving]
         full.append([-turned[a].dot(carried[b]) - turned[b].dot(carried[a]) for a, b in PAIRS])
     found = transposed(reduce_columns(model, transposed(full)))
-    for b, body in zip(m.bodies, model.bodies, strict=True):
+    for joint, body in zip(m.bodies, model.bodies, strict=True):
         if isinstance(body.coupling, CouplingAt):
             curve, at = body.coupling, body.index_v
             bent = [curve.curvature * x[at] for x in columns]
             forces = [
-                body.joint.project(momenta[b])[0] + body.armature * curve.multiplier * x[at]
+                body.joint.project(momenta[joint])[0] + body.armature * curve.multiplier * x[at]
                 for x, (_, momenta) in zip(columns, moving, strict=True)
             ]
             more = [bent[a] * forces[b] + bent[b] * forces[a] for a, b in PAIRS]
@@ -92,6 +93,4 @@ def _moving(m: Numbers, x: Scalars) -> tuple[Array[Motion], Array[Force]]:
         above[b] = b.from_parent(moving[b.parent])
         moving[b] = above[b] + b.motion(rates[b.at])
         momenta[b] = b.inertia() @ moving[b]
-    for b in m.up():
-        b.add_to_parent(momenta, momenta[b])
-    return above, momenta
+    return above, subtree_sums(m, momenta)
