@@ -33,7 +33,7 @@ class RbdcWarning(UserWarning):
 
 
 class DescriptionError(RbdcError):
-    """A robot description that cannot be honoured.
+    """A robot description that rbdc cannot use.
 
     Args:
         problem: what is wrong, naming the element.

@@ -120,15 +120,13 @@ class BuildOptions(ModelOptions):
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
         (),
-        "A contact with the world or a closed loop; FILE: TOML, or the YAML that parallel robots come with.",
+        "A contact with the world or a closed loop; FILE: TOML, or YAML of public parallel robots.",
         "--contacts",
         "--contact",
         "--loop",
     )
     loops: Option[tuple[str, ...] | None] = Option(
-        LOOPS,
-        None,
-        "Closed loops as constraints with forces, or as clusters in the coordinate of their motor.",
+        LOOPS, None, "Hold closed loops by forces, or reduce them to the coordinate of their motor."
     )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
@@ -137,7 +135,9 @@ class BuildOptions(ModelOptions):
     )
     integrator: Option[Integrator] = Option(choice(Integrator), "semi-implicit", "Rule of time steps.")
     regressor: Option[tuple[RegressorPart, ...]] = Option(
-        REGRESSOR, ("links",), "Columns of the torque regressor: of links, and of joints' drives."
+        REGRESSOR,
+        ("links",),
+        "Columns of the torque regressor: those of the links and of the joints' drives.",
     )
     time_order: Option[int] = Option(TIME_ORDER, 2, "Highest order of time derivatives, 1 to 4.")
     name: Option[str | None] = Option(

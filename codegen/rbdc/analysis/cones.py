@@ -43,7 +43,7 @@ def friction_cone(
         least, most: bounds of the normal force (N).
 
     Raises:
-        OptionError: one of them is out of range.
+        OptionError: an argument is out of range.
     """
     _check(mu, sides, least, most)
     length = float(np.linalg.norm(normal))
@@ -75,7 +75,7 @@ def wrench_cone(
         rotation: (3, 3), the axes of the rectangle, its normal last, as columns in the axes of the force.
 
     Raises:
-        OptionError: one of them is out of range.
+        OptionError: an argument is out of range.
     """
     _check(mu, sides, least, most)
     if len(box) != 2 or not all(0.0 <= x < math.inf for x in box):

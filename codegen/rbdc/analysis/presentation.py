@@ -136,7 +136,7 @@ def _html(what: dict[str, Any]) -> str:
         ),
         *(Part(title, tables=table(rows, "symbol", "formula")) for title, rows in what["sections"]),
     ]
-    lead = "Equations of motion in closed form, derived from the description by Euler and Lagrange."
+    lead = "Equations of motion in closed form, derived from the description by the Euler-Lagrange equations."
     return page_text(Part(what["title"], [lead], parts=parts))
 
 

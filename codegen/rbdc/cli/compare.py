@@ -193,11 +193,10 @@ def benchmark(
 
     A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package
     example-robot-data. The default is the word suite: kuka_iiwa, ur5, hyq, atlas, talos, icub, solo12 and
-    anymal_b. A file after suite replaces the robot whose name begins the file's name: suite
-    path/to/atlas.urdf. The usual functions are rnea, crba, aba, minverse and the two sets of first
-    derivatives. Writes benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and forms.html.
-    Exit status 1: a generated result is wrong, or worse than in the baseline; 2: a robot could not be
-    measured.
+    anymal_b. A file after suite replaces the robot with whose name it begins: suite path/to/atlas.urdf. The
+    default functions are rnea, crba, aba, minverse and the two sets of first derivatives. Writes
+    benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and forms.html. Exit status 1: a
+    generated result is wrong, or worse than in the baseline; 2: a robot could not be measured.
     """
     from rbdc.report import benchmark as suite
     from rbdc.report import forms as of_forms

@@ -172,10 +172,10 @@ def list_robots(as_json: bool) -> None:
     help="Set numbers to zero that are at most this share of the largest of their kind in a body.",
 )
 def explain(description: str, form: str, neglect: float, **values: Any) -> None:
-    """Print the equations of motion of a small robot in closed form: M, C, g and tau over named constants.
+    """Print the equations of motion of a small robot in closed form: M, C, g and tau with named constants.
 
-    SymPy derives them from the DESCRIPTION by Euler and Lagrange, independently of all generated code. Robots
-    of up to four revolute and prismatic joints are supported; --lock fixes joints of a larger one.
+    SymPy derives them from the DESCRIPTION by the Euler-Lagrange equations, independently of generated code.
+    Robots of up to four revolute and prismatic joints are supported; --lock fixes joints of a larger one.
     """
     from rbdc.analysis.presentation import explain as explained
     from rbdc.pipeline import read

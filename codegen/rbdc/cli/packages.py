@@ -217,7 +217,7 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **values: Any
     """Build a module for every x86-64 processor and pack it as a wheel, which needs NumPy and cffi only.
 
     C and C++ get headers, a static library and CMake files: python -m NAME --cmake-dir prints their folder.
-    On other machines the wheel is for the processors of the same kind.
+    Built on another architecture, the wheel is for that architecture.
     """
     from rbdc.cli.licences import licences_of
     from rbdc.native.scratch import temporary
@@ -238,9 +238,9 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **values: Any
 @click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
 @AS_JSON
 def clean(out: Path, with_cache: bool, as_json: bool) -> None:
-    """Remove the generated packages in --out, and everything that killed processes left.
+    """Remove the generated packages in --out, and leftovers of killed processes.
 
-    Killed processes leave folders in --out, in the cache and among temporary files.
+    Leftovers are folders in --out, in the cache and among temporary files.
 
     Only files that rbdc wrote are removed; the hashes in manifest.json decide. Files that you added or edited
     stay and are named. A package that git tracks stays too. Exit status 2: something could not be removed.

@@ -107,7 +107,7 @@ class Joint:
     armature: inertia of the motor as seen by the joint, along each direction (kg, kg m^2).
     stiffness: stiffness of a spring; joints with one coordinate only (N/m, N m/rad).
     spring_rest: coordinate at which the spring is at rest (m, rad).
-    other_drives: forces by laws that no function has, each as its term and a description.
+    other_drives: drives whose law no function supports, each as its term and a description.
     pitch: advance of a helical joint (m/rad), positive for a right-handed thread.
     second_axis: axis of a universal joint in the child, about which it turns by its second angle.
     """
