@@ -36,7 +36,7 @@ def ended(command: list[str]) -> None:
 @pytest.mark.parametrize(
     ("study", "page_of", "figures_of_page"),
     [
-        ("second-order", second_order.page, 9),
+        ("second-order", second_order.page, 11),
         ("inertia-inverse", inertia_inverse.page, 3),
         ("table-1", first_order_page, 7),
     ],

@@ -106,6 +106,7 @@ class Implementation:
     algorithm: the recursion in words.
     cost, statements: operations and statements, None for C that rbdc does not count.
     scalar: type of the arguments of the entry point.
+    flags: flags of the compiler, after those of the comparison.
     """
 
     algorithm: str
@@ -113,6 +114,7 @@ class Implementation:
     cost: Cost | None = None
     statements: int | None = None
     scalar: ScalarType = DOUBLE
+    flags: Sequence[str] = ()
 
 
 class Method(NamedTuple):

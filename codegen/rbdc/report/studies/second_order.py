@@ -26,6 +26,7 @@ from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.report.accuracy import draw
 from rbdc.report.compare import Family, families_report, labelled_report
+from rbdc.report.measure.kept import kept
 from rbdc.report.measure.loops import LoadedMethod, pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of, toolchains
 from rbdc.report.methods.implementation import ENTRY
@@ -33,21 +34,23 @@ from rbdc.report.methods.records import Contender
 from rbdc.report.options import NATIVE, CompareOptions
 from rbdc.report.present.plots import contours, grown
 from rbdc.report.present.study_page import BODIES, crossing_table, family_figure, growth_table, study_page
+from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import told
+from rbdc.report.studies.methods.forward_terms import WAYS, times_of_terms
 from rbdc.report.studies.second_order_claims import (
     ALL,
-    AZA,
     CODE_GENERATION,
     DOUBLE_LOOP,
     FAMILIES,
     FD_SO,
+    FD_SO_AZA,
+    FD_SO_IDFOZA,
     FINITE_1,
     FINITE_2,
     FIRST,
     FO,
     FORWARD,
     FROM,
-    IDFOZA,
     SECOND,
     SO,
     TABLE_3,
@@ -57,7 +60,7 @@ from rbdc.report.studies.second_order_claims import (
 )
 from rbdc.report.studies.second_order_code import claims as of_code
 
-OF_PAPER = (FO, SO, FD_SO, AZA, IDFOZA)
+OF_PAPER = (FO, SO, FD_SO, FD_SO_AZA, FD_SO_IDFOZA)
 LIMIT = 60.0
 """Seconds for tracing a method, for compiling it, and for a reference of 40 digits. For sizes whose reference
 takes longer, errors are unknown.
@@ -104,9 +107,24 @@ def measured(folder: Path, quick: bool, progress: Progress, humanoids: Sequence[
     report |= families_report(families, lambda *_: options, progress)
     robots = {} if quick else {**ROBOTS, **dict.fromkeys(humanoids, "free-flyer")}
     report["robots"] = {Path(robot).stem: _robot(robot, root, progress) for robot, root in robots.items()}
+    report["terms"] = _terms(families, options, progress)
     few = [size for size in sizes if size <= STEPS_LIMIT]
     report["steps"] = _step_errors(few, grid, toolchains(options).first, progress)
     return told(report, [*claims(report), *of_code(report)], started)
+
+
+def _terms(families: Sequence[Family], options: CompareOptions, progress: Progress) -> list[dict[str, Any]]:
+    """Return the times of the inner and of the outer term of FDSVA-SO by themselves, as the entries of
+    families.
+    """
+    tools, entries = toolchains(options).first, list[dict[str, Any]]()
+    for family in families:
+        for size in family.sizes:
+            progress(f"terms of FDSVA-SO: {family.name} {size}")
+            measure = partial(times_of_terms, tree(size, family.branching), tools, options.seconds)
+            functions = kept(("terms", family.name, size, options), measure)
+            entries.append({"family": family.name, "size": size, "functions": functions})
+    return entries
 
 
 def _robot(robot: str, root: str, progress: Progress) -> dict[str, Any]:
@@ -244,11 +262,23 @@ def page(report: Report) -> str:
         for x, title in FIGURES.items()
         if x in names
     ]
+    figures += [_of_terms(report)] if "terms" in report else []
     title = "Second derivatives of dynamics"
     return study_page(title, lead, notes, report, tables, [*figures, *_steps(report)])
 
 
-FIGURES = {SECOND: "Figs. 7, 8, 9, 11 and 12", FORWARD: "Figs. 14 to 17 and 20"}
+def _of_terms(report: Report) -> Part:
+    plots = []
+    for term in WAYS:
+        of = {family: curves(report["terms"], term, family, TIME) for family in FAMILIES}
+        lines = {f"{way}, {family}": t for family, ways in of.items() for way, t in ways.items()}
+        dashed = [line for line in lines if line.endswith(FAMILIES[-1])]
+        plots.append(grown(lines, term, BODIES, TIME.words, dashed=dashed))
+    words = "The inner term of one matrix, and the outer term of one tensor. Binary trees are dashed."
+    return Part("Figs. 14, 15 and 18", [words], plots)
+
+
+FIGURES = {SECOND: "Figs. 7, 8, 9, 11 and 12", FORWARD: "Figs. 16, 17 and 20"}
 
 
 def _steps(report: Report) -> list[Part]:

@@ -9,6 +9,7 @@ from rbdc.report.compare import growth
 from rbdc.report.methods.contenders import ZEROED
 from rbdc.report.present.tables import ERROR, OPERATIONS, TIME, curves, ratios
 from rbdc.report.studies.claims import judged, listed, not_comparable
+from rbdc.report.studies.methods.forward_terms import AZA, DTM, IDFOZA, INNER, OUTER
 
 BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = (
     "loops-bicomplex-step",
@@ -17,7 +18,11 @@ BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = (
     "finite-diff-2",
 )
 FO, SO, FD_SO = "loops-idsva", "loops-idsva-so-zeroed", "loops-fdsva-so"
-AZA, IDFOZA, DOUBLE_LOOP = "loops-fdsva-so-aza", "loops-fdsva-so-idfoza", "loops-idsva-so-double-loop"
+FD_SO_AZA, FD_SO_IDFOZA, DOUBLE_LOOP = (
+    "loops-fdsva-so-aza",
+    "loops-fdsva-so-idfoza",
+    "loops-idsva-so-double-loop",
+)
 """The article's algorithms, as loops over the joints. The products of `FD_SO` are computed by the article's
 DTM.
 """
@@ -210,36 +215,27 @@ def _rising(errors: Mapping[int, float]) -> Claim:
 
 
 def _overtaken(report: Report, family: str, size: int) -> Claim:
-    """Return whether IDFOZA overtakes the products near a number of bodies.
-
-    The times are those of the whole function; the article compares the inner term alone.
-    """
+    """Return whether IDFOZA overtakes the products near a number of bodies, in the inner term alone."""
     claim = f"Figs. 14, 15, 18: IDFOZA overtakes DTM at N = {size} ({family}) in the inner term."
-    by_size = curves(report["entries"], FORWARD, family, TIME)
-    times = [by_size.get(method, {}) for method in (IDFOZA, FD_SO)]
-    sizes = sorted(times[0].keys() & times[1].keys())
-    if not sizes:
+    beside = ratios(report["terms"], INNER, family, DTM).get(IDFOZA, {})
+    if not beside:
         return not_comparable(claim, UNMEASURED)
-    ratios = [times[0][n] / times[1][n] for n in sizes]
-    words = f"of the whole function IDFOZA takes {listed(ratios)} of DTM's time for N = {listed(sizes)}"
-    crossing = next((n for k, n in enumerate(sizes) if max(ratios[k:]) < 1.0), None)
+    sizes = sorted(beside)
+    words = f"IDFOZA takes {listed(beside[n] for n in sizes)} of DTM's time for N = {listed(sizes)}"
+    crossing = next((n for n in sizes if all(beside[m] < 1.0 for m in sizes if m >= n)), None)
     if crossing is None and sizes[-1] < size:
         return not_comparable(claim, f"no more than {sizes[-1]} bodies were measured", words)
     return judged(claim, crossing is not None and size / 2 <= crossing <= 2 * size, words)
 
 
 def _not_overtaken(report: Report, family: str) -> Claim:
-    """Return the claim that products with M^-1 remain faster than AZA, judged by the times of the whole
-    function.
-    """
+    """Return the claim that products with M^-1 remain faster than AZA in the outer term alone."""
     claim = f"Figs. 14, 15: AZA does not overtake DTM below N = 100 in the outer term ({family})."
-    by_size = curves(report["entries"], FORWARD, family, TIME)
-    times = [by_size.get(method, {}) for method in (AZA, FD_SO)]
-    parts = {n: times[0][n] / times[1][n] for n in sorted(times[0].keys() & times[1].keys())}
-    if not parts:
+    beside = ratios(report["terms"], OUTER, family, DTM).get(AZA, {})
+    if not beside:
         return not_comparable(claim, UNMEASURED)
-    words = f"of the whole function AZA takes {listed(parts.values())} of DTM's time for N = {listed(parts)}"
-    return judged(claim, all(x > 1.0 for n, x in parts.items() if n <= 100), words)
+    words = f"AZA takes {listed(beside.values())} of DTM's time for N = {listed(beside)}"
+    return judged(claim, all(x > 1.0 for n, x in beside.items() if n <= 100), words)
 
 
 def _steps(report: Report) -> list[Claim]:

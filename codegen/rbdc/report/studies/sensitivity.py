@@ -172,7 +172,7 @@ def _as_loops(
     """
     function = functions_of(model)[FUNCTIONS[1]]
     implementation = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
-    library = library_of(implementation.files, toolchains(options).first)
+    library = library_of(implementation.files, toolchains(options).first, flags=implementation.flags)
     entry: Any = getattr(ctypes.CDLL(str(library.path)), ENTRY)
     matrices = np.zeros_like(exact)
     rows = [

@@ -153,17 +153,17 @@ def second_order(
     first = m.matrix("ddq_dq"), m.matrix("ddq_dv")
     for into, matrix in zip(first, (by_q, by_v), strict=True):
         m.add_products(into, "ij", (inverse, "ip"), (matrix, "pj"), negative=True)
-    inner = partial(_inner, m, mq, by_derivatives=inner_by_derivatives)
+    inner = partial(inner_term, m, mq, by_derivatives=inner_by_derivatives)
     for letters in ("ijk", "ikj"):
         m.add_products(qq, letters, (inner(first[0]), "ijk"))
     m.add_products(qv, "ijk", (inner(first[1]), "ijk"))
     qtau = inner(inverse)
     for name, tensor in zip(("dqdq", "dvdv", "dqdv", "dqdtau"), (qq, vv, qv, qtau), strict=True):
-        result.append(_outer(m, inverse, tensor, f"d2ddq_{name}", by_dynamics=outer_by_dynamics))
+        result.append(outer_term(m, inverse, tensor, f"d2ddq_{name}", by_dynamics=outer_by_dynamics))
     return tuple(result)
 
 
-def _inner(
+def inner_term(
     m: ComposedMachine, mq: Array[Scalar], matrix: Array[Scalar], *, by_derivatives: bool
 ) -> Array[Scalar]:
     """Return W_ijk = sum_p dM_ip/dq_j A_pk by equation (18), or by first derivatives of inverse dynamics at
@@ -184,7 +184,7 @@ def _inner(
     return inner
 
 
-def _outer(
+def outer_term(
     m: ComposedMachine, inverse: Array[Scalar], tensor: Array[Scalar], name: str, *, by_dynamics: bool
 ) -> Array[Scalar]:
     """Return -M^-1 A by equation (20), or by forward dynamics at rest (50)."""
