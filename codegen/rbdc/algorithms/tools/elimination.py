@@ -29,7 +29,7 @@ class FactorRow(Index, ABC):
 
     @abstractmethod
     def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[FactorRow, Scalar]]:
-        """Return this row and those above it, as seen from a row below, each with a number."""
+        """Return this row and those above it, each with `carried` as seen from the row `below`."""
 
 
 class RowMachine(ABC):

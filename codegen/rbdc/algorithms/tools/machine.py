@@ -257,7 +257,7 @@ class Machine(ABC):
 
     def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> Array[Quantity]:
         """Return a result by pairs of a column and a body, zero at first."""
-        raise UnsupportedError(f"{type(self).__name__} has no results by columns and bodies")
+        raise UnsupportedError(f"{type(self).__name__} does not support results over columns and bodies")
 
     def tensor(self, name: str) -> Array[Scalar]:
         """Return a result by triples of columns, initially zero."""

@@ -237,7 +237,7 @@ class Externals:
         """Return second derivatives from the function with the blocks of the Hessian of weighted outputs.
 
         D: prefix of the arrays with the first derivatives.
-        one_by_one: whether the outputs' entries are weighted one by one, by parts of one array.
+        one_by_one: whether each entry of the outputs has its weight in turn, from parts of one array.
         """
         hessian, count = self._built[self._differential.hessian].declaration, self._count
         names = [p.name for p in self._required[:count]]

@@ -202,7 +202,7 @@ class StepRecorder:
         if lost := used - {x for argument in inputs.values() for x in names_in(argument.values)}:
             raise UnsupportedError(
                 f"a step of a loop uses {min(lost)}, which it has not read: hand it to the inner loop, "
-                "or read it again where an inner loop has changed it"
+                "or read it again after an inner loop has changed it"
             )
         return inputs
 

@@ -92,8 +92,8 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
     """Return the motion of row 0 as a free root in its own axes, with zero linear velocity.
 
-    G = -R^T g is the acceleration of the world. solved: dv/dt is still unknown and taken as zero, and the
-    force on the root's own body is written for that.
+    G = -R^T g is the acceleration of the world. solved: dv/dt is unknown and taken as zero, and the
+    force on the root's body is stored for a later solve.
     """
     trace = LaneRecorder("root_motion", ("q", "v", "a", "g", "force"))
     trace.begin("G = -R^T g, a = G + dv/dt + w x v")
@@ -113,10 +113,10 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """Return a free root as six joints in series, whose s are unit vectors: their records in `own`, from
-    `inertia`, that of its subtree without the root.
+    """Return a free root as six joints in series with unit vectors s. `own` gets their records; `inertia`
+    is that of the subtree without the root.
 
-    solved: store `whole` too, the inertia with that of the root (6, 6).
+    solved: also store `whole`, the inertia with the root (6, 6).
     """
     trace = LaneRecorder("root_joints", ("inertia", "whole", "own"))
     carried = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))

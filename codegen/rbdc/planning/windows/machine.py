@@ -268,7 +268,9 @@ class RowArray(Array[Quantity]):
             if place is not None and place.array == "inertia":
                 self.m.now.store("left", place.entry, [x])
             elif place is not None and (place.array != "sum" or x is not self._read(place, above=False)):
-                raise UnsupportedError(f"rows of limbs pass only a stored {place.array} to their parents")
+                raise UnsupportedError(
+                    f"rows of limbs must store {place.array} before they pass it to their parents"
+                )
 
 
 def frame(numbers: Sequence[Scalar]) -> Placement:

@@ -248,7 +248,7 @@ def _unrolled(model: Problem, function: Function, reference: Loaded, text: Text 
     if text is not None:
         _refused(model, function, text)
         if _driven(model):
-            raise NotTried("straight-line code of a text has no motors and no damping, its loops have")
+            raise NotTried("straight-line code of a text does not include armature and damping; its loops do")
     declaration = replace(without_optional(function.declaration), framed=False, pair=False)
     others = (0,) if function.declaration.pair else ()
     place = (deepest_frame(model), *others, REFERENCES[0]) if function.declaration.framed else ()

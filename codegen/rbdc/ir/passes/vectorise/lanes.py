@@ -26,7 +26,7 @@ from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 
 @dataclass(frozen=True)
 class Exchange:
-    """A cyclic permutation of input entries, and the numbers of the limbs' constants.
+    """A cyclic permutation of input entries that exchanges limbs, and the constants of the limbs.
 
     steps: permutations whose composition it is; each leaves the program invariant. Besides inputs,
         permutations may map values, by symbol and number, that are known to be exchanged with the inputs.
