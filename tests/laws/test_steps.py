@@ -139,7 +139,7 @@ CASES = [
         pytest.param(which, rule, marks=pytest.mark.slow)
         for which, rule in (
             *(("turning", "explicit"), ("pendulum", "semi-implicit"), ("pendulum", "explicit")),
-            *(("pendulum", "rk4"), ("coupled", "semi-implicit")),
+            *(("pendulum", "rk4"), ("coupled", "semi-implicit"), ("curved", "semi-implicit")),
         )
     ),
 ]
@@ -324,15 +324,12 @@ def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
     check_products(m, "step", (q, v, tau), J)
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("step_hessian_vector", {}), ("constrained_step_jvp", {"contacts": ("tip=point@link5:0.1,0.2,0.3",)})],
-)
-def test_derivatives_that_are_refused_along_curves(name: str, options: dict[str, Any]) -> None:
+def test_derivatives_that_are_refused_along_curves() -> None:
+    name, tip = "constrained_step_jvp", ("tip=point@link5:0.1,0.2,0.3",)
     with pytest.raises(
         UnsupportedError, match=f"{name} does not support joints that follow others along curves"
     ):
-        build_module(curved_tree("coupled"), functions=(name,), **options)
+        build_module(curved_tree("coupled"), functions=(name,), contacts=tip)
 
 
 def test_derivatives_of_steps_are_refused_on_reduced_loops() -> None:

@@ -13,7 +13,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import solved_by_articulated_bodi
 from rbdc.algorithms.frame_errors import exp6, log6
 from rbdc.algorithms.manifold import ddifference, difference, dintegrate, integrate
 from rbdc.algorithms.steps import derivatives as algorithms
-from rbdc.algorithms.steps.curvature import add_curvature, implicit, turns_by_time, weights_of_accelerations
+from rbdc.algorithms.steps.curvature import add_curvature, implicit, turns_of, weights_of_accelerations
 from rbdc.algorithms.steps.rules import joints_of
 from rbdc.algorithms.tools.linear import InverseFactor, Matrix, flat, identity, plus
 from rbdc.algorithms.trace import Trace, silent
@@ -156,8 +156,8 @@ EXTENDED = {"step": "aba", "step_derivatives": "aba_derivatives"}
 """Functions of a step, each with the function of forward dynamics that it extends."""
 
 _BY = ("q", "v", "tau", "dt")
-_BLOCKS = (0, 5, 1, 2, 6, 10, 3, 7, 11, 15)
-"""The blocks of Hessians by their numbers among the derivatives of `step_vjp` by these."""
+_BLOCKS = ((0, 0), (1, 1), (0, 1), (0, 2), (1, 2), (2, 2), (0, 3), (1, 3), (2, 3), (3, 3))
+"""The blocks of Hessians by the numbers of both variables among these."""
 
 
 def steps(model: Problem) -> list[Function]:
@@ -234,9 +234,8 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
             ("step_jvp", algorithms.step_jvp),
         )
     }
-    by_matrices = joint_space(
-        *(partial(algorithms.step_derivatives, law) for law in (laws.by_matrices, laws.in_lanes))
-    )
+    matrices = [laws.by_vectors[laws.method]] if model.curves else [laws.by_matrices, laws.in_lanes]
+    by_matrices = joint_space(*(partial(algorithms.step_derivatives, law) for law in matrices))
     methods: dict[str, Mapping[str, Evaluate]] = {
         **by_vectors,
         "step_derivatives": {laws.method: by_matrices},
@@ -251,9 +250,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
         for method, evaluate in by_vectors["step_vjp"].items()
     }
     if model.curves:
-        law = laws.by_vectors[laws.method]
-        methods["step_derivatives"] = {laws.method: joint_space(partial(algorithms.step_derivatives, law))}
-        refused = [*methods][1 if prefix or model.clusters else -1 :]
+        refused = [*methods][1:] if prefix or model.clusters else []
         methods |= {name: {laws.method: partial(_refused, f"{prefix}{name}")} for name in refused}
     names = f"{prefix}step_derivatives", f"{prefix}step_vjp"
     forces = FORCES_AS_TORQUES if model.integrator in EULER else {}  # at the start they act as torques
@@ -301,7 +298,7 @@ class StepHessian:
 
     By Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
     `rbdc.algorithms.steps.curvature`; blocks by dt are the derivatives of the weighted sums of rows. By other
-    rules all blocks are.
+    rules, and along curves, all blocks are.
 
     values, derivatives, gradient: those of the step.
     dynamics: weighted sums of the rows of the derivatives of accelerations; its weights are the inputs `of`.
@@ -322,15 +319,16 @@ class StepHessian:
 
         Raises UnsupportedError for joints that turn, with a rule of several stages.
         """
-        turning = any(not body.joint.euclidean for body, _ in joints_of(model))
-        if model.integrator not in EULER:
-            if turning:
-                raise UnsupportedError(
-                    f"step_hessian_vector by {model.integrator} takes joints of one degree of freedom: "
-                    f"{BY_EULER}"
-                )
-            return Differentiated(self.gradient, self.by, kept=_BLOCKS)(model, inputs, trace)
         others = {name: x for name, x in inputs.items() if name not in self.weights}
+        turning = any(not body.joint.euclidean for body, _ in joints_of(model))
+        if model.integrator not in EULER and turning:
+            raise UnsupportedError(
+                f"step_hessian_vector by {model.integrator} takes joints of one degree of freedom: {BY_EULER}"
+            )
+        if model.integrator not in EULER or model.curves:
+            kept = tuple(a * len(self.by) + b for a, b in _BLOCKS)
+            blocks = Differentiated(self.gradient, self.by, kept=kept)(model, inputs, trace)
+            return self._turned(model, inputs, blocks, _BLOCKS) if turning else blocks
         dt, (w_q, w_v, *rest) = inputs["dt"], [inputs[name] for name in self.weights]
         moving = self.values(model, others, silent)[1] if implicit(model) else inputs["v"]
         e = [dt[0] * x for x in moving]
@@ -339,11 +337,23 @@ class StepHessian:
         matrices = [[x[k : k + n] for k in range(0, n * n, n)] for x in blocks]
         by_time = Differentiated(self.gradient, self.by[-1:])(model, inputs, silent)
         if turning:
-            derivatives = self.derivatives(model, others, silent)
-            add_curvature(model, e, w_q, self._steps(model, derivatives[4:7], dt[0]), matrices)
-            turned = turns_by_time(model, w_q, derivatives[:3], derivatives[3])
-            by_time[:3] = plus(by_time[:3], turned)
+            velocity = self.derivatives(model, others, silent)[4:7]
+            add_curvature(model, e, w_q, self._steps(model, velocity, dt[0]), matrices)
+            by_time = self._turned(model, inputs, by_time, _BLOCKS[-4:])
         return [*map(flat, matrices), *by_time]
+
+    def _turned(
+        self, model: Problem, inputs: Inputs, blocks: Rows, pairs: Sequence[tuple[int, int]]
+    ) -> list[list[Scalar]]:
+        """Return blocks of derivatives in moving tangent spaces at q', in the tangent space at one q'. The
+        last block, by dt twice, is the same in both.
+        """
+        others, w_q = {k: x for k, x in inputs.items() if k not in self.weights}, inputs[self.weights[0]]
+        derivatives, n = self.derivatives(model, others, silent)[: len(self.by)], model.nv
+        moves = [[x[k : k + len(x) // n] for k in range(0, len(x), len(x) // n)] for x in derivatives]
+        turns = [flat(turns_of(model, w_q, moves[a], moves[b])) for a, b in pairs[:-1]]
+        *changed, last = map(list, blocks)
+        return [*plus(changed, turns), last]
 
     def _of_accelerations(
         self, model: Problem, others: Inputs, weights: Sequence[Sequence[Scalar]]

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.logarithm import rate_of_exponential, transposed_rate_of_exponential
 from rbdc.algorithms.steps.rules import joints_of
-from rbdc.algorithms.tools.linear import Matrix, Vector, dot, identity, plus, product, transposed, zeros
+from rbdc.algorithms.tools.linear import Matrix, Vector, identity, plus, product, transposed, zeros
 from rbdc.model import Problem
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Motion, Scalars
@@ -71,21 +71,17 @@ def add_curvature(
             block[:] = plus(block, product(transposed(ways[a]), turned[b]))
 
 
-def turns_by_time(model: Problem, w_q: Scalars, moves: Sequence[Scalars], by_time: Scalars) -> Matrix:
-    """Return w_q^T [x_b, x_a] / 2 of the steps x_b = dq'/ddt and x_a, the columns of dq'/dq, dq'/dv and
-    dq'/dtau (nv each).
-
-    moves: these matrices, row by row.
-    by_time: dq'/ddt.
+def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Matrix:
+    """Return w_q^T [x_b, x_a] / 2 for each x_a, a column of one matrix of derivatives of q', and each x_b, a
+    column of another.
     """
-    n, result = model.nv, zeros(3, model.nv)
+    result = zeros(len(first[0]), len(second[0]))
     for body, entries in joints_of(model):
         if body.joint.euclidean:
             continue
-        half = _as_force(body.joint.motion(w_q[entries]).scaled(0.5))
-        turned = body.joint.project(body.joint.motion(by_time[entries]).cross_force(half).scaled(-1.0))
-        rows = [matrix[n * entries.start : n * entries.stop] for matrix in moves]
-        result = plus(result, [[dot(turned, x[k::n]) for k in range(n)] for x in rows])
+        half, columns = _as_force(body.joint.motion(w_q[entries]).scaled(-0.5)), transposed(second[entries])
+        turned = [body.joint.project(body.joint.motion(x).cross_force(half)) for x in columns]
+        result = plus(result, product(transposed(first[entries]), transposed(turned)))
     return result
 
 
