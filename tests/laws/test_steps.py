@@ -333,5 +333,5 @@ def test_derivatives_that_are_refused_along_curves() -> None:
 
 
 def test_derivatives_of_steps_are_refused_on_reduced_loops() -> None:
-    with pytest.raises(UnsupportedError, match=r"step_jvp takes no joints .* along curves; reduce no loops"):
+    with pytest.raises(UnsupportedError, match=r"step_jvp does not support joints .*; reduce no loops"):
         build_module(written("four_bar"), functions=("step_jvp",), contacts=FOUR_BAR, loops="reduce:j_crank")
