@@ -32,7 +32,7 @@ MUTANTS = int(os.environ.get("RBDC_MUTANTS", "3"))
 CHANGED = 1e-9
 """Of the largest entry of a result at a state: what a mutant has to change to count."""
 ROUNDED = 1e-13
-"""Of the largest entry of a result at any state: a change within it is of rounding."""
+"""Of the largest entry of all results: a smaller change is of rounding."""
 SURVIVORS = 0.01
 OTHER_STATES = 7
 """The seed of the states where a change is looked for, which are not those of the verification."""
@@ -61,9 +61,11 @@ class Package:
 
 def differs(before: Sequence[Array], after: Sequence[Array]) -> bool:
     """Return whether a result, (states, ...), has changed so that it counts: at a state by a part of its
-    largest entry there, or of the median at others where that is more, for at rest all entries can be zero,
-    or rounded zeros at most states.
+    largest entry there, or of the median at others where that is more, for at rest all entries can be zero;
+    and by more than rounding, for all entries can be rounded zeros.
     """
+    finite_parts = (x[np.isfinite(x)] for x in before)
+    least = ROUNDED * max(float(np.max(np.abs(x), initial=0.0)) for x in finite_parts)
     for x, y in zip(before, after, strict=True):
         if not np.array_equal(np.isfinite(x), np.isfinite(y)):
             return True
@@ -72,7 +74,6 @@ def differs(before: Sequence[Array], after: Sequence[Array]) -> bool:
         sizes = np.max(np.where(finite, np.abs(x), 0.0).reshape(flat), axis=1, initial=0.0)
         with np.errstate(invalid="ignore"):
             moved = np.max(np.where(finite, np.abs(x - y), 0.0).reshape(flat), axis=1, initial=0.0)
-        least = ROUNDED * np.max(sizes, initial=0.0)
         if np.any(moved > np.maximum(CHANGED * np.maximum(sizes, np.median(sizes)), least)):
             return True
     return False
