@@ -154,12 +154,24 @@ def test_large_angles(file: str, old: str, new: str, tmp_path: Path) -> None:
 )
 def test_a_crash_is_a_refusal(statement: str, name: str, tmp_path: Path) -> None:
     """The process that calls the functions crashes, and the build prints one message."""
-    text = batches()
-    head = "void pendulum_rnea("
+    said = f"rnea, called with single samples, ends .*, by {name}"
+    folder = refused_with(batches(), statement, said, tmp_path)
+    assert not (folder / "__pycache__").exists()
+
+
+def test_code_that_writes_to_its_inputs_is_refused(tmp_path: Path) -> None:
+    """The quaternion of the next sample is then no unit."""
+    refused_with(
+        libraries(), "((double *)q)[12] = 2.0;", "single samples, spoils .* no unit quaternion", tmp_path
+    )
+
+
+def refused_with(text: Text, statement: str, said: str, tmp_path: Path) -> Path:
+    """Check the message about a package whose `rnea` begins with a statement, and return its folder."""
     source = text.files["pendulum_rnea.c"]
-    opening = source.index("{\n", source.rindex(head)) + 2
+    opening = source.index("{\n", source.rindex("void pendulum_rnea(")) + 2
     changed = f"#include <stdlib.h>\n{source[:opening]}    {statement}\n{source[opening:]}"
     folder = text.installed(tmp_path / "changed", {**text.files, "pendulum_rnea.c": changed})
-    with pytest.raises(VerificationError, match=f"rnea, called with single samples, ends .*, by {name}"):
+    with pytest.raises(VerificationError, match=said):
         text.verify(folder)
-    assert not (folder / "__pycache__").exists()
+    return folder

@@ -83,6 +83,8 @@ class CompiledPackage(Helper[Any, Any]):
         """Return the answer to a message. Raises VerificationError with the words if there is none."""
         try:
             return self(message)
+        except ValueError as error:  # code that writes to its inputs spoils those of the next call
+            raise VerificationError(f"{words} spoils its inputs: {error}") from error
         except HelperEnded as lost:
             if lost.status >= 0:
                 raise LoadError(f"the process of the calls ended with status {lost.status}") from lost
