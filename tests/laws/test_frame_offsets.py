@@ -67,9 +67,9 @@ def test_an_offset_is_a_frame_there(module: ModuleType, reference: str) -> None:
         offset = OFFSET.astype(module.dtype)
         # errors of placements are in the frame's axes alone, and take a target
         error = name.startswith("frame_error")
-        given, along = ([poses(np.random.default_rng(4))], ()) if error else (rates, (reference,))
-        moved = several(function(q, *given, last, *along, offset=offset))
-        expected = several(function(q, *given, "tool", *along))
+        inputs, along = ([poses(np.random.default_rng(4))], ()) if error else (rates, (reference,))
+        moved = several(function(q, *inputs, last, *along, offset=offset))
+        expected = several(function(q, *inputs, "tool", *along))
         for ours, theirs in zip(moved, expected, strict=True):
             tolerance = 1e-12 if module.dtype == np.float64 else 1e-4
             assert_close(ours, theirs, tolerance, float(np.abs(theirs).max()) + 1.0, name)
@@ -88,13 +88,13 @@ def test_a_step_of_the_offset_moves_the_frame_in_its_axes(module: ModuleType, re
     """The derivatives that the page of conventions lists, by differences of what is compiled."""
     (q, *rates), step = state(module, "frame_acceleration"), np.random.default_rng(5).normal(size=6)
 
-    def along(name: str, *given: Any) -> Array:
+    def along(name: str, *inputs: Any) -> Array:
         def at(length: Array) -> Array:
             small = np.array([*step[:3], *step[3:] / 2.0, 0.0]) * length + np.eye(7)[6]
             small[3:] /= np.linalg.norm(small[3:])
             moved = held_at(OFFSET.tolist()).compose(held_at(small.tolist()))
             pose = [*moved.translation.scalars(), *quaternion_of(moved.rotation.rows())]
-            return np.asarray(getattr(module, name)(q, *given, offset=pose)).ravel()
+            return np.asarray(getattr(module, name)(q, *inputs, offset=pose)).ravel()
 
         return central(at, np.zeros(1))[:, 0]
 
@@ -106,8 +106,8 @@ def test_a_step_of_the_offset_moves_the_frame_in_its_axes(module: ModuleType, re
     target = poses(np.random.default_rng(4))
     by_offset = module.frame_error_derivatives(q, target, "link3", offset=OFFSET)[3]
     assert_close(along("frame_error", target, "link3"), by_offset @ step, 1e-7, 8.0)
-    for name, given in (("jacobian", []), ("velocity", rates[:1]), ("acceleration", rates)):
-        place = (*given, "link3", reference)
+    for name, inputs in (("jacobian", []), ("velocity", rates[:1]), ("acceleration", rates)):
+        place = (*inputs, "link3", reference)
         motion = getattr(module, f"frame_{name}")(q, *place, offset=OFFSET).reshape(6, -1)
         expected = np.zeros_like(motion)
         if reference == "LOCAL":
@@ -120,16 +120,16 @@ def test_a_step_of_the_offset_moves_the_frame_in_its_axes(module: ModuleType, re
 
 @pytest.mark.parametrize("samples", [3, 8, 19])
 def test_batches_have_an_offset_for_each_sample(module: ModuleType, samples: int) -> None:
-    given = poses(np.random.default_rng(3), samples).astype(module.dtype)
+    offsets = poses(np.random.default_rng(3), samples).astype(module.dtype)
     tolerance = 1e-12 if module.dtype == np.float64 else 1e-4
     for name in ("frame_jacobian", "frame_acceleration"):
         function, arrays = getattr(module, name), state(module, name, samples)
-        every = function(*arrays, "link3", "WORLD", given)
-        one_by_one = [function(*(x[k] for x in arrays), "link3", "WORLD", given[k]) for k in range(samples)]
+        every = function(*arrays, "link3", "WORLD", offsets)
+        one_by_one = [function(*(x[k] for x in arrays), "link3", "WORLD", offsets[k]) for k in range(samples)]
         size = float(np.abs(every).max())
         assert_close(every, np.array(one_by_one), tolerance, size, name)
-        same = function(*arrays, "link3", offset=given[0])  # broadcasts
-        assert_close(same[1], function(*(x[1] for x in arrays), "link3", offset=given[0]), tolerance, size)
+        same = function(*arrays, "link3", offset=offsets[0])  # broadcasts
+        assert_close(same[1], function(*(x[1] for x in arrays), "link3", offset=offsets[0]), tolerance, size)
 
 
 def test_an_offset_must_be_a_pose(module: ModuleType) -> None:

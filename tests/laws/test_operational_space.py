@@ -38,8 +38,8 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 def built(name: str, **options: Any) -> ModuleType:
     model = replace(MODELS[name](), name=f"task_{name}")
-    given = {"verify": False, "functions": FUNCTIONS, **options}
-    return build_module(model, cflags=UNOPTIMISED, targets=("c", "batch"), **given)
+    values = {"verify": False, "functions": FUNCTIONS, **options}
+    return build_module(model, cflags=UNOPTIMISED, targets=("c", "batch"), **values)
 
 
 @pytest.fixture(scope="module", params=slow_but(MODELS, ("every_joint", "followers"), ("iiwa", "hyq")))
@@ -52,10 +52,10 @@ def test_the_equation_of_motion_of_a_frame(module: ModuleType, reference: str) -
     """F = Lambda a + bias + gravity, with the acceleration that tau = J^T F gives."""
     rng, frame, offset = np.random.default_rng(8), module.frame_names[-1], poses(np.random.default_rng(9))
     for q, v, *_ in states(module, seed=10)[1:]:
-        given = (frame, reference, offset)
-        J, dJ = module.frame_jacobian(q, *given), module.frame_jacobian_time_derivative(q, v, *given)
-        inertia, inverse, bias, gravity = module.operational_space(q, v, *given)
-        assert_close(module.operational_space_inertia(q, *given), inertia, 1e-13)
+        place = (frame, reference, offset)
+        J, dJ = module.frame_jacobian(q, *place), module.frame_jacobian_time_derivative(q, v, *place)
+        inertia, inverse, bias, gravity = module.operational_space(q, v, *place)
+        assert_close(module.operational_space_inertia(q, *place), inertia, 1e-13)
         felt = J @ np.linalg.solve(module.crba(q), J.T)
         condition = np.linalg.cond(felt)
         assert_close(inertia @ felt, np.eye(6), 1e-14 * condition + 1e-11, what="Lambda")
@@ -82,22 +82,22 @@ def test_rows_and_regularisation(module: ModuleType) -> None:
     q, frame = states(module, seed=13)[2][0], module.frame_names[-1]
     J = module.frame_jacobian(q, frame, "WORLD")
     felt = J @ np.linalg.solve(module.crba(q), J.T)
-    found = module.operational_space_inertia(q, frame, "WORLD", mu=0.3)
-    assert_close(found, np.linalg.inv(felt + 0.3 * np.eye(6)), 1e-10)
+    inertia = module.operational_space_inertia(q, frame, "WORLD", mu=0.3)
+    assert_close(inertia, np.linalg.inv(felt + 0.3 * np.eye(6)), 1e-10)
     for rows in ("linear", [1, 1, 1, 0, 0, 0], "angular", [0, 0, 1, 0, 1, 0]):
-        own = {"linear": slice(0, 3), "angular": slice(3, 6)}.get(str(rows))
-        on = np.arange(6)[own] if own is not None else np.flatnonzero(rows)
+        part = {"linear": slice(0, 3), "angular": slice(3, 6)}.get(str(rows))
+        on = np.arange(6)[part] if part is not None else np.flatnonzero(rows)
         expected = np.zeros((6, 6))
         expected[np.ix_(on, on)] = np.linalg.inv(felt[np.ix_(on, on)])
-        found = module.operational_space_inertia(q, frame, "WORLD", rows=rows)
-        assert_close(found, expected, 1e-10, what=str(rows))
+        inertia = module.operational_space_inertia(q, frame, "WORLD", rows=rows)
+        assert_close(inertia, expected, 1e-10, what=str(rows))
     with pytest.raises(ValueError, match="rows"):
         module.operational_space_inertia(q, frame, rows="some")
 
 
 def test_batches(module: ModuleType) -> None:
-    given = [state[:2] for state in states(module, 5, seed=14)]
-    q, v = (np.array(x) for x in zip(*given, strict=True))
+    samples = [state[:2] for state in states(module, 5, seed=14)]
+    q, v = (np.array(x) for x in zip(*samples, strict=True))
     every = module.operational_space(q, v, module.frame_names[-1], mu=np.full(5, 0.1), num_threads=2)
     for k in range(5):
         alone = module.operational_space(q[k], v[k], module.frame_names[-1], mu=0.1)
@@ -116,17 +116,17 @@ def test_derivatives_of_the_inertia(module: ModuleType, reference: str) -> None:
     rng, offset = np.random.default_rng(18), poses(np.random.default_rng(9))
     place = module.frame_names[-1], reference, offset
     options: tuple[dict[str, Any], ...] = ({}, {"rows": "linear"}, {"mu": 0.2, "rows": [0, 1, 1, 0, 1, 0]})
-    for (q, *_), given in zip(states(module, 4, seed=19)[1:], options, strict=True):
+    for (q, *_), option in zip(states(module, 4, seed=19)[1:], options, strict=True):
         along = rng.normal(size=module.nv)
 
-        def inertia(step: float, q: Array = q, along: Array = along, given: Any = given) -> Array:
+        def inertia(step: float, q: Array = q, along: Array = along, option: Any = option) -> Array:
             moved = module.integrate(q, step * along)
-            return np.array(module.operational_space_inertia(moved, *place, **given))
+            return np.array(module.operational_space_inertia(moved, *place, **option))
 
-        by_q, value = module.operational_space_inertia_derivatives(q, *place, **given)
+        by_q, value = module.operational_space_inertia_derivatives(q, *place, **option)
         assert_close(value, inertia(0.0), 1e-13)
         size = float(np.abs(by_q).max() * np.abs(along).max() + np.abs(value).max())
-        assert_close(by_q @ along, rate(inertia), 1e-8, size, str(given))
+        assert_close(by_q @ along, rate(inertia), 1e-8, size, str(option))
 
 
 @pytest.mark.parametrize("name", ["every_joint", "followers"])
@@ -144,17 +144,17 @@ def test_changes_of_kinetic_energies(name: str) -> None:
 @pytest.mark.parametrize("kind", REFERENCES)
 def test_pinocchio_by_its_kkt_matrix(kind: str) -> None:
     functions = "operational_space_inertia", "operational_space_inertia_derivatives"
-    module, own, rng = (
+    module, reference, rng = (
         built("iiwa", functions=functions),
         peer("kuka_iiwa", "fixed"),
         np.random.default_rng(20),
     )
     frame = module.frame_names[-1]
-    index = own.frame(frame)
+    index = reference.frame(frame)
 
     def system(q: Array) -> Array:
-        M = pin.crba(own.model, own.data, q)
-        J = pin.computeFrameJacobian(own.model, own.data, q, index, getattr(pin, kind))
+        M = pin.crba(reference.model, reference.data, q)
+        J = pin.computeFrameJacobian(reference.model, reference.data, q, index, getattr(pin, kind))
         return np.block([[np.triu(M) + np.triu(M, 1).T, J.T], [J, np.zeros((6, 6))]])
 
     for q, *_ in states(module, seed=15)[1:]:
@@ -166,8 +166,8 @@ def test_pinocchio_by_its_kkt_matrix(kind: str) -> None:
         def moved(x: float, q: Array = q, along: Array = along) -> Array:
             return np.array(-np.linalg.inv(system(q + x * along))[7:, 7:])
 
-        found = rate(moved, 1e-4)
-        assert_close(by_q @ along, found, 1e-6, float(np.abs(found).max()), what=kind)
+        slope = rate(moved, 1e-4)
+        assert_close(by_q @ along, slope, 1e-6, float(np.abs(slope).max()), what=kind)
 
 
 def test_single_precision_and_parameters() -> None:
@@ -178,8 +178,8 @@ def test_single_precision_and_parameters() -> None:
     J, frame = single.frame_jacobian(q, single.frame_names[-1]).astype(float), single.frame_names[-1]
     felt = J @ np.linalg.solve(single.crba(q).astype(float), J.T)
     expected = np.linalg.inv(felt + np.eye(6))
-    found = single.operational_space_inertia(q, frame, mu=np.float32(1.0))
-    assert_close(found, expected, 2e-3)
+    inertia = single.operational_space_inertia(q, frame, mu=np.float32(1.0))
+    assert_close(inertia, expected, 2e-3)
 
 
 def test_the_contacts_together() -> None:
@@ -201,5 +201,5 @@ def test_the_contacts_together() -> None:
         assert_close(module.contact_space_inertia(q, mu=mu, active=active), inertia, 1e-13)
         assert_close(module.crba(q) @ inverse, J.T @ inertia, 1e-11, what="M Jbar")
         for speed, forces in ((v, bias + gravity), (still, gravity)):
-            _, held = module.constrained_dynamics(q, speed, still, mu=mu, active=active)
-            assert_close(forces, held, 1e-10, float(np.abs(held).max()) + 1.0, "forces")
+            _, expected_forces = module.constrained_dynamics(q, speed, still, mu=mu, active=active)
+            assert_close(forces, expected_forces, 1e-10, float(np.abs(expected_forces).max()) + 1.0, "forces")

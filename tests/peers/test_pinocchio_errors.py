@@ -119,8 +119,8 @@ def test_parameters_are_those_that_another_frame_sees(module: ModuleType) -> Non
     for pose in poses(np.random.default_rng(8), 3):
         inertia = pin.Inertia.Random()
         expected = pin.XYZQUATToSE3(pose).act(inertia).toDynamicParameters()
-        found = module.moved_parameters(inertia.toDynamicParameters(), pose)
-        assert_close(found, expected, 1e-13, float(np.abs(expected).max()))
+        parameters = module.moved_parameters(inertia.toDynamicParameters(), pose)
+        assert_close(parameters, expected, 1e-13, float(np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("kind", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])

@@ -46,9 +46,9 @@ class Error:
     @staticmethod
     def of(target: Placement, placement: Placement) -> Error:
         """Return the error of a placement; at half a turn, one of the two solutions."""
-        apart = target.inverse().compose(placement)
-        turn = logarithm(quaternion_of(apart.rotation.rows()))
-        return Error(Motion(differentiate_translation(turn, apart.translation), turn.w), turn)
+        relative = target.inverse().compose(placement)
+        turn = logarithm(quaternion_of(relative.rotation.rows()))
+        return Error(Motion(differentiate_translation(turn, relative.translation), turn.w), turn)
 
     def rates(self) -> InverseJacobian:
         """Return the change of the error with steps of the placement."""
@@ -114,7 +114,7 @@ class InverseJacobian:
         twice = 2.0 / sqrt(sum(entry * entry for entry in target[3:]))
         steps = [Motion(turned.apply_transposed(axis), Vector3.zero()) for axis in AXES]
         turns = [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
-        steps += [Motion(Vector3.zero(), Vector3.of(own).scaled(twice)) for own in turns]
+        steps += [Motion(Vector3.zero(), Vector3.of(turn).scaled(twice)) for turn in turns]
         return transposed([self.along_target(step).scalars() for step in steps])
 
 
@@ -149,7 +149,7 @@ def frame_error_derivatives(
     )
     error = Error.of(held_at_unit(target), climb.world)
     rates = error.rates()
-    columns = {index: [rates.along(s) for s in own] for index, own in climb.columns.items()}
+    columns = {index: [rates.along(s) for s in directions] for index, directions in climb.columns.items()}
     return climb.matrix(columns), rates.by_target(target), error.motion, rates.by_step()
 
 
@@ -167,9 +167,9 @@ def exp6(model: Model, twist: Scalars, trace: Trace = silent) -> list[Scalar]:
     Checked against Pinocchio, at angles from 1e-12 to pi.
     """
     del model, trace
-    given = Motion.of(twist)
-    turn = exponential(given.angular)
-    return [*integrate_translation(turn, given.linear).scalars(), *turn.quaternion()]
+    motion = Motion.of(twist)
+    turn = exponential(motion.angular)
+    return [*integrate_translation(turn, motion.linear).scalars(), *turn.quaternion()]
 
 
 def _diagonal(x: Scalar) -> Matrix3:

@@ -106,16 +106,16 @@ def task_inertia(
     inverse, raised = felt(factors, jacobian, options)
     if rows is None:
         return Factorisation(inverse).inverse(), raised
-    kept = plus_diagonal(switched(inverse, rows), [1.0 - x for x in rows])
-    return switched(Factorisation(kept).inverse(), rows), raised
+    active = plus_diagonal(switched(inverse, rows), [1.0 - x for x in rows])
+    return switched(Factorisation(active).inverse(), rows), raised
 
 
 def felt(factors: Factorisation, jacobian: Matrix, options: ContactOptions) -> tuple[Matrix, Matrix]:
     """Return J M^-1 J^T + mu 1, and Y^T."""
     raised = [factors.raised(row) for row in jacobian]
     scaled = [factors.scaled(y) for y in raised]
-    found = mirrored([[dot(row, column) for column in scaled] for row in raised])
-    return found if options.mu is None else plus_diagonal(found, [options.mu[0]] * len(found)), raised
+    inverse = mirrored([[dot(row, column) for column in scaled] for row in raised])
+    return inverse if options.mu is None else plus_diagonal(inverse, [options.mu[0]] * len(inverse)), raised
 
 
 def switched(matrix: Matrix, rows: Scalars) -> Matrix:
@@ -139,15 +139,15 @@ def rows_above(model: Model) -> list[list[int]]:
     couplings they are its ancestors.
     """
     table, pairs = dof_table(model), set[tuple[int, int]]()
-    own = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}
+    of = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}
     for index in range(model.njoints):
-        on_path = set[int]().union(*(own[k] for k in model.support(index)))
+        on_path = set[int]().union(*(of[k] for k in model.support(index)))
         pairs |= {(k, j) for k in on_path for j in on_path if j < k}
     above = [{j for k, j in pairs if k == row} for row in range(model.nv)]
     for row in reversed(range(model.nv)):
         for j in above[row]:
             above[j] |= {k for k in above[row] if k < j}
-    return [sorted(found) for found in above]
+    return [sorted(columns) for columns in above]
 
 
 def factors_of_inertia(

@@ -195,8 +195,8 @@ differentiates. Algorithms have the same names.
 
 
 def _algorithm(name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = next(vars(room)[name] for room in ROOMS if name in vars(room))
-    return found
+    algorithm: Callable[..., Any] = next(vars(room)[name] for room in ROOMS if name in vars(room))
+    return algorithm
 
 
 def _framed(declared: Declared, name: str, preset: str, related: str | ChainRule) -> Function:

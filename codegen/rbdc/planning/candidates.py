@@ -140,15 +140,15 @@ def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
 
 def climb_starts(model: Problem, function: Function) -> list[Program]:
     """Return the straight-line code that the loops of a function of a frame start from."""
-    declaration, found = function.declaration, list[Program]()
+    declaration, starts = function.declaration, list[Program]()
     for start in function.starts:
         takes = tuple(p for p in declaration.inputs if p.name in start.takes)
         gives = tuple(Parameter(name, (0,), "") for name in start.gives)
         beginning = FunctionDeclaration(
             f"{function.name}_start", "", (*takes, *start.reads), gives, scalar=declaration.scalar
         )
-        found += programs(model, Function(beginning, {"start": start.evaluate}), "start")
-    return found
+        starts += programs(model, Function(beginning, {"start": start.evaluate}), "start")
+    return starts
 
 
 def has_paths(model: Problem, function: Function) -> bool:
@@ -180,5 +180,5 @@ def path_start(model: Problem, function: Function) -> list[Program] | None:
     if function.paths is None or not has_paths(model, function):
         return None
     start = Function(preparation_of_paths(function.declaration, model), {"paths": function.paths})
-    made = programs(model, start, "paths")
-    return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]
+    straight = programs(model, start, "paths")
+    return straight if cost(straight[-1]).operations <= WORTH_TWO_STARTS else straight[-1:]

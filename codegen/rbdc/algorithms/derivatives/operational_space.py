@@ -51,11 +51,11 @@ def operational_space_inertia_derivatives(
     changes = transposed(inertia_changes(model, q, flat(inverse)))
     moved = (frame_velocity_derivatives(model, q, x, frame, reference)[0] for x in transposed(inverse))
     pushed = [product(inertia, by_q) for by_q in moved]
-    found = {
+    rates = {
         (a, b): [x - y - z for x, y, z in zip(change, pushed[b][a], pushed[a][b], strict=True)]
         for (a, b), change in zip(PAIRS, changes, strict=True)
     }
-    return [found[max(a, b), min(a, b)] for a in range(SIZE) for b in range(SIZE)], inertia
+    return [rates[max(a, b), min(a, b)] for a in range(SIZE) for b in range(SIZE)], inertia
 
 
 def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace = silent) -> Matrix:
@@ -69,7 +69,7 @@ def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace =
         turned = [k.s.cross(above[k.body]) for above, _ in moving]
         carried = [momenta[k.body] for _, momenta in moving]
         full.append([-turned[a].dot(carried[b]) - turned[b].dot(carried[a]) for a, b in PAIRS])
-    found = transposed(reduce_columns(model, transposed(full)))
+    changes = transposed(reduce_columns(model, transposed(full)))
     for joint, body in zip(m.bodies, model.bodies, strict=True):
         if isinstance(body.coupling, CouplingAt):
             curve, at = body.coupling, body.index_v
@@ -79,8 +79,8 @@ def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace =
                 for x, (_, momenta) in zip(columns, moving, strict=True)
             ]
             more = [bent[a] * forces[b] + bent[b] * forces[a] for a, b in PAIRS]
-            found[at] = [x + y for x, y in zip(found[at], more, strict=True)]
-    return found
+            changes[at] = [x + y for x, y in zip(changes[at], more, strict=True)]
+    return changes
 
 
 def _moving(m: Numbers, x: Scalars) -> tuple[Array[Motion], Array[Force]]:

@@ -100,8 +100,8 @@ def frame_placement_derivatives(model: Problem, q: Scalars, frame: int, referenc
     """
     placed = of_placement(_placed(model, q, frame, reference))
     columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
-    made = [flat(product(_twist(column), placed)) for column in columns]
-    return transposed(made) if made else [[] for _ in range(16)]
+    rows = [flat(product(_twist(column), placed)) for column in columns]
+    return transposed(rows) if rows else [[] for _ in range(16)]
 
 
 def _twist(column: Scalars) -> Matrix:
@@ -163,10 +163,10 @@ def _error(
 ) -> list[Scalar]:
     """Return the error of a frame, moved in its axes."""
     length = sqrt(sum((x * x for x in target[3:]), 0.0))
-    held = held_at([*target[:3], *(x / length for x in target[3:])])
+    goal = held_at([*target[:3], *(x / length for x in target[3:])])
     placed = _placed(model, q, frame, reference)
     placed = placed if moved is None else placed.compose(moved)
-    return logarithm_of_placement(held.inverse().compose(placed)).scalars()
+    return logarithm_of_placement(goal.inverse().compose(placed)).scalars()
 
 
 def frame_error_derivatives(
@@ -183,11 +183,11 @@ def frame_error_derivatives(
         moved = held_at([*step[:3], *(0.5 * x for x in step[3:]), 1.0])  # to first order
         return _error(model, q, target, frame, reference, moved)
 
-    given = (list(q), list(given_target(options)), [0.0] * 6)
+    inputs = (list(q), list(given_target(options)), [0.0] * 6)
     by_q, by_target, by_offset = differentiated(
-        model, *given, method=error, configurations=(True, False, False)
+        model, *inputs, method=error, configurations=(True, False, False)
     )
-    return by_q, by_target, error(model, *given), by_offset
+    return by_q, by_target, error(model, *inputs), by_offset
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:

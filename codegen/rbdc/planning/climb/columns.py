@@ -11,7 +11,7 @@ from rbdc.model import WORLD, Problem
 def first_columns(model: Problem) -> list[int]:
     """Return the first column of a climb of each body, and the number of columns."""
     table = frame_dofs(model)
-    return [*(bisect_left(table, k, key=lambda own: own[2]) for k in range(model.njoints)), len(table)]
+    return [*(bisect_left(table, k, key=lambda column: column[2]) for k in range(model.njoints)), len(table)]
 
 
 def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
@@ -20,7 +20,7 @@ def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]
-    return sorted([*table, *bends], key=lambda own: own[2])
+    return sorted([*table, *bends], key=lambda entry: entry[2])
 
 
 def enough(model: Problem) -> list[bool]:

@@ -21,13 +21,13 @@ def error_derivatives(model: Problem) -> list[Statement]:
     """Return J(e)^-1 times the LOCAL columns, and -J(-e)^-1 times the motions of the target's entries."""
 
     def rates(m: PathStep) -> None:
-        found = _error(m)
-        made = found.rates()
-        m.label("J(e)^-1", "rate", made.scalars())
-        m.write("rates", made.scalars())
-        m.write("error", found.motion.scalars())
-        m.write("derror_dtarget", flat(made.by_target(m.read("target", TARGET))))
-        m.write("derror_doffset", flat(made.by_step()))
+        error = _error(m)
+        inverse = error.rates()
+        m.label("J(e)^-1", "rate", inverse.scalars())
+        m.write("rates", inverse.scalars())
+        m.write("error", error.motion.scalars())
+        m.write("derror_dtarget", flat(inverse.by_target(m.read("target", TARGET))))
+        m.write("derror_doffset", flat(inverse.by_step()))
 
     def column(m: PathStep) -> None:
         m.put("derror_dq", InverseJacobian.of(m.read("rates", 18)).along(m.column).scalars())
@@ -36,6 +36,6 @@ def error_derivatives(model: Problem) -> list[Statement]:
 
 
 def _error(m: PathStep) -> Error:
-    found = Error.of(held_at_unit(m.read("target", TARGET)), m.world)
-    m.label("e = log(T^-1 X)", "e", found.motion.scalars())
-    return found
+    error = Error.of(held_at_unit(m.read("target", TARGET)), m.world)
+    m.label("e = log(T^-1 X)", "e", error.motion.scalars())
+    return error

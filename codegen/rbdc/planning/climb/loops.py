@@ -71,7 +71,7 @@ def with_straight(nest: LoopNest, program: Program) -> LoopNest:
     with arrays for its results.
     """
     reads, numbered = {array.name for array in program.inputs}, enumerate(nest.statements, 1)
-    place = max((k for k, own in numbered if not reads.isdisjoint(written_in([own]))), default=0)
+    place = max((k for k, statement in numbered if not reads.isdisjoint(written_in([statement]))), default=0)
     statements = (*nest.statements[:place], Straight((program,)), *nest.statements[place:])
     arrays = {array.name: array.size for array in program.outputs}
     return replace(nest, statements=statements, arrays={**arrays, **nest.arrays})

@@ -12,8 +12,8 @@ from rbdc.spatial import Motion, Scalars, Vector3
 
 def jacobian(model: Problem) -> list[Statement]:
     """Return J: the columns in the reference."""
-    own = by_reference(model, lambda m: m.put("J", m.seen(m.column).scalars()))
-    return [up(of_joint(model, own))]
+    columns = by_reference(model, lambda m: m.put("J", m.seen(m.column).scalars()))
+    return [up(of_joint(model, columns))]
 
 
 def velocity(model: Problem) -> list[Statement]:
@@ -106,11 +106,11 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 
     def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
         """Return a change of the acceleration in the reference, with that of the velocity."""
-        found = m.seen(change, symbol=symbol)
+        expressed = m.seen(change, symbol=symbol)
         if not classic:
-            return found.scalars()
+            return expressed.scalars()
         at = m.seen(m.motion("relative", length=6), symbol="v")
-        return classical_change(found, m.seen(of_velocity, symbol=f"v{symbol}"), at).scalars()
+        return classical_change(expressed, m.seen(of_velocity, symbol=f"v{symbol}"), at).scalars()
 
     def column(m: PathStep) -> None:
         s, moved = m.column, m.motion("above_v").cross(m.column)
@@ -162,7 +162,7 @@ def _rates(
     """
     offset, strides = (0, {}) if row is None else (6 * row, {"i": 6})
 
-    def own(m: PathStep) -> None:
+    def column(m: PathStep) -> None:
         m.add(total, m.column.scaled(m.factor() * m.entry(rates)).scalars(), offset, **strides)
 
     def bend(m: PathStep) -> None:
@@ -171,7 +171,7 @@ def _rates(
 
     if not rates and not model.curves:
         return []
-    plain = once(model, own) if rates else None
+    plain = once(model, column) if rates else None
     return [of_joint(model, plain, once(model, bend) if squared else None)]
 
 
@@ -196,9 +196,9 @@ def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Sta
         m.write("steps", [0.0] * 6, i=6)
 
     def advance(m: PathStep) -> None:
-        own, below = m.motion(step, **row), m.motion(name, **row)
-        m.add("total", own.cross(below).scalars())
-        m.write(name, (below + own).scalars(), 6 if along else 0, **row)
+        step_motion, below = m.motion(step, **row), m.motion(name, **row)
+        m.add("total", step_motion.cross(below).scalars())
+        m.write(name, (below + step_motion).scalars(), 6 if along else 0, **row)
 
     steps = _rates(model, "v", step, row=0 if along else None)
     joints = _rates(model, rates, "total", squared=True)
@@ -214,7 +214,7 @@ RELATIVE = "its velocity relative to each body of the path, LOCAL"
 def _put_bend(model: Problem, matrix: str) -> Statement:
     """Return curvatures times v in the reference."""
 
-    def own(m: PathStep) -> None:
+    def column(m: PathStep) -> None:
         m.put_plain(matrix, m.seen(m.column.scaled(m.entry("v"))).scalars())
 
-    return by_reference(model, own)
+    return by_reference(model, column)

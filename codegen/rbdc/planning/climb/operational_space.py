@@ -22,7 +22,7 @@ def tables(model: Problem) -> list[ConstantTable]:
     """Return the rows above each row of M, and where the list of each begins."""
     above = rows_above(model)
     starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
-    entries = [j for own in above for j in own] or [0]
+    entries = [j for rows in above for j in rows] or [0]
     return [
         ConstantTable("row_first", tuple((k,) for k in starts), integer=True),
         ConstantTable("row_up", tuple((j,) for j in entries), integer=True),
@@ -65,11 +65,11 @@ def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None
     def spread(m: PathStep, row: str) -> None:
         y, pivot = m.read("y", SIZE, **{row: SIZE}), m.read("pivots", 1, **{row: 1})[0]
         scaled = [pivot * x for x in y]
-        m.write("inverse", [dot(own, scaled) for own in lower_triangle(m.read("felt", FELT))], **{row: SIZE})
+        m.write("inverse", [dot(x, scaled) for x in lower_triangle(m.read("felt", FELT))], **{row: SIZE})
 
     def lowered(m: PathStep) -> None:
-        own, entry = m.read("inverse", SIZE, above=SIZE), m.read("lower", 1, e=1)[0]
-        m.add("inverse", [-(entry * x) for x in own], r=SIZE)
+        column, entry = m.read("inverse", SIZE, above=SIZE), m.read("lower", 1, e=1)[0]
+        m.add("inverse", [-(entry * x) for x in column], r=SIZE)
 
     more = () if inside is None else (once(model, inside),)
     return [
@@ -85,14 +85,14 @@ def whole(model: Problem) -> list[Statement]:
     """Return Lambda, Jbar, and the bias and gravity forces."""
 
     def forces(m: PathStep) -> None:
-        own = m.read("inverse", SIZE, r=SIZE)
+        column = m.read("inverse", SIZE, r=SIZE)
         moving, resting = (m.read(name, 1, r=1)[0] for name in ("velocity_forces", "gravity_forces"))
-        m.add("bias", [x * moving for x in own])
-        m.add("gravity", [x * resting for x in own])
+        m.add("bias", [x * moving for x in column])
+        m.add("gravity", [x * resting for x in column])
 
     def drift(m: PathStep) -> None:
-        own = m.read("drift", SIZE)
-        m.add("bias", [-dot(row, own) for row in lower_triangle(m.read("felt", FELT))])
+        entries = m.read("drift", SIZE)
+        m.add("bias", [-dot(row, entries) for row in lower_triangle(m.read("felt", FELT))])
 
     return [*consistent_inverse(model, forces), *motions.drift(model), once(model, drift)]
 
@@ -146,8 +146,8 @@ def _changed(model: Problem, change: Callable[[PathStep, Matrix], Matrix]) -> St
     """Return a step that changes the symmetric matrix (6, 6) in `felt`."""
 
     def text(m: PathStep) -> None:
-        made = change(m, lower_triangle(m.read("felt", FELT)))
-        m.write("felt", [x for i, row in enumerate(made) for x in row[: i + 1]])
+        changed = change(m, lower_triangle(m.read("felt", FELT)))
+        m.write("felt", [x for i, row in enumerate(changed) for x in row[: i + 1]])
 
     return once(model, text)
 
@@ -179,8 +179,8 @@ def _along_path(
     """
 
     def body(row: str, index: Index) -> Sequence[Statement]:
-        own = once(model, lambda m: text(m, row))
-        return (own,) if above is None else (_above(index, once(model, lambda m: above(m, row))), own)
+        step = once(model, lambda m: text(m, row))
+        return (step,) if above is None else (_above(index, once(model, lambda m: above(m, row))), step)
 
     if model.coupled:
         return Loop("r", 0, model.nv, tuple(body("r", Variable("r"))), about, backward=True)

@@ -18,7 +18,7 @@ from rbdc.spatial.scalars import sqrt
 def relative_jacobian(model: Problem) -> list[Statement]:
     """Return the columns of the joints that carry only one of the two frames."""
 
-    def own(m: PathStep) -> None:
+    def column(m: PathStep) -> None:
         m.put("J", m.seen(m.column).scalars())
 
     def other(m: PathStep) -> None:
@@ -29,9 +29,9 @@ def relative_jacobian(model: Problem) -> list[Statement]:
             s = Motion(s.linear + s.angular.cross(m.world.translation), s.angular)
         m.put("J", (-s).scalars())
 
-    others = of_joint(model, by_reference(model, other), own=TableEntry("other_path", Variable("i")))
+    others = of_joint(model, by_reference(model, other), at=TableEntry("other_path", Variable("i")))
     return [
-        up(of_joint(model, by_reference(model, own)), stop=Variable("own_length")),
+        up(of_joint(model, by_reference(model, column)), stop=Variable("own_length")),
         up(others, stop=Variable("other_length"), about="the other frame"),
     ]
 
@@ -53,8 +53,8 @@ def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statemen
         read = iter(m.read("products", 21))
         rows = [[next(read) for _ in range(i + 1)] for i in range(6)]
         a = [[rows[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
-        determinant, made = factorised(a, m.read("enough_of", 1, frame=1)[0], singular)
-        lower = [x for i, row in enumerate(made.factors.entries) for x in row[: i + 1]]
+        determinant, factorisation = factorised(a, m.read("enough_of", 1, frame=1)[0], singular)
+        lower = [x for i, row in enumerate(factorisation.factors.entries) for x in row[: i + 1]]
         m.label("A = L^T D L, pivots inverted and 1 where singular", "lower", lower)
         m.write("factors", lower)
         m.write("manipulability", [sqrt(determinant)])

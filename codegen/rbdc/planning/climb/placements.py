@@ -32,19 +32,19 @@ def placement(model: Problem) -> list[Statement]:
 def position_derivatives(model: Problem) -> list[Statement]:
     """Return the linear rows of the Jacobian along the world's axes."""
 
-    def own(m: PathStep) -> None:
+    def column(m: PathStep) -> None:
         m.put("dposition_dq", m.world.rotation.apply(m.column.linear).scalars())
 
-    return [up(of_joint(model, once(model, own)))]
+    return [up(of_joint(model, once(model, column)))]
 
 
 def placement_derivatives(model: Problem) -> list[Statement]:
     """Return the change of origin and axes by each column."""
 
-    def own(m: PathStep) -> None:
+    def column(m: PathStep) -> None:
         m.put("dplacement_dq", placement_change(m.world, m.seen(m.column, ALIGNED)))
 
-    return [up(of_joint(model, once(model, own)))]
+    return [up(of_joint(model, once(model, column)))]
 
 
 def position_second_derivatives(model: Problem) -> list[Statement]:
@@ -93,7 +93,7 @@ def _second(
     """Return loops over pairs of columns in a reference, and over columns of curvature."""
     array = "columns" if reference == "LOCAL" else "s"
 
-    def own(m: PathStep) -> None:
+    def column(m: PathStep) -> None:
         m.write("s", m.seen(m.column).scalars(), k=6)
 
     def bent(m: PathStep) -> None:
@@ -103,10 +103,10 @@ def _second(
         def pair(m: PathStep) -> None:
             m.put_pair(matrices, change(m, m.motion(array, k=6), m.motion(array, j=6), above=above))
 
-        inner = of_joint(model, once(model, pair, reference), own=TableEntry("path", Variable("e")), dof="j")
+        inner = of_joint(model, once(model, pair, reference), at=TableEntry("path", Variable("e")), dof="j")
         return up(of_joint(model, Loop("e", start, stop, (inner,))), about=about)
 
-    seen = once(model, own, reference)
+    seen = once(model, column, reference)
     loops = [] if array == "columns" else [up(of_joint(model, seen, seen))]
     if reference != "LOCAL":
         loops.append(pairs("joints from there to the root", Variable("i"), LENGTH, above=True))

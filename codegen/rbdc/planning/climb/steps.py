@@ -50,11 +50,11 @@ class PathStep(StepRecorder):
     def seen(self, motion: Motion, reference: str = "", symbol: str = "s") -> Motion:
         """Map a LOCAL motion to the reference."""
         reference = reference or self.reference
-        made = expressed(motion, self.world, reference)
+        seen = expressed(motion, self.world, reference)
         if reference != "LOCAL":
             formula = f"X {symbol}" if reference == "WORLD" else f"R {symbol}"
-            self.label(formula, f"{symbol}_seen", made.scalars())
-        return made
+            self.label(formula, f"{symbol}_seen", seen.scalars())
+        return seen
 
     def put(self, matrix: str, entries: Scalars) -> None:
         """Add entries, times the factor, to the column of the degree of freedom k."""
@@ -76,8 +76,8 @@ class PathStep(StepRecorder):
         """Add entries to the places of the degree of freedom k with itself."""
         self._put(matrices, entries, self.model.nv**2, column=self.model.nv + 1)
 
-    def _put(self, array: str, entries: Scalars, apart: int, **strides: int) -> None:
-        values = {k * apart: x for k, x in enumerate(entries) if not is_zero(x)}
+    def _put(self, array: str, entries: Scalars, pitch: int, **strides: int) -> None:
+        values = {k * pitch: x for k, x in enumerate(entries) if not is_zero(x)}
         self.add_scattered(array, values, **strides)
 
 
@@ -116,7 +116,7 @@ def of_joint(
     bend: Statement | None = None,
     jerk: Statement | None = None,
     *,
-    own: Index = OWN,
+    at: Index = OWN,
     dof: str = "k",
 ) -> Loop:
     """Return a loop over the degrees of freedom of a body on the path. bend, jerk: the work for the curvature
@@ -127,4 +127,4 @@ def of_joint(
     if model.curves:
         cases = zip(("columns", "curvatures", "their derivatives"), bodies, strict=True)
         body = (Switch(TableEntry("bend_of", Variable(dof)), tuple(cases)),)
-    return Loop(dof, TableEntry("first_of", own), TableEntry("first_of", plus(own, 1)), body)
+    return Loop(dof, TableEntry("first_of", at), TableEntry("first_of", plus(at, 1)), body)

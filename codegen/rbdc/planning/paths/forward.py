@@ -133,7 +133,7 @@ class AccelerationTensors:
     def _down(self) -> Iterator[Statement]:
         joint, above, loaded = JointIndices(E), TableEntry("joint_above", E), self.layout.loaded
 
-        def own(dof: Index, *, adds: bool) -> tuple[Statement, ...]:
+        def of_dof(dof: Index, *, adds: bool) -> tuple[Statement, ...]:
             def text(m: DofRecorder, rows: int) -> None:
                 op, (x,) = (
                     m.numbers(rows, m.rows("op", dof)),
@@ -153,10 +153,10 @@ class AccelerationTensors:
 
             return (self._across(text, 0, sums_of_joint(self.layout) - 6 * self.row),)
 
-        leaf = ("others are there", own(joint.dof, adds=True)), ("a leaf", own(joint.dof, adds=False))
+        leaf = ("others are there", of_dof(joint.dof, adds=True)), ("a leaf", of_dof(joint.dof, adds=False))
         yield Switch(TableEntry("is_leaf", E), leaf)
         if self.layout.pairs:
-            yield joint.loop(*own(D, adds=True), further=1)
+            yield joint.loop(*of_dof(D, adds=True), further=1)
         cases = (
             ("a root", ()),
             ("the first there", merged(adds=False)),
@@ -363,7 +363,7 @@ class AccelerationTensors:
         """
         joint, count = TableEntry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
-        def own(m: DofRecorder) -> None:
+        def terms_of_joint(m: DofRecorder) -> None:
             m.store(_by_own(m.operators(D), m.direction(X)), Place("own"))
 
         def row(m: DofRecorder) -> None:
@@ -378,7 +378,7 @@ class AccelerationTensors:
 
         rows = Loop("r", 0, self.columns, (self._step(row),), step=self.layout.lanes)
         return JointIndices(joint).loop(
-            self._weigh(joint), JointIndices(joint).loop(self._step(own), rows, variable="x")
+            self._weigh(joint), JointIndices(joint).loop(self._step(terms_of_joint), rows, variable="x")
         )
 
 

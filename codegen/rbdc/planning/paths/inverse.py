@@ -227,12 +227,12 @@ class Torques:
         `count` of them are not below j, and `above` of them are above j.
         """
         rows, same = name != "own_row_of_one", name == "own_row_of_several"
-        step = self._step(lambda m: self._own(m, rows=rows, same=same))
+        step = self._step(lambda m: self._row_of_d(m, rows=rows, same=same))
         about = "entries (d, j, k) and (d, k, j): `count` of k, `above` of them above j"
         indices = {"d": D, "j": j, "from": dof, "k": k, "count": count, **({"above": above} if rows else {})}
         return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
 
-    def _own(self, m: DofRecorder, *, rows: bool, same: bool) -> None:
+    def _row_of_d(self, m: DofRecorder, *, rows: bool, same: bool) -> None:
         """Store entries of the row of d. rows: some k are above the joint of j. same: some are in it; their
         velocities meet in A1 s.
         """
@@ -293,7 +293,7 @@ class Torques:
             powers = (s.dot(Force.of(f[entry : entry + 6])) for entry in (ROOT_A1, ROOT_A0, ROOT_MOVED))
             put(m, UP, *powers, s.angular.dot(Vector3.of(f[ROOT_QQ:])))
 
-        def own(m: DofRecorder, *qq: int) -> None:
+        def row_of_root(m: DofRecorder, *qq: int) -> None:
             a1, *turned = unit(m, ROOT_A1, *qq)
             if self.layout.loaded:
                 load = m.direction(X).s.cross(m.direction(D).s).cross_force(m.load(D))
@@ -303,7 +303,7 @@ class Torques:
 
         def units(start: int, *qq: int) -> Loop:
             rows = [] if alone else [lambda m: put(m, X, *unit(m, ROOT_A1, ROOT_A0, ROOT_MOVED, *qq))]
-            return Loop("x", start, start + 3, tuple(map(self._step, (*rows, lambda m: own(m, *qq)))))
+            return Loop("x", start, start + 3, tuple(map(self._step, (*rows, lambda m: row_of_root(m, *qq)))))
 
         yield self._step(columns)
         yield units(0)
