@@ -76,9 +76,10 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     units = _unit_vectors(model)
     helpers = dict[str, dict[str, Any]]()
     if any(f["prefix"] for f in functions):
-        uses = {use: any(getattr(externals, use) for externals in many) for use in ("moves", "pulls", "bows")}
-        parts = _chart_functions(robot, model, twice=tensors, **uses) if units else []
-        helpers["casadi_charts.c.jinja"] = {"units": units, "parts": parts, **uses}
+        moves, pulls, bows = (any(x) for x in zip(*((e.moves, e.pulls, e.bows) for e in many), strict=True))
+        parts = _chart_functions(robot, model, twice=tensors, pulls=pulls, bows=bows) if units else []
+        words = {"units": units, "parts": parts, "moves": moves, "bows": bows}
+        helpers["casadi_charts.c.jinja"] = words
     if tensors:
         helpers["casadi_curvature.c.jinja"] = {"units": units}
     if twice:
@@ -131,13 +132,11 @@ def _unit_vectors(model: Problem) -> list[UnitVector]:
     return [replace(unit, first=index + unit.first) for index, unit in units]
 
 
-def _chart_functions(
-    robot: str, model: Problem, *, twice: bool, moves: bool, pulls: bool, bows: bool
-) -> list[CFunction]:
+def _chart_functions(robot: str, model: Problem, *, twice: bool, pulls: bool, bows: bool) -> list[CFunction]:
     """Return the C function `entries`, which maps a row over velocities to one over the entries of q. With
     `twice`, also return `bend`, which adds its derivatives by q, a row for each entry. Their
     arguments are q with normalised unit vectors, then the inverse of the length of each vector before that.
-    With `pulls` and `bows`, also return the functions of `_of_results`.
+    With `pulls`, also return the functions of `_of_results`.
     """
     # CasADi is imported only to convert its expressions to C.
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols
@@ -154,7 +153,7 @@ def _chart_functions(
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
         title = "Add the derivatives of this row by q, one row for each entry of q."
         functions.append(_function(robot, title, replace(bend, outputs=(added,))))
-    return functions + (_of_results(robot, model, bows=bows) if moves and pulls else [])
+    return functions + (_of_results(robot, model, bows=bows) if pulls else [])
 
 
 def _of_results(robot: str, model: Problem, *, bows: bool) -> list[CFunction]:
