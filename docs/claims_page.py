@@ -44,11 +44,16 @@ def page(data: Mapping[str, Any]) -> str:
     for paper, items in papers.items():
         rows = [f"| {i['place']} | {i['what']} | {_command(i)} | {i['verdict']} |" for i in items]
         head = ["| where | what | command | verdict |", "| --- | --- | --- | --- |"]
-        evidence = [f"- {i['place']}: {i['evidence']}" for i in items if i["evidence"] and _of_study(i)]
+        evidence = [_evidence(i) for i in items if i["evidence"] and _of_study(i)]
         parts.append("\n".join([f"## {paper}", "", *head, *rows, ""]))
         if evidence:
             parts.append("\n".join(["Evidence:", "", *evidence, ""]))
     return "\n".join(parts)
+
+
+def _evidence(item: Mapping[str, str]) -> str:
+    """Return the evidence of an item, a line for each of its claims."""
+    return "\n".join([f"- {item['place']}:", *(f"  - {line}" for line in item["evidence"].splitlines())])
 
 
 def _of_study(item: Mapping[str, str]) -> bool:

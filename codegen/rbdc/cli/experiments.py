@@ -22,6 +22,13 @@ _HUMANOIDS = click.Option(
     metavar="DESCRIPTION",
     help="A further robot on a free-flyer, such as path/to/atlas.urdf. Several may be given.",
 )
+_LIMIT = click.Option(
+    ("--limit",),
+    type=click.FloatRange(0.0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Limit in seconds, each for tracing a method, for compiling it and for a reference.",
+)
 _TIMING = ("peers", "samples", "seconds")
 _CHECKED = 4
 """Largest number of inputs that are compared with the reference."""
@@ -115,14 +122,12 @@ def recursion(description: str, root_joint: Any, quick: bool, out: Path) -> None
     _study(report, study.page(report), folder)
 
 
-def _repeats(name: str, words: str, *, robots: bool = False) -> None:
-    """Add the command of a study; the study's module measures it and writes its page. robots: whether the
-    command takes humanoids.
-    """
+def _repeats(name: str, words: str, *options: click.Option) -> None:
+    """Add the command of a study with further options; the study's module measures it and writes its page."""
 
     example = f"Example: rbdc experiment {name} --out reports"
 
-    @experiment.command(name, help=words, epilog=example, params=[_HUMANOIDS] if robots else [])
+    @experiment.command(name, help=words, epilog=example, params=[*options])
     @_QUICK
     @out("reports")
     def repeat(quick: bool, out: Path, **values: Any) -> None:
@@ -147,7 +152,8 @@ _repeats(
     Writes study.json and study.html, with the article's Table III and its figures from our own data and a
     verdict on each of its claims, to the folder OUT/second-order. Takes about half an hour.
     """,
-    robots=True,
+    _HUMANOIDS,
+    _LIMIT,
 )
 _repeats(
     "inertia-inverse",
@@ -156,28 +162,38 @@ _repeats(
     Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
     OUT/inertia-inverse. Takes about five minutes.
     """,
-    robots=True,
+    _HUMANOIDS,
 )
 
 
-@experiment.command("all", epilog="Example: rbdc experiment all --out paper")
+@experiment.command(
+    "all",
+    epilog="Example: rbdc experiment all --humanoid path/to/atlas.urdf --out paper",
+    params=[_HUMANOIDS, _LIMIT],
+)
 @_QUICK
 @out("paper")
 @click.pass_context
-def every(context: click.Context, quick: bool, out: Path) -> None:
+def every(context: click.Context, quick: bool, out: Path, humanoids: tuple[str, ...], limit: float) -> None:
     """Run every study, and list all claims of the papers with their verdicts on one page.
 
-    Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and what each study writes. A
-    study whose study.json exists is not run again. A study that was interrupted keeps its measurements and
-    continues from them. Takes an hour and a half, with --quick ten minutes.
+    Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and what each study writes. The
+    first --humanoid takes part in table-1, all of them in inertia-inverse and second-order. A study whose
+    study.json exists is not run again. A study that was interrupted keeps its measurements and continues
+    from them. Takes an hour and a half, with --quick ten minutes.
     """
     from rbdc.report.present.document import write
     from rbdc.report.present.plots import as_files
     from rbdc.report.studies import collection
 
+    of_robots: dict[str, Any] = {
+        "table-1": {"humanoid": next(iter(humanoids), None)},
+        "inertia-inverse": {"humanoids": humanoids},
+        "second-order": {"humanoids": humanoids, "limit": limit},
+    }
     places = {}
     for study in collection.PAPERS:
-        values: dict[str, Any] = {"quick": quick}
+        values: dict[str, Any] = {"quick": quick, **of_robots.get(study, {})}
         if study in collection.OF_A_ROBOT:
             values |= {"description": "cartpole", "root_joint": "fixed"} if quick else {}
         if study == "precision":  # quick runs use a quick robot
@@ -187,6 +203,7 @@ def every(context: click.Context, quick: bool, out: Path) -> None:
         if not collection.finished(places[study], quick=values.get("quick", False)):
             with as_files(out / "figures", study):
                 context.invoke(experiment.commands[study], out=out, **values)
+        collection.draw(out, study, places[study])
     report = collection.index(out, places)
     wrote(write(report, collection.page(report), out / "index"))
 

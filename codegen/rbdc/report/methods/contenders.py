@@ -31,7 +31,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, Toolchain, toolchain
 from rbdc.planning.candidates import chosen, path_start, programs
 from rbdc.reduction.parameters import NUMBERS
 from rbdc.report.methods.casadi_methods import ad_methods
-from rbdc.report.methods.differentiation import differentiating_methods
+from rbdc.report.methods.differentiation import bases_of, by_scheme, differentiating_methods
 from rbdc.report.methods.implementation import (
     ADAPTER,
     ENTRY,
@@ -43,6 +43,7 @@ from rbdc.report.methods.implementation import (
     Method,
     NotTried,
     by_the_papers,
+    c_files,
     of_files,
     refuse_large,
 )
@@ -81,8 +82,8 @@ def methods_of(
     """Return every method of a function that rbdc compiles, in the order of the report.
 
     With `rows` the methods include inertial parameters at run time if the function depends on them. With
-    `every_form` they include the straight-line code of the generated algorithm. With `large` straight-line
-    code has no limit of size; the caller limits its time.
+    `every_form` or `large` they include the straight-line code of the generated algorithm. With `large`
+    straight-line code has no limit of size; the caller limits its time.
     """
     in_c = partial(generated, model, function)
     methods = [Method("generated", "generated", in_c), Method(SINGLE, "single", partial(in_c, scalar=FLOAT))]
@@ -96,7 +97,8 @@ def methods_of(
         methods.append(Method(BY_PARAMETERS, "analytical", partial(generated, taking, function, words)))
     if function.policy.rolled:
         methods.append(Method("rolled", "analytical", partial(in_c, style="rolled")))
-    for method, evaluate in _others(model, function, every_form=every_form).items():
+    # With a limit the robot may be large, for which the choice of an algorithm takes minutes.
+    for method, evaluate in _others(model, function, every_form=every_form or large).items():
         make = partial(by_method, model, function, method, evaluate, large=large)
         methods.append(Method(f"unrolled-{method}", "analytical", make))
     for reference, text in texts_of(function).items():
@@ -105,7 +107,14 @@ def methods_of(
         if function.declaration.zeroed:
             alone = partial(looped, zeroed=True)
             methods.append(Method(f"{LOOPS}-{reference}-zeroed", "analytical", alone))
-    return [*methods, *ad_methods(model, function, large=large), *differentiating_methods(model, function)]
+    methods += [*ad_methods(model, function, large=large), *differentiating_methods(model, function)]
+    return [
+        *methods,
+        *(
+            Method(name, "numerical", partial(_difference_of_loops, model, function, base, name))
+            for name, base in differences_of_loops(function).items()
+        ),
+    ]
 
 
 def known_methods(model: Problem, function: Function) -> list[str]:
@@ -214,6 +223,38 @@ def as_loops(
         statements = (x for x in nest.statements if not (isinstance(x, Clear) and x.array in outputs))
         nest = replace(nest, statements=tuple(statements))
     return of_nest(model, declared(function, text), nest, reference)
+
+
+DIFFERENCES = ("finite-difference", "finite-diff-1", "finite-diff-2")
+DIFFERENTIATED = {
+    "rnea": "featherstone",
+    "aba": "featherstone",
+    "rnea_derivatives": "idsva",
+    "aba_derivatives": "carpentier-mansard",
+}
+"""Differences of which the papers give times, and the references of the functions that they call."""
+
+
+def differences_of_loops(function: Function) -> dict[str, str]:
+    """Return the differences that call a paper's recursion as loops in place of generated code, by method,
+    and the function that each calls.
+    """
+    bases = {} if function.comparison.of_placements else bases_of(function)
+    return {
+        f"{LOOPS}-{name}": bases[name]
+        for name in DIFFERENCES
+        if name in bases and bases[name] in DIFFERENTIATED
+    }
+
+
+def _difference_of_loops(model: Problem, function: Function, base: str, method: str) -> Implementation:
+    called, reference = functions_of(model)[base], DIFFERENTIATED[base]
+    text = texts_of(called)[reference]
+    loops = as_loops(model, called, reference, text)
+    own = {name: file for name, file in c_files(loops.files).items() if name != ADAPTER}
+    called_c = own, [declared(called, text).prototype(ROBOT)]
+    made = by_scheme(model, function, base, method.removeprefix(f"{LOOPS}-"), called_c)
+    return replace(made, algorithm=f"{made.algorithm}, by {reference} as loops")
 
 
 def of_nest(

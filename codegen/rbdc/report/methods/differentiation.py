@@ -71,7 +71,7 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
     result.
     """
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
-    maker = _by_placements if function.comparison.of_placements else _by_scheme
+    maker = _by_placements if function.comparison.of_placements else by_scheme
     return [
         Method(name, families.get(name, "numerical"), partial(maker, model, function, base, name))
         for name, base in bases_of(function).items()
@@ -147,13 +147,22 @@ SCHEMES = {
 """All methods that differentiate."""
 
 
-def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Implementation:
-    """Return a method by the template of its C; `of` is the function that is differentiated."""
+def by_scheme(
+    model: Problem, function: Function, of: str, method: str, called: Called | None = None
+) -> Implementation:
+    """Return a method by the template of its C; `of` is the function that is differentiated.
+
+    called: another implementation of that function, for differences, in place of the generated one.
+    """
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, results = SCHEMES[method], base.declaration.outputs
-    called, prototypes = (
-        _generated(model, of) if scheme.scalar is None else _kernels(model, base, method, scheme.scalar)
+    moving, prototypes = (
+        generated_c(model, *(() if called else (of,)), INTEGRATE)
+        if scheme.scalar is None
+        else _kernels(model, base, method, scheme.scalar)
     )
+    if called is not None:
+        moving, prototypes = moving | called[0], prototypes + called[1]
     places = ", ".join(f"y + {k} * SIZE" for k in range(len(results)))
     prototype = declaration.prototype(ROBOT)
     text = render(
@@ -175,7 +184,7 @@ def _by_scheme(model: Problem, function: Function, of: str, method: str) -> Impl
         second=model.nv if scheme.twice else 1,
         moves=_moves(function, twice=scheme.twice),
     )
-    files = {**called, f"{ROBOT}_{declaration.name}.c": text}
+    files = {**moving, f"{ROBOT}_{declaration.name}.c": text}
     files |= {f"{ROBOT}.h": header([prototype, *prototypes]), ADAPTER: entry_point([call_of(declaration)])}
     return Implementation(f"{of}, step {scheme.step:.1e}" if scheme.step else f"{of}, twice", files)
 
@@ -232,10 +241,10 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
     return [(0, moved, of_it) for moved, of_it in enumerate(entries)]
 
 
-def _generated(model: Problem, name: str) -> Called:
-    """Return a generated function and `integrate`."""
-    package = generate(model, ROBOT, (name, INTEGRATE), lambda _: None, GenerationOptions())
-    declarations = [functions_of(model)[one].declaration for one in (name, INTEGRATE)]
+def generated_c(model: Problem, *names: str) -> Called:
+    """Return the C of generated functions."""
+    package = generate(model, ROBOT, names, lambda _: None, GenerationOptions())
+    declarations = [functions_of(model)[name].declaration for name in names]
     return c_files(package.files), [one.prototype(ROBOT) for one in declarations]
 
 

@@ -15,7 +15,7 @@ from rbdc.functions.catalogue import known
 from rbdc.functions.record import Function
 from rbdc.functions.references import references_of
 from rbdc.report.methods.casadi_methods import modes_of
-from rbdc.report.methods.contenders import BY_PARAMETERS, SINGLE, ZEROED
+from rbdc.report.methods.contenders import BY_PARAMETERS, SINGLE, ZEROED, differences_of_loops
 from rbdc.report.methods.differentiation import CHAIN_RULE, bases_of
 from rbdc.report.methods.reference_loops import texts_of
 from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NATIVE, PINOCCHIO, as_loops, peer_of
@@ -103,7 +103,10 @@ def _methods(function: Function) -> dict[str, list[str]]:
             *sorted(f"{LOOPS}-{name}-zeroed" for name in texts_of(function) if function.declaration.zeroed),
         ],
         "ad": [CASADI, CPPADCODEGEN, *modes, *(f"{mode}-casadi" for mode in modes)],
-        "numerical": [name for name in bases_of(function) if name != CHAIN_RULE],
+        "numerical": [
+            *(name for name in bases_of(function) if name != CHAIN_RULE),
+            *differences_of_loops(function),
+        ],
         "peer": [NATIVE, PINOCCHIO],
     }
 

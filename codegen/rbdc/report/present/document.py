@@ -117,11 +117,11 @@ def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float)
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Return the minimum time of every other method, divided by that of the generated method in the
-    same run.
+    same run; no ratios if the generated method exceeded the time limit.
     """
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
-    generated = times["generated"]
-    return {method: round(ns / generated, 4) for method, ns in times.items() if method != "generated"}
+    generated = times.pop("generated", None)
+    return {} if generated is None else {method: round(ns / generated, 4) for method, ns in times.items()}
 
 
 def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str, Any] | None:
@@ -129,7 +129,7 @@ def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str
     the difference (ns) of their least times; None if it extends none of `functions`.
     """
     base = next((other for other in functions if other.name == one.function.comparison.beside), None)
-    if base is None:
+    if base is None or not {"generated"} <= one.times.keys() & base.times.keys():
         return None
     time, least = (float(x.times["generated"]["minimum"]) for x in (one, base))
     return {"function": base.name, "ratio": round(time / least, 4), "nanoseconds": round(time - least, 3)}

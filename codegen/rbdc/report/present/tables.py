@@ -57,11 +57,11 @@ def ratio_words(ratio: float) -> str:
     return f"{ratio:.3g}\u00d7" if ratio < 999.5 else f"{ratio:.0f}\u00d7"
 
 
-def peak_shares(figures: Mapping[str, Any]) -> list[str]:
+def peak_shares(figures: Mapping[str, Any] | None) -> list[str]:
     """Return the shares of the vector and of the scalar peak of a method, a point or an entry of a
-    summary.
+    summary; dashes for None.
     """
-    share = figures["peak_percent"]
+    share = figures and figures["peak_percent"]
     return [DASH if share is None else f"{share[of]:.3g} %" for of in ("vector", "scalar")]
 
 
@@ -154,7 +154,7 @@ def methods_table(function: Mapping[str, Any]) -> Table:
     rows = [
         [
             Cell(method["method"], colour=of_method(method)),
-            f"{function['ratios'].get(method['method'], 1.0):.3g}",
+            figure({"generated": 1.0, **function["ratios"]}.get(method["method"]), ".3g"),
             *(figure(method["nanoseconds"][key], ".1f") for key in TIMES),
             *(count(method[key]) for key in COUNTS),
             *peak_shares(method),
@@ -193,7 +193,9 @@ def headline_table(functions: Sequence[Mapping[str, Any]]) -> Table:
     families = ("peer", "analytical", "ad", "numerical", "single")
     rows = []
     for function in functions:
-        generated = next(m for m in function["methods"] if m["method"] == "generated")
+        generated = next((m for m in function["methods"] if m["method"] == "generated"), None)
+        if generated is None:  # it exceeded the time limit
+            continue
         others = [_fastest(function, family, least_time(generated)) for family in families]
         rows.append([function["name"], nanoseconds(least_time(generated)), *peak_shares(generated), *others])
     return Table("", ["function", "generated", *PEAKS, *families], rows)
@@ -216,12 +218,12 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
     """
     lines = []
     for row in rows:
-        generated, theirs = row["entries"]["generated"], best_pinocchio(row["entries"])
+        generated, theirs = row["entries"].get("generated"), best_pinocchio(row["entries"])
         lines.append(
             [
                 row[by],
                 *(_time(row["entries"].get(label)) for label in labels),
-                *(count(generated[name]) for name in ("operations", "flops", "code_bytes")),
+                *(count(generated and generated[name]) for name in ("operations", "flops", "code_bytes")),
                 *peak_shares(generated),
                 *(error_words(entry, "rms_rel") for entry in (generated, theirs)),
             ]

@@ -5,12 +5,14 @@ it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rbdc.analysis.pages import Part, Table, page_text
+from rbdc.report.present.plots import as_files
 from rbdc.report.present.study_page import of_claims
+from rbdc.report.studies import first_order, inertia_inverse, precision, recursion, second_order, sensitivity
 from rbdc.report.studies.items import decided
 
 PAPERS = {
@@ -22,6 +24,15 @@ PAPERS = {
     "sensitivity": "Zhakatayev, Rogovchenko and Paetzold (2023)",
 }
 """The paper of each study, in the order in which all run."""
+PAGES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "recursion": recursion.page,
+    "table-1": first_order.first_order_page,
+    "inertia-inverse": inertia_inverse.page,
+    "precision": precision.page,
+    "second-order": second_order.page,
+    "sensitivity": sensitivity.page,
+}
+"""The function that draws the page of each study from its report."""
 OF_A_ROBOT = ("recursion", "precision")
 """Studies of one robot; the name of the folder contains the robot's name."""
 _HEAD = ("claim", "verdict", "found")
@@ -31,6 +42,14 @@ def finished(place: Path, *, quick: bool) -> bool:
     """Return whether a run of the same length (`quick` or not) has finished a study in its folder."""
     file = place / "study.json"
     return file.is_file() and json.loads(file.read_text(encoding="utf-8"))["quick"] == quick
+
+
+def draw(folder: Path, study: str, place: Path) -> None:
+    """Write the figures of a finished study to the folder `figures`, if they are not there."""
+    figures = folder / "figures"
+    if not any(figures.glob(f"{study}-[0-9]*")):
+        with as_files(figures, study):
+            PAGES[study](json.loads((place / "study.json").read_text(encoding="utf-8")))
 
 
 def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:

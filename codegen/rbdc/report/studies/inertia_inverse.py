@@ -28,7 +28,6 @@ from rbdc.report.compare import Family, families_report, labelled_report
 from rbdc.report.methods.contenders import SINGLE
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.study_page import crossing_table, family_figure, growth_table, study_page
-from rbdc.report.present.tables import TIME, curves
 from rbdc.report.studies.claims import judged, listed, not_comparable, told
 from rbdc.report.studies.first_order import FACTOR
 from rbdc.spatial import Force, Motion, Vector3
@@ -282,11 +281,11 @@ def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _peers(report: Mapping[str, Any]) -> dict[str, str]:
-    claim = "Times of Pinocchio's own implementation."
-    times = {
-        f"{family}, {name}": points
-        for family in ("serial", "binary")
-        for name, points in curves(report["entries"], INVERSE, family, TIME).items()
+    claim = "Section II: Pinocchio implements the algorithm, which gives the inverse of M."
+    measured = {
+        f"{entry['family']} {entry['size']}, {name}": m
+        for entry in (*report["entries"], *report.get("robots", ()))
+        for name, m in entry["functions"][INVERSE]["methods"].items()
         if name.startswith(PEER)
     }
     absent = [
@@ -295,9 +294,16 @@ def _peers(report: Mapping[str, Any]) -> dict[str, str]:
         for a in e["functions"][INVERSE]["absent"]
         if peer_of(a["method"]) == PEER
     ]
-    words = "; ".join(f"{name}: {listed(list(points.values()))} \u00b5s" for name, points in times.items())
-    reason = "another machine and compiler" if times else (absent or ["not asked for"])[0]
-    return not_comparable(claim, reason, words)
+    if not measured:
+        return not_comparable(claim, (absent or ["not asked for"])[0])
+    errors = {of: m["errors"]["scaled"] for of, m in measured.items() if m["errors"] is not None}
+    last = list(measured)[-1]
+    return judged(
+        claim,
+        max(errors.values()) < EXACT,
+        f"largest error {max(errors.values()):.1e} relative to the largest entry, in {len(errors)} cases; "
+        f"{last} takes {1e-3 * measured[last]['nanoseconds']:.3g} \u00b5s",
+    )
 
 
 Array = NDArray[np.float64]

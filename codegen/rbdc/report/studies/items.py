@@ -74,7 +74,7 @@ ITEMS: tuple[Item, ...] = (
         ("Algorithm 1", "as printed", "inertia-inverse", ("Algorithm 1, line by line",),
          (f"{ERRATA}::test_carpentier_algorithm_1",)),
         ("Section I", "the inverse of M without M", "inertia-inverse", ("It gives the inverse",)),
-        ("Section II", "times of Pinocchio's implementation", "inertia-inverse", ("Times of Pinocchio",)),
+        ("Section II", "Pinocchio's implementation", "inertia-inverse", ("Section II",)),
     ),
     *_of(
         MANSARD,
@@ -109,12 +109,13 @@ ITEMS: tuple[Item, ...] = (
         ("Section IV-G", "the triple loop beside the double loop", "second-order", ("Section IV-G",)),
         ("Equations (40) to (43)", "metrics of errors", "", (), ("tests/report/test_accuracy.py",)),
         ("Equations (46) to (49), (50), (52)", "FDSVA-SO by DTM, AZA and IDFOZA", "", (), LOOPS),
+        ("Section VI-A", "AZA in first derivatives of forward dynamics", "second-order", ("Section VI-A",)),
         ("Table III", "exponents", "second-order", ("Table III",)),
         ("Figs. 7, 8", "times of all methods", "second-order", ("Fig. 7", "Fig. 8")),
         ("Fig. 9", "size of AD's code", "second-order", ("Fig. 9",)),
         ("Figs. 10, 19", "AD and code generation", "second-order", ("Fig. 10", "Fig. 19")),
         ("Figs. 11, 12, 20", "errors", "second-order", ("Fig. 11", "Fig. 12", "Fig. 20")),
-        ("Figs. 14, 15, 18", "DTM, AZA and IDFOZA", "second-order", ("Figs. 14, 15",)),
+        ("Figs. 14, 15, 18", "DTM, AZA and IDFOZA", "second-order", ("Figs. 14, 15", "Fig. 15")),
         ("Figs. 16, 17", "second derivatives of forward dynamics", "second-order", ("Fig. 16", "Fig. 17")),
         ("Figs. 21 to 23", "steps of differences", "second-order", ("Fig. 21", "Fig. 23")),
         ("Abstract", "times on Atlas", "second-order", ("Abstract",)),
@@ -145,8 +146,8 @@ ITEMS: tuple[Item, ...] = (
 
 
 def decided(reports: Mapping[str, Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return every item with its command, its verdict and the evidence, ready for JSON. reports: studies by
-    name, each with its claims.
+    """Return every item with its command, its verdict and the evidence, a line for each claim, ready for
+    JSON. reports: studies by name, each with its claims.
     """
     return [_decided(item, reports.get(item.study)) for item in ITEMS]
 
@@ -164,7 +165,7 @@ def _decided(item: Item, report: Mapping[str, Any] | None) -> dict[str, str]:
     else:
         decisive = claims_of(item, report["claims"])
         verdict = "; ".join(dict.fromkeys(_counted(decisive)))
-        evidence = " ".join(f"{c['claim']} {c['found']}." if c["found"] else c["claim"] for c in decisive)
+        evidence = "\n".join(_told(claim) for claim in decisive)
     return {
         "paper": item.paper,
         "place": item.place,
@@ -173,6 +174,13 @@ def _decided(item: Item, report: Mapping[str, Any] | None) -> dict[str, str]:
         "verdict": verdict,
         "evidence": evidence,
     }
+
+
+def _told(claim: Mapping[str, str]) -> str:
+    """Return a line of evidence: verdict, claim and measurement."""
+    verdict, _, _ = claim["verdict"].partition(": ")
+    words = f"{verdict}: {claim['claim']} {claim['found']}".strip()
+    return words if words.endswith(".") else f"{words}."
 
 
 def _counted(claims: Sequence[Mapping[str, str]]) -> list[str]:

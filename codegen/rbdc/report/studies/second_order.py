@@ -25,7 +25,7 @@ from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.native.toolchain import Toolchain
 from rbdc.options import Progress
 from rbdc.report.accuracy import draw
-from rbdc.report.compare import Family, families_report, labelled_report
+from rbdc.report.compare import Family, families_report
 from rbdc.report.measure.kept import kept
 from rbdc.report.measure.loops import LoadedMethod, pointers_to
 from rbdc.report.methods.contenders import ZEROED, generated, library_of, toolchains
@@ -35,11 +35,11 @@ from rbdc.report.options import NATIVE, CompareOptions
 from rbdc.report.present.plots import contours, grown
 from rbdc.report.present.study_page import BODIES, crossing_table, family_figure, growth_table, study_page
 from rbdc.report.present.tables import TIME, curves
+from rbdc.report.studies import code_generation
 from rbdc.report.studies.claims import told
 from rbdc.report.studies.methods.forward_terms import WAYS, times_of_terms
 from rbdc.report.studies.second_order_claims import (
     ALL,
-    CODE_GENERATION,
     DOUBLE_LOOP,
     FAMILIES,
     FD_SO,
@@ -48,6 +48,8 @@ from rbdc.report.studies.second_order_claims import (
     FINITE_1,
     FINITE_2,
     FIRST,
+    FIRST_FORWARD,
+    FIRST_PRODUCTS,
     FO,
     FORWARD,
     FROM,
@@ -59,11 +61,12 @@ from rbdc.report.studies.second_order_claims import (
     claims,
 )
 from rbdc.report.studies.second_order_code import claims as of_code
+from rbdc.report.studies.second_order_code import tables as of_code_tables
 
 OF_PAPER = (FO, SO, FD_SO, FD_SO_AZA, FD_SO_IDFOZA)
 LIMIT = 60.0
-"""Seconds for tracing a method, for compiling it, and for a reference of 40 digits. For sizes whose reference
-takes longer, errors are unknown.
+"""Usual seconds for tracing a method, for compiling it, and for a reference of 40 digits. For sizes whose
+reference takes longer, errors are unknown.
 """
 STEPS_LIMIT = 32
 """Largest number of bodies for which differences are computed over their steps: each error takes N^2 calls.
@@ -80,11 +83,10 @@ differences.
 _LITTLE = CompareOptions(peers=(), samples=4, checked=1)
 MEASURED = replace(
     _LITTLE,
-    functions=(SECOND, FORWARD, FIRST),
-    methods=(ZEROED, *OF_PAPER, TRIPLE_LOOP, DOUBLE_LOOP, *ALL, "ad", CODE_GENERATION, NATIVE),
+    functions=(SECOND, FORWARD, FIRST, FIRST_FORWARD),
+    methods=(ZEROED, *OF_PAPER, *FIRST_PRODUCTS, TRIPLE_LOOP, DOUBLE_LOOP, *ALL, NATIVE),
     peers=(NATIVE,),
     seconds=0.3,
-    limit=LIMIT,
 )
 ROUGHLY = replace(
     _LITTLE,
@@ -95,18 +97,23 @@ ROUGHLY = replace(
 )
 
 
-def measured(folder: Path, quick: bool, progress: Progress, humanoids: Sequence[str] = ()) -> dict[str, Any]:
+def measured(
+    folder: Path, quick: bool, progress: Progress, humanoids: Sequence[str] = (), limit: float = LIMIT
+) -> dict[str, Any]:
     """Return the study, ready for JSON. A `quick` study has small mechanisms and unoptimised code.
 
     humanoids: further robots of Figs. 10 and 19, on a free-flyer.
+    limit: seconds for tracing a method, for compiling it, and for a reference.
     """
-    started, options = time.monotonic(), ROUGHLY if quick else MEASURED
+    started, options = time.monotonic(), ROUGHLY if quick else replace(MEASURED, limit=limit)
     sizes, grid = (QUICK_SIZES, 3) if quick else (SIZES, 11)
     families = [Family(branching, sizes[-1:] if quick else sizes) for branching in (SERIAL, BINARY)]
-    report: dict[str, Any] = {"study": "second-order", "quick": quick}
+    report: dict[str, Any] = {"study": "second-order", "quick": quick, "limit": limit}
     report |= families_report(families, lambda *_: options, progress)
     robots = {} if quick else {**ROBOTS, **dict.fromkeys(humanoids, "free-flyer")}
-    report["robots"] = {Path(robot).stem: _robot(robot, root, progress) for robot, root in robots.items()}
+    report["robots"] = code_generation.of_robots(robots, options, progress)
+    report["code"] = [] if quick else code_generation.of_families(options, progress)
+    report["vectors"] = {} if quick else code_generation.by_flags(options, progress)
     report["terms"] = _terms(families, options, progress)
     few = [size for size in sizes if size <= STEPS_LIMIT]
     report["steps"] = _step_errors(few, grid, toolchains(options).first, progress)
@@ -125,19 +132,6 @@ def _terms(families: Sequence[Family], options: CompareOptions, progress: Progre
             functions = kept(("terms", family.name, size, options), measure)
             entries.append({"family": family.name, "size": size, "functions": functions})
     return entries
-
-
-def _robot(robot: str, root: str, progress: Progress) -> dict[str, Any]:
-    """Return the nanoseconds of each method by function, and the reasons of absent ones."""
-    methods = ("ad", SO, FD_SO, CODE_GENERATION, NATIVE)
-    options = replace(MEASURED, functions=(SECOND, FORWARD), methods=methods, root_joint=root)
-    return {
-        function["name"]: {
-            "times": {m["method"]: m["nanoseconds"]["minimum"] for m in function["methods"]},
-            "absent": {a["method"]: a["reason"] for a in function["absent"]},
-        }
-        for function in labelled_report(robot, robot, options, progress)["functions"]
-    }
 
 
 def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Progress) -> dict[str, Any]:
@@ -247,8 +241,8 @@ def page(report: Report) -> str:
         "same place.",
         "The article gives the size of machine code for CasADi's AD alone. Errors are root mean squares of "
         "relative errors (43) against references of 40 digits.",
-        f"Tracing, compiling and references have a limit of {LIMIT:g} s each. Exponents of claims are fitted "
-        f"from N = {FROM} on: compilers unroll the loops of two bodies completely.",
+        f"Tracing, compiling and references have a limit of {report['limit']:g} s each. Exponents of claims "
+        f"are fitted from N = {FROM} on: compilers unroll the loops of two bodies completely.",
     ]
     tables: list[Table] = []
     for function in report["functions"]:
@@ -256,6 +250,7 @@ def page(report: Report) -> str:
         growth = growth_table(function, published)
         tables += [replace(growth, title=f"Table III: {growth.title}") if published else growth]
         tables += [crossing_table(function)]
+    tables += of_code_tables(report)
     names = [function["name"] for function in report["functions"]]
     figures = [
         family_figure(report, x, title, SO if x == SECOND else FD_SO)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log
 from typing import Any
 
 from rbdc.report.compare import growth
@@ -14,8 +15,8 @@ from rbdc.report.studies.methods.forward_terms import AZA, DTM, IDFOZA, INNER, O
 BICOMPLEX, CHAIN, FINITE_1, FINITE_2 = (
     "loops-bicomplex-step",
     "loops-chain-rule",
-    "finite-diff-1",
-    "finite-diff-2",
+    "loops-finite-diff-1",
+    "loops-finite-diff-2",
 )
 FO, SO, FD_SO = "loops-idsva", "loops-idsva-so-zeroed", "loops-fdsva-so"
 FD_SO_AZA, FD_SO_IDFOZA, DOUBLE_LOOP = (
@@ -32,6 +33,9 @@ CODE_GENERATION = "unrolled-idsva-so"
 """IDSVA-SO as straight-line code, the article's "IDSVA-SO + CodeGen"."""
 OWN = "generated"
 FIRST, SECOND, FORWARD = "rnea_derivatives", "rnea_second_derivatives", "aba_second_derivatives"
+FIRST_FORWARD = "aba_derivatives"
+FIRST_PRODUCTS = ("loops-fdsva-aza", "loops-carpentier-mansard")
+"""First derivatives of forward dynamics with products by AZA, and as matrix products (DMM)."""
 TABLE_3 = {
     (SECOND, BICOMPLEX): (2.98, 2.14, 2.98, 2.13),
     (SECOND, CHAIN): (3.05, 0.93, 3.17, 0.47),
@@ -108,7 +112,8 @@ def claims(report: Report) -> list[Claim]:
         *(_lead(report, claim, *of) for claim, of in LEADS.items()),
         *(_errors(report, claim, *of) for claim, of in ERRORS.items()),
         *_accuracy(report),
-        *(_overtaken(report, family, size) for family, size in zip(FAMILIES, (45, 25), strict=True)),
+        _branching(report),
+        *_crossings(report),
         *(_not_overtaken(report, family) for family in FAMILIES),
         *_steps(report),
     ]
@@ -132,12 +137,18 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
     sizes, every = sorted(measured[method]), growth(measured[method])
     evidence = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]}, where the article has up to 100 and more; "
     evidence += f"reproduced means an exponent within {WITHIN} of the article's. "
-    evidence += f"From N = {sizes[0]} on: N^{every and every['exponent']:.2f}"
+    evidence += f"From N = {sizes[0]} on: N^{every and every['exponent']:.2f}. {_last(measured[method])}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
         evidence += f". Operations: N^{of_operations:.2f}"
     if (ours := _from_four(measured.get(BESIDE.get((function, method), ""), {}))) is not None:
         evidence += f". Generated code: N^{ours:.2f}"
     return judged(words, abs(fit - theirs) <= WITHIN, evidence)
+
+
+def _last(times: Mapping[int, float]) -> str:
+    """Return the exponent between the two largest sizes in words."""
+    (less, before), (size, time) = sorted(times.items())[-2:]
+    return f"From N = {less} to {size}: N^{log(time / before) / log(size / less):.2f}"
 
 
 def _from_four(points: Mapping[int, float]) -> float | None:
@@ -214,18 +225,58 @@ def _rising(errors: Mapping[int, float]) -> Claim:
     return judged(claim, fit["exponent"] > 0.0, f"{words}: as N^{fit['exponent']:.2g}")
 
 
-def _overtaken(report: Report, family: str, size: int) -> Claim:
-    """Return whether IDFOZA overtakes the products near a number of bodies, in the inner term alone."""
-    claim = f"Figs. 14, 15, 18: IDFOZA overtakes DTM at N = {size} ({family}) in the inner term."
-    beside = ratios(report["terms"], INNER, family, DTM).get(IDFOZA, {})
+def _crossings(report: Report) -> list[Claim]:
+    """Return whether IDFOZA overtakes DTM in the inner term alone, and AZA the matrix products (DMM) in first
+    derivatives of forward dynamics.
+    """
+    aza, products = FIRST_PRODUCTS
+    inner = {family: ratios(report["terms"], INNER, family, DTM).get(IDFOZA, {}) for family in FAMILIES}
+    first = ratios(report["entries"], FIRST_FORWARD, FAMILIES[0], products).get(aza, {})
+    return [
+        *(
+            _overtaken(
+                f"Figs. 14, 15, 18: IDFOZA overtakes DTM at N = {size} ({family}) in the inner term.",
+                inner[family],
+                size,
+            )
+            for family, size in zip(FAMILIES, (45, 25), strict=True)
+        ),
+        _overtaken("Section VI-A: AZA overtakes DMM in first derivatives at N = 50 (serial).", first, 50),
+    ]
+
+
+def _overtaken(claim: str, beside: Mapping[int, float], size: int) -> Claim:
+    """Return whether a method overtakes another one near a number of bodies. beside: its times over those of
+    the other one.
+    """
     if not beside:
         return not_comparable(claim, UNMEASURED)
     sizes = sorted(beside)
-    words = f"IDFOZA takes {listed(beside[n] for n in sizes)} of DTM's time for N = {listed(sizes)}"
+    words = f"it takes {listed(beside[n] for n in sizes)} times as long for N = {listed(sizes)}"
     crossing = next((n for n in sizes if all(beside[m] < 1.0 for m in sizes if m >= n)), None)
     if crossing is None and sizes[-1] < size:
         return not_comparable(claim, f"no more than {sizes[-1]} bodies were measured", words)
     return judged(claim, crossing is not None and size / 2 <= crossing <= 2 * size, words)
+
+
+def _branching(report: Report) -> Claim:
+    """Return whether FDSVA-SO gains more on binary trees than on chains."""
+    claim = "Fig. 17: the speed-ups of FDSVA-SO are higher for binary trees than for chains."
+    chains, trees = (ratios(report["entries"], FORWARD, family, FD_SO) for family in FAMILIES)
+    pairs = {
+        method: {n: (trees[method][n], x) for n, x in chains[method].items() if n in trees[method]}
+        for method in ALL[:3]
+        if method in chains and method in trees
+    }
+    found = [pair for of in pairs.values() for pair in of.values()]
+    if not found:
+        return not_comparable(claim, UNMEASURED)
+    words = "; ".join(
+        f"{method}: {listed(x for x, _ in of.values())} beside {listed(x for _, x in of.values())} for N = "
+        f"{listed(of)}"
+        for method, of in pairs.items()
+    )
+    return judged(claim, all(x >= y for x, y in found), f"binary beside serial, {words}")
 
 
 def _not_overtaken(report: Report, family: str) -> Claim:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -262,7 +262,7 @@ def _figure_6(states: Sequence[Array], torques: Array) -> dict[str, list[float]]
     return {name: values.tolist() for name, values in curves.items()}
 
 
-def page(report: dict[str, Any]) -> str:
+def page(report: Mapping[str, Any]) -> str:
     """Return the page of the study, with the article's Figs. 4-6 from new data."""
     published = report["published"]
     methods = [
@@ -292,7 +292,7 @@ def page(report: dict[str, Any]) -> str:
     return study_page(title, lead, notes, report, [times], _figures(report))
 
 
-def _figures(report: dict[str, Any]) -> list[Part]:
+def _figures(report: Mapping[str, Any]) -> list[Part]:
     times = report["time"]
 
     def pair(entry: dict[str, Any]) -> list[str]:
