@@ -189,15 +189,22 @@ def _humanoid(report: Report, function: str) -> Claim:
 
 
 def _headline(report: Report, function: str) -> Claim:
+    """Return the claim of the abstract, decided by Pinocchio, the article's implementation, or by the loops
+    without it.
+    """
     paper, published = HEADLINE[function]
-    claim = f"Abstract: {paper.removeprefix('loops-')} on Atlas takes {published:g} \u00b5s."
+    name = "IDSVA-SO" if function == SECOND else "FDSVA-SO"
+    claim = f"Abstract: {name} on Atlas takes {published:g} \u00b5s."
     atlas = _atlas(report)
     if not atlas or paper not in atlas[function]["times"]:
         return not_comparable(claim, "no file of Atlas was given; name it with --humanoid")
     times = {m: 1e-3 * t for m, t in atlas[function]["times"].items() if m == paper or m.startswith(NATIVE)}
     words = ", ".join(f"{method} {t:.4g} \u00b5s" for method, t in times.items())
-    reproduced = f"reproduced means that the loops take at most {published:g} \u00b5s"
-    return judged(claim, times[paper] <= published, f"{words}; {reproduced}")
+    best = min((t for method, t in times.items() if method != paper), default=times[paper])
+    reproduced = (
+        f"reproduced means that Pinocchio, or the loops without it, takes at most {published:g} \u00b5s"
+    )
+    return judged(claim, best <= published, f"{words}; {reproduced}")
 
 
 def _atlas(report: Report) -> Mapping[str, Any]:
