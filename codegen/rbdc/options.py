@@ -380,7 +380,7 @@ _GROUPS = {
 
 
 def grouped() -> dict[str, list[Option[Any]]]:
-    """Return the options by topic, as help shows them. Options without another topic concern the C."""
+    """Return the options by topic, as help shows them. Options that name no topic are of the C code."""
     of = {name: title for title, names in _GROUPS.items() for name in names}
     every = options_of(BuildOptions).items()
     return {title: [o for name, o in every if of.get(name, "C") == title] for title in _GROUPS}

@@ -950,7 +950,7 @@ _frame_error_derivatives = _runtime.Entry(
 
 @_frame_error_derivatives.function
 def frame_error_derivatives(entry, /, q, target, frame, reference="LOCAL", offset=None, *, out=None, layout="samples", num_threads=1):
-    """Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference.
+    """Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)

@@ -121,7 +121,7 @@ def frame_error(q: ArrayLike, target: ArrayLike, frame: str | int, reference: Li
     """Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference."""
 
 def frame_error_derivatives(q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference."""
+    """Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset."""
 
 def frame_velocity_derivatives(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of a frame's spatial velocity by q (in the tangent space) and v."""

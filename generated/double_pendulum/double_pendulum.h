@@ -336,7 +336,7 @@ void double_pendulum_frame_classical_acceleration_lanes(size_t n, const double *
 void double_pendulum_frame_error(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT error);
 void double_pendulum_frame_error_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT error);
 
-/* Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference.
+/* Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
  *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL

@@ -204,7 +204,7 @@ inline void frame_error(const double *q, const double *target, const double *off
     double_pendulum_frame_error(q, target, offset, frame, reference, error);
 }
 
-/* Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference. */
+/* Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset. */
 inline void frame_error_derivatives(const double *q, const double *target, const double *offset, int frame, int reference, double *derror_dq, double *derror_dtarget, double *error, double *derror_doffset)
 {
     double_pendulum_frame_error_derivatives(q, target, offset, frame, reference, derror_dq, derror_dtarget, error, derror_doffset);
@@ -730,7 +730,7 @@ inline Matrix<6, 1> frame_error(In<2, 1> q, In<7, 1> target, int frame, int refe
     return error;
 }
 
-/* Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference. */
+/* Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset. */
 inline void frame_error_derivatives(In<2, 1> q, In<7, 1> target, int frame, int reference, Out<6, 2> derror_dq, Out<6, 7> derror_dtarget, Out<6, 1> error, Out<6, 6> derror_doffset)
 {
     double_pendulum_frame_error_derivatives(q.data(), target.data(), nullptr, frame, reference, derror_dq.data(), derror_dtarget.data(), error.data(), derror_doffset.data());

@@ -39,8 +39,8 @@ def test_the_page_is_written_beside_or_where_it_is_asked_for(folder: Path) -> No
     [
         (("--html", "--json"), "--html: the page does not show --json; leave it out"),
         (("--html", "--passes"), "--html: the page does not show --passes; leave it out"),
-        (("--functions", "rnea"), "--functions and --preset are of the page: add --html"),
-        (("--preset", "full"), "--functions and --preset are of the page: add --html"),
+        (("--functions", "rnea"), "--functions and --preset need --html"),
+        (("--preset", "full"), "--functions and --preset need --html"),
         (("--html", "--functions", "rnae"), "did you mean rnea?"),
         (("--html", "."), "check --html"),
         (("--html", "clean.urdf/page.html"), "check --html"),

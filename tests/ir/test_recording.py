@@ -69,7 +69,7 @@ def test_values_outlive_an_inner_loop() -> None:
 def test_an_inner_loop_is_given_what_it_uses() -> None:
     outer, inner = Scope(), Scope()
     inner.write("x", outer.read("q", 1, i=1), i=1)
-    with pytest.raises(UnsupportedError, match="uses q_i, which it has not read: hand it to the inner loop"):
+    with pytest.raises(UnsupportedError, match="uses q_i without reading it: pass it to the inner loop"):
         inner.statements(dry=False)
 
 

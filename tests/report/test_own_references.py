@@ -256,8 +256,8 @@ def test_texts_have_motors_and_damping(paper: Path, name: str, text: str) -> Non
 def test_what_texts_do_not_know_is_absent_by_name(paper: Path) -> None:
     model = mimic_tree("coupled")
     for name, text, words in (
-        ("aba", "articulation", "joints that follow others"),
-        ("external_torque", "twice", "joints that follow others"),
+        ("aba", "articulation", "mimic joints"),
+        ("external_torque", "twice", "mimic joints"),
     ):
         loaded = load(CompareOptions(references=(f"{name}={paper}:{text}",)).references)
         for method in user_methods(model, functions_of(model)[name], loaded, ()):

@@ -201,7 +201,7 @@ def test_large_loops_keep_off_the_stack(monkeypatch: pytest.MonkeyPatch) -> None
             tree("coupled"),
             "minverse",
             "carpentier",
-            "carpentier of minverse as loops does not support joints that follow others",
+            "carpentier of minverse as loops does not support mimic joints",
         ),
         (
             read(tree("tree0"), BuildOptions(fext_frame="world")),

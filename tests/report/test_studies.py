@@ -46,7 +46,7 @@ def test_differences_and_the_paper_s_recursion(tmp_path: Path) -> None:
 
 NOT_REPRODUCED = (
     "Fig. 5: adaptive differences",
-    "Section 6: differences err exactly where coordinate and torque both vanish",
+    "Section 6: finite differences fail where coordinate and torque are both zero, and only there",
     "Section 3.2: the net force",
 )
 """Spikes by the acceleration too; the torque does not vanish with the coordinate; loads at several points."""

@@ -90,7 +90,7 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
 
 
 class Linkage:
-    """The loops of a cluster as functions of its coordinates: y of the leader, z of the followers."""
+    """The closure equations of a cluster, as functions of y (of the leader) and z (of the followers)."""
 
     def __init__(self, model: Problem, cluster: Cluster) -> None:
         self.tree = tree_of(model, cluster)

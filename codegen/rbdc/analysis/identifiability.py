@@ -82,7 +82,7 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
 
     Args:
         model: the robot.
-        regressor: parts of the torque regressor, as the option of builds; by default the links.
+        regressor: parts of the torque regressor, as in `rbdc build --regressor`; by default the links.
 
     Returns:
         Plain data. `regressor`: its parts; `names`: all parameters, in order of the regressor's columns;

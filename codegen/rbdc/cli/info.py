@@ -79,9 +79,9 @@ def info(
         show_warnings(model.warnings)
     else:
         if options.gives("functions") or options.gives("preset"):
-            raise OptionError("`functions` and `preset` are of the page: add --html")
+            raise OptionError("`functions` and `preset` need --html")
         if options.gives("regressor") and not with_base:
-            raise OptionError("`regressor` is of --identifiability and of the page: add it or --html")
+            raise OptionError("`regressor` needs --identifiability or --html")
         _show(description, model, options, (with_passes, with_branches, with_base), as_json=as_json)
     if strict and model.warnings:
         count = f"{len(model.warnings)} warning{'s' if len(model.warnings) > 1 else ''}"

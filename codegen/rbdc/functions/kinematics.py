@@ -79,8 +79,8 @@ frame_error(q, target, offset, frame)
     Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
     error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
 frame_error_derivatives(q, target, offset, frame)
-    Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target
-    and by steps of the offset, and the error, the same in every reference.
+    Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent
+    space), by the entries of the target and by steps of the offset.
     derror_dq[6, nv]: derivative by q; linear rows first, column: direction
     derror_dtarget[6, 7]: derivative by position and quaternion, which is divided by its length
     error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)

@@ -78,7 +78,7 @@ class ScalarType:
 
     @property
     def words(self) -> dict[str, object]:
-        """The words of templates for the type: the C type, its name, the ending of its literals."""
+        """Substitutions of templates for the type: the C type, its name, the ending of its literals."""
         return {"scalar": self, "real": self.name, "f": self.suffix}
 
     def function(self, name: str) -> str:

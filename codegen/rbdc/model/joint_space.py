@@ -78,8 +78,10 @@ class JointSpaceModel(Problem):
 
 
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
-    """Return the rotation about z by q + theta. For multiples of a right angle cosine and sine change places:
-    the sum would be rounded, by 4e-16 beyond 4 rad, and light links amplify this error a thousand times.
+    """Return the rotation about z by q + theta.
+
+    If theta is a multiple of a right angle, cosine and sine change places instead: q + theta would round, by
+    4e-16 beyond 4 rad, and light links amplify this error a thousandfold.
     """
     if is_number(theta) and (quarters := right_angles(theta)) is not None:
         c, s = cos(q), sin(q)

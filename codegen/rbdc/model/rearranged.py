@@ -235,7 +235,7 @@ def without_universal(description: Description) -> Description:
     velocity products of its revolute joints, whose subspaces are constant, are c_J.
     Checked against Pinocchio's universal joint.
 
-    Raises DescriptionError for axes that are parallel, and for a universal joint that follows another.
+    Raises DescriptionError for parallel axes, and for a universal joint that mimics another joint.
     """
     if not any(joint.kind == UNIVERSAL for joint in description.joints):
         return description

@@ -123,9 +123,7 @@ def _objects(
 
 
 def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
-    """Cancel the pending jobs. Running jobs end by themselves or, with `at_once`, when their compilers are
-    ended.
-    """
+    """Cancel the pending jobs. Running jobs finish; with `at_once` their compilers are killed."""
     for future in pending:
         future.cancel()
     while at_once and wait(pending, timeout=0.05).not_done:
@@ -241,9 +239,9 @@ def compile_package(
     jobs: int | None = None,
     march: str = "native",
 ) -> Native:
-    """Compile the C among `files`, in the variants of `march`, and the extension around it. Unchanged objects
-    and results come from the cache. The extension itself is compiled for every processor, because it tests
-    the processor before the library runs.
+    """Compile the C sources among `files`, in the variants of `march`, and the extension around them.
+    Unchanged objects and results come from the cache. The extension itself is compiled for every processor,
+    because it tests the processor before the library runs.
 
     Raises ToolchainError with the command and the compiler's output.
     """

@@ -102,8 +102,8 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:
-    """Return a new folder and its lock, held. Try again if another process mistook the folder for a leftover;
-    this can happen while the lock creates the folder again.
+    """Return a new folder and its lock, held. Try again if another process removed the
+    folder as a leftover before it was locked.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))

@@ -22,11 +22,12 @@ OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 
 """Costs of differences between limbs: of a constant that is zero in one limb only, of a different theta, of a
 reversed joint, of a different sine or cosine of a fixed angle, of any other different number.
 
-A reversed joint and a sign of a fixed angle cost multiplications wherever the joint or the angle occurs;
-different numbers in lanes cost nothing. Operations with these costs, and with an earlier choice that went
-body by body and counted different numbers like different signs: HyQ's rnea 477 and 490, M 217 and 234, aba
-992 and 1019, derivatives of rnea 1681 and 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378,
-12063 and 12421.
+Limbs run in lanes of one program. If they differ in the direction of a joint or the sign of a fixed angle,
+each use costs a multiplication by a sign; other different constants cost nothing.
+
+Operations with these costs, and with an earlier choice that went body by body and counted different numbers
+like different signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea 1681 and
+1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12421.
 """
 
 

@@ -20,7 +20,7 @@ PEERS = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad", CASADI: "ad"}
 library of its pip package, CppADCodeGen through Pinocchio, and CasADi.
 """
 NOT_ASKED = "not asked for"
-"""Reason for the absence of a peer that the options leave out."""
+"""The reason shown for a library that the options leave out."""
 PEER = "peer"
 """Word of --methods for every method of the peers."""
 LOOPS = "loops"

@@ -724,7 +724,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_error_derivatives(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of the error of a frame's placement by q (in the tangent space), by the entries of the target and by steps of the offset, and the error, the same in every reference.
+        """Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)

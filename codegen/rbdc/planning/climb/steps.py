@@ -101,7 +101,7 @@ def by_reference(model: Problem, text: Text) -> Statement:
 
 
 def up(*body: Statement, about: str = "", stop: Index = LENGTH) -> Loop:
-    """Return a loop over bodies from the frame to the root, or to before another one."""
+    """Return a loop from the body of the frame to the root, or up to but without body `stop`."""
     return Loop("i", 0, stop, body, about)
 
 

@@ -201,8 +201,8 @@ class StepRecorder:
         inputs = {name: argument for name, argument in read.items() if names_in(argument.values) & used}
         if lost := used - {x for argument in inputs.values() for x in names_in(argument.values)}:
             raise UnsupportedError(
-                f"a step of a loop uses {min(lost)}, which it has not read: hand it to the inner loop, "
-                "or read it again after an inner loop has changed it"
+                f"a loop step uses {min(lost)} without reading it: pass it to the inner loop, or read it "
+                "again after that loop"
             )
         return inputs
 

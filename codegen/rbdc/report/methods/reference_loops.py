@@ -142,8 +142,8 @@ def unknown(problem: Problem, function: Function, text: Text) -> str:
         "springs and no dry friction": not problem.only_damped,
         "inertial parameters at run time": bool(problem.parameters),
         "external forces in the world's frame": problem.world_forces and loaded,
-        "joints that follow others along curves": bool(problem.curves),
-        "joints that follow others": problem.coupled and not text.following,
+        "polynomial mimic joints": bool(problem.curves),
+        "mimic joints": problem.coupled and not text.following,
     }
     return next((name for name, there in properties.items() if there), "")
 

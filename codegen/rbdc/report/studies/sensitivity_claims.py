@@ -86,8 +86,8 @@ def spikes(data: Report) -> dict[str, str]:
         f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s, by the rate and the "
         "acceleration none.",
         bool((ratios["q"] > HIGH).all()) and not any((ratios[by] > HIGH).any() for by in ("v", "a")),
-        f"errors at these instants over the median of all: {words}; reproduced means more than {HIGH:.0e} "
-        "for derivatives by q alone",
+        f"errors at these instants divided by the median of all: {words}; reproduced means above {HIGH:.0e} "
+        "for derivatives by q, and for no others",
     )
 
 
@@ -125,7 +125,7 @@ def both_vanish(data: Report) -> dict[str, str]:
     torques = ", ".join(f"{x:.4g}" for x in torque[_at(data)])
     constant = np.array(data["constant"], dtype=float)  # None is not a number
     return judged(
-        "Section 6: differences err exactly where coordinate and torque both vanish.",
+        "Section 6: finite differences fail where coordinate and torque are both zero, and only there.",
         bool(bad.any()) and bool(both[bad].all()),
         f"{bad.sum()} of {len(bad)} instants have errors over {HIGH:.0e} times the median; at 0.5 and 1 s "
         f"the coordinate is {listed(q[_at(data)])} rad and the torque "

@@ -134,8 +134,8 @@ def damped_forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 def _pair_by_pair(
     method: Callable[..., Scalars], scheme: Scheme, *, inverse: bool
 ) -> Callable[..., tuple[Matrix, ...]]:
-    """Return the second derivatives of `rnea` or `aba` as a reference: nv nv, nv each; row nv i + j, column
-    k.
+    """Return the second derivatives of `rnea` or `aba` by a reference, each (nv * nv, nv): row nv i + j,
+    column k.
     """
 
     def derivatives(
