@@ -37,6 +37,7 @@ TREES: Mapping[str, tuple[Problem, tuple[str, ...]]] = {
 CASES = slow_but(TREES, (), ())
 LENGTH = 1.3
 """Of quaternions, and of cosine and sine, which are divided by it."""
+OF_TASKS = ("operational_space_inertia",)
 UNTOUCHED, GUARD = 7.0, 64
 
 
@@ -103,6 +104,8 @@ def test_derivatives_of_every_function(case: str) -> None:
         ends = np.cumsum([0, *(f.numel_in(k) for k in range(f.n_in()))])
         x = [casadi.reshape(z[i:j], f.size_in(k)) for k, (i, j) in enumerate(itertools.pairwise(ends))]
         y = casadi.veccat(*f.call(x))
+        if name in OF_TASKS and np.linalg.cond(casadi.Function("y", [z], [y])(at).full().reshape(6, 6)) > 1e8:
+            continue  # the rows of the task depend on each other: it has no inertia
         J, weights = casadi.jacobian(y, z), casadi.DM(np.random.default_rng(2).standard_normal(y.numel()))
         weighted = casadi.dot(weights, y)
         gradient = casadi.gradient(weighted, z)
