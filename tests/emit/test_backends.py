@@ -153,5 +153,5 @@ def test_two_targets_of_one_file_are_a_fault(monkeypatch: pytest.MonkeyPatch) ->
             source.target_files[self.name] = {"README.md": ""}
 
     monkeypatch.setitem(registry.BACKENDS, "greedy", Greedy())
-    with pytest.raises(ValueError, match=r"greedy gives README\.md"):
+    with pytest.raises(ValueError, match=r"greedy writes README\.md"):
         text_of(Problem.from_urdf(resolve("double_pendulum")), ["rnea"], targets=("c", "greedy"))

@@ -42,6 +42,7 @@ NAMING: dict[str, set[str]] = {
     "planning/loops/places.py": {"step"},
     "planning/loops/recording.py": {"step"},
     "report/methods/differentiation.py": {"step"},
+    "report/methods/contenders.py": {"rnea", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/first_order.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/first_order_peers.py": {"rnea_derivatives", "aba_derivatives"},
     "report/studies/precision.py": {"rnea_derivatives", "aba_derivatives"},
@@ -49,6 +50,7 @@ NAMING: dict[str, set[str]] = {
     "report/studies/recursion.py": {"rnea"},
     "report/studies/second_order.py": {"rnea", "step"},
     "report/studies/second_order_claims.py": {
+        "aba_derivatives",
         "aba_second_derivatives",
         "rnea_derivatives",
         "rnea_second_derivatives",
@@ -84,6 +86,7 @@ KEYING: dict[str, set[str]] = {
     "planning/windows/root.py": {"w"},
     "planning/windows/rows.py": {"q", "pose"},
     "report/studies/recursion.py": {"v"},
+    "report/studies/methods/forward_terms.py": {"q"},
     "report/studies/sensitivity_claims.py": {"q"},
     "runtime/_frameworks.py": {"w"},
     "verification/expected.py": {"q", "mu"},

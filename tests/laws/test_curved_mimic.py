@@ -263,7 +263,10 @@ def test_urdf_has_the_coefficients(tmp_path: Path) -> None:
     for words, problem in (
         ('polycoef="1"', "has 1 numbers; write 2 to 5"),
         ('polycoef="0 1 nan"', "not a finite number"),
-        ('polycoef="0 1 2" offset="1"', "polycoef and a multiplier or an offset; these are the first two"),
+        (
+            'polycoef="0 1 2" offset="1"',
+            "polycoef and also a multiplier or an offset; these are the first two",
+        ),
     ):
         with pytest.raises(RbdcError, match=f"robot.urdf:3: .*{problem}"):
             _read(tmp_path, words)
