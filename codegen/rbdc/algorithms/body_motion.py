@@ -1,8 +1,8 @@
-"""The motion of bodies under their joints, and the forces that this motion requires: with the classical
-acceleration of each body's origin in its own frame, or with spatial vectors in one frame.
+"""The motion of bodies under their joints, and the forces that this motion requires: in the bodies' frames
+with the classical acceleration of each origin, or with spatial vectors in one frame.
 
 Derivation. A body turns with w (rad/s) and alpha (rad/s^2), and its origin accelerates by a (m/s^2). With U =
-[alpha] + [w][w] its point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
+[alpha] + [w][w] a point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
 = sum m r r^T then give the wrench about the origin:
 
     F = sum m (a + U r)     = m a + U h
@@ -12,9 +12,9 @@ With the entries of U, of which U_zz - U_yy = w_z^2 - w_y^2,
 
     n_x = K_yy U_zy - K_zz U_yz + K_yz (w_z^2 - w_y^2) + K_xy U_zx - K_xz U_yx
 
-A child's frame lies at P, turned by R, in its parent's. Before its joint moves it has R^T w, R^T alpha and
-R^T (a + U P) from there. The joint adds the velocity (v_J, w_J) = S qdot, constant in the child's frame,
-which turns by w + w_J, with w from its parent. v_J moves it past the parent's points, which turn by w:
+A child's frame lies at P, turned by R, in its parent's. Before its joint moves, the child has R^T w, R^T
+alpha and R^T (a + U P) from the parent. The joint adds the velocity (v_J, w_J) = S qdot. It is constant in
+the child's frame, which turns by w + w_J. v_J moves the child past the parent's points, which turn by w:
 
     w_child = w + w_J
     alpha_child = alpha + S_angular qddot + w x w_J
@@ -66,7 +66,7 @@ class Spin:
 
 
 class AnyMotion(ABC):
-    """The motion of a body, in the frame of a machine's bodies or in its one frame.
+    """The motion of a body, in the body's frame or in the one frame of a machine.
 
     law: formula of its wrench.
     """
@@ -92,8 +92,8 @@ class AnyMotion(ABC):
         """Return the wrench that the motion of a body requires."""
 
     def without_own(self, joint: JointType) -> tuple[Self, list[Scalar]]:
-        """Return the motion without its acceleration along those directions of the joint that are axes, and
-        the joint accelerations that cancel it.
+        """Return the motion without its acceleration along the joint's directions, and the joint
+        accelerations that cancel that acceleration. Directions along no single axis keep theirs.
         """
         raise UnsupportedError(f"{type(self).__name__} does not choose accelerations of joints")
 
@@ -220,7 +220,7 @@ class SpatialMotion(AnyMotion):
         return inertia @ self.a + self.v.cross_force(inertia @ self.v)
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """Return psidot and psiddot of a direction of a joint whose body this carries."""
+        """Return psidot and psiddot of a joint's direction s, if this is the motion of the joint's parent."""
         psi_rate = self.v.cross(s)
         return psi_rate, self.a.cross(s) + self.v.cross(psi_rate)
 
@@ -228,9 +228,9 @@ class SpatialMotion(AnyMotion):
 def body_motions(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
-    """Yield, body by body from the root: its motion before its joint moves, its motion, and the accelerations
-    of its joint. The accelerations are the arguments, or for a `chosen` body the accelerations with which it
-    does not accelerate along its joint.
+    """Yield each body from the root, with its motion before its joint moves, its motion, and the
+    accelerations of its joint. These are the machine's; for a `chosen` body they are the accelerations with
+    which the body does not accelerate along its joint.
     """
     motion = m.array("motion", type(world), world)
     for b in m.down("motions and forces, from the root to the leaves"):
@@ -265,9 +265,9 @@ def subtree_sums(m: Machine, quantities: Array[Quantity]) -> Array[Quantity]:
 def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
-    """Return first above - second below, with above = product + alpha and below = product - alpha two entries
-    of U. If both moments are nonzero, use their sum and difference, which are constants: rarely are both
-    entries needed elsewhere.
+    """Return first * above - second * below for the entries above = product + alpha and below = product -
+    alpha of U. If both moments are nonzero, use their sum and difference, which are constants: rarely are
+    both entries needed elsewhere.
     """
     if is_zero(first) or is_zero(second):
         return first * above - second * below

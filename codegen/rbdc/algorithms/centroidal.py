@@ -2,13 +2,13 @@
 centroidal momentum and of its rate.
 
 Attach the robot to a free root without mass that rests in the world. The wrench that moves all bodies is the
-one that this root must exert: the first six rows of inverse dynamics and of its derivatives. With F and N
-that wrench about the world's origin, P and L the momenta and c the centre of mass
+one that this root must exert: the first six rows of inverse dynamics and of its derivatives. With this wrench
+(F, N) about the world's origin, the linear and angular momentum P and L, and the centre of mass c,
 
     hdot = [F; N - c x F],     d hdot = [dF; dN - dc x F - c x dF],     dh = [dP; dL - dc x P - c x dP]
 
 since cdot x P is zero. A step of degree of freedom k moves its subtree by the motion s, but does not turn the
-parent's motion v_p. With h and I of the subtree
+parent's motion v_p. With momentum h and inertia I of the subtree
 
     d[P; L]/dq_k = s x* h + I (v_p x s)
 
@@ -53,7 +53,7 @@ ROOT = FreeFlyer()
 
 
 def on_free_root(model: Problem) -> Problem:
-    """Return the robot attached to a free root without mass, without gravity. Its own entries of q and v
+    """Return the robot attached to a free root without mass, without gravity. The robot's entries of q and v
     follow those of the root.
     """
     zero: RigidInertia = Inertia.zero() if type(model.bodies[0]) is Body else MomentInertia.zero()
@@ -68,7 +68,7 @@ def on_free_root(model: Problem) -> Problem:
 
 
 def _at_rest(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[Problem, Scalars, Scalars, Scalars]:
-    """Return the robot on the free root, q and its rates behind those of the root, which rests."""
+    """Return the robot on a free root at rest, and q, v and a with the entries of this root first."""
     still = [0.0] * ROOT.nv
     return on_free_root(model), [*ROOT.neutral(), *q], [*still, *v], [*still, *a]
 
@@ -88,7 +88,7 @@ def com_acceleration(
 
 
 def about_centre(centre: Vector3, force: Force) -> Force:
-    """Return a force about the world's origin, about the centre of mass."""
+    """Return a force about the centre of mass from that force about the world's origin."""
     return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
@@ -105,7 +105,9 @@ def centroidal_momentum_derivative(
 def centroidal_momenta(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return h = A v and hdot (6 each), whose derivatives are taken by the chain rule along curves."""
+    """Return h = A v and hdot (6 each). If joints follow others along curves, derivatives of h and hdot come
+    from the chain rule.
+    """
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
     return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
 
@@ -126,8 +128,8 @@ def derivatives_about_centre(
 def centroidal_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, ...]:
-    """Return dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about
-    the centre of mass and of its rate. Checked against differences, Pinocchio.
+    """Return dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each), with the
+    momentum h = A v about the centre of mass. Checked against differences, Pinocchio.
     """
     by_q, by_v, by_a = (
         [row[ROOT.nv :] for row in matrix[: ROOT.nv]]

@@ -1,8 +1,9 @@
 """Joints that follow others along curves: polynomials, and clusters of closed loops.
 
-A cluster has a coordinate y and others z, which loops bind to it by e(y, z) = 0. From a polynomial z_0(y) a
-fixed number of steps z <- z - J_z^-1 e closes the loops. J is the Jacobian of the relative velocity of the
-loops' frames. With the residual r(q, qdot), the relative acceleration of these frames at qddot = 0,
+A cluster has a leader's coordinate y and followers' coordinates z, bound by loops: e(y, z) = 0. From a
+polynomial z_0(y) a fixed number of steps z <- z - J_z^-1 e closes the loops. J = [J_y J_z] is the Jacobian of
+the relative velocity of the loops' frames. With r(q, qdot), the relative acceleration of these frames at
+qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
@@ -126,8 +127,8 @@ class Linkage:
 
 
 def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
-    """Return a^-1 b. One or two unknowns are solved by cofactors, more by columns that are made orthogonal
-    one after the other. No pivots are chosen. Checked against NumPy's solution.
+    """Return x with `matrix` x = `side`. One or two unknowns are solved with cofactors, more with columns
+    that are orthogonalised in turn. No pivots are chosen. Checked against NumPy's solution.
     """
     if len(side) == 1:
         return [side[0] / matrix[0][0]]

@@ -1,9 +1,10 @@
 """The error of a frame relative to a target placement, with derivatives; exponential and logarithm of SE(3).
 
-The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad), in the frame's
-coordinates as well as in the target's, for e moves neither. A step s of the frame, or of its offset, in its
-coordinates changes it by J(e)^-1 s, a step of the target in its own by -J(-e)^-1 s, with the right Jacobian
-of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With e = (v, w), t = |w|,
+The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad). Its entries are
+the same in the frame's and in the target's coordinates. A step s of the frame, or of its offset, in the
+frame's coordinates changes e by J(e)^-1 s. A step s of the target in the target's coordinates changes e by
+-J(-e)^-1 s. J is the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
+e = (v, w), t = |w|,
 
     J(e)^-1 = [A B; 0 A]        A = 1 + [w]/2 + g [w]^2,    g = (1 - t/2 cot(t/2)) / t^2
                                 B = [v]/2 + g ([v][w] + [w][v]) + 2 g' (w . v) [w]^2,    g' = dg/d(t^2)
@@ -38,7 +39,11 @@ SMALL = 0.1
 
 @dataclass(frozen=True)
 class Error:
-    """The logarithm e of a placement, with g of its angle."""
+    """The logarithm of a placement.
+
+    motion: e.
+    turn: logarithm of the rotation, with g.
+    """
 
     motion: Motion
     turn: Logarithm
@@ -80,7 +85,7 @@ class InverseJacobian:
 
     @staticmethod
     def of(scalars: Scalars) -> InverseJacobian:
-        """Return the rates whose `scalars()` these are."""
+        """Rebuild J(e)^-1 from its `scalars()`."""
         return InverseJacobian(Matrix3.of(scalars[:9]), Matrix3.of(scalars[9:]))
 
     def scalars(self) -> list[Scalar]:
@@ -93,21 +98,23 @@ class InverseJacobian:
         return Motion(linear, self.turning.apply(step.angular))
 
     def along_target(self, step: Motion) -> Motion:
-        """Return the change of the error with a step of the target in its own coordinates, -J(-e)^-1 s; the
-        sign of e transposes A and B.
+        """Return the change of the error with a step of the target in its own coordinates, -J(-e)^-1 s:
+        changing the sign of e transposes A and B.
         """
         linear = self.turning.apply_transposed(step.linear) + self.mixed.apply_transposed(step.angular)
         return -Motion(linear, self.turning.apply_transposed(step.angular))
 
     def by_step(self) -> Matrix:
-        """Return the derivatives of the error (6, 6) by a step of the placement in its own coordinates."""
+        """Return the derivatives of the error with respect to a step of the placement in its own coordinates
+        (6, 6).
+        """
         zero, units = Vector3.zero(), [Vector3.of(unit) for unit in identity(3)]
         steps = [*(Motion(unit, zero) for unit in units), *(Motion(zero, unit) for unit in units)]
         return transposed([self.along(step).scalars() for step in steps])
 
     def by_target(self, target: Scalars) -> Matrix:
-        """Return the derivatives of the error (6, 7) by the entries of a position and a quaternion of any
-        length.
+        """Return the derivatives of the error with respect to the entries of the target (6, 7): a position
+        and a quaternion of any length.
         """
         unit = [*target[:3], *normalized(target[3:])]
         turned, (x, y, z, w) = held_at(unit).rotation, unit[3:]
@@ -128,8 +135,8 @@ def held_at_unit(target: Scalars) -> Placement:
 def frame_error(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> Motion:
-    """Return log6(T^-1 X) of the placement X of a frame and the target T, x y z qx qy qz qw; the same in
-    every reference.
+    """Return log6(T^-1 X) of the placement X of a frame and the target T, x y z qx qy qz qw. The error is the
+    same in every reference.
     """
     return Error.of(
         held_at_unit(given_target(options)), PathToRoot.of(model, q, frame, reference).world
@@ -139,9 +146,9 @@ def frame_error(
 def frame_error_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> tuple[Matrix, Matrix, Motion, Matrix]:
-    """Return the derivatives of `frame_error` by q (6, nv) in the tangent space, and by the entries of the
-    target (6, 7); the error; its derivatives by a step of the frame's offset in the moved frame's axes
-    (6, 6).
+    """Return the derivatives of `frame_error` with respect to q in the tangent space (6, nv) and to the
+    entries of the target (6, 7), the error, and its derivatives with respect to a step of the frame's offset
+    in the moved frame's axes (6, 6).
     """
     climb, target = (
         replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL"),

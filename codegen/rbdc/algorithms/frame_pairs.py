@@ -2,8 +2,8 @@
 climbing from the frames to the root.
 
 Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985), of all six
-rows. It is the same in all references, whose motions X J have |det X| = 1. In the frame's coordinates a step
-of the degree of freedom k moves the columns of the joints above its own by s_i x s_k, so that
+rows. It is the same in all references, because their Jacobians X J have |det X| = 1. In the frame's
+coordinates a step of degree of freedom k moves the columns of the joints i above that of k by s_i x s_k:
 
     dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k),     A = J J^T,     Y = A^-1 J
 
@@ -22,7 +22,7 @@ from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
-"""A pivot of A below this part of its diagonal entry is zero up to rounding."""
+"""A pivot of A is zero up to rounding if it is below this fraction of its diagonal entry."""
 
 
 def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
@@ -64,13 +64,13 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """Return `determinant` det(A), and A^-1 J by columns, for A = J J^T of J by its columns."""
+    """Return `determinant` times det(A), and A^-1 J by columns, with A = J J^T and the columns of J."""
     determinant, factors = factorised(product(transposed(columns), columns), determinant)
     return determinant, [factors.solve(column) for column in columns]
 
 
 def factorised(a: Matrix, determinant: Scalar, singular: float = SINGULAR) -> tuple[Scalar, Factorisation]:
-    """Return `determinant` det(A), and the factors of A. If A is singular, return 0 and arbitrary factors.
+    """Return `determinant` times det(A), and the factors of A; if A is singular, 0 and arbitrary factors.
     Angular rows are eliminated first: they do not grow with the lengths of a robot.
     """
 

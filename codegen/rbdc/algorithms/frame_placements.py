@@ -1,14 +1,14 @@
-"""Position and placement of a frame, and derivatives of these and of its Jacobian by q, climbing from the
-frame to the root.
+"""Position and placement of a frame, their derivatives by q, and those of the frame's Jacobian, climbing from
+the frame to the root.
 
 With the columns s = (v, w) of the Jacobian at the frame's origin along the world's axes, a step of degree of
-freedom a moves the frame's origin p by v_a, and turns its axes x by w_a x x. A further step of b carries
-along all that is from its joint on:
+freedom a moves the frame's origin p by v_a, and turns its axes x by w_a x x. A further step of b moves
+everything below the joint of b:
 
     L_b L_a p = w_o x v_i        L_b L_a x = w_o x (w_i x x)
 
-where o is the outer of the two, b if its joint is that of a or nearer to the root, and i the other; these are
-the iterated derivatives in the tangent space, first by a (Singh et al., eq. 17).
+where o is the outer and i the inner one of a and b: o is b if the joint of b is that of a or nearer to the
+root. These are the iterated derivatives in the tangent space, first along a (Singh et al., eq. 17).
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
 def frame_position_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return L_b L_a p (3 nv, nv): entry a, b of each coordinate; the linear rows of dJ/dq there."""
+    """Return L_b L_a p (3 * nv, nv; row nv * k + a, column b for coordinate k): the linear rows of dJ/dq in
+    LOCAL_WORLD_ALIGNED.
+    """
     return _jacobian_derivatives(_aligned(model, q, frame, reference))[: 3 * model.nv]
 
 
 def frame_placement_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return L_b L_a of the entries of the placement (16 nv, nv)."""
+    """Return L_b L_a of the entries of the placement (16 * nv, nv)."""
     climb, tensor = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, (s, t), above in _pairs(climb):
         outer, inner = (t, s) if above else (s, t)
@@ -69,19 +71,18 @@ def frame_placement_second_derivatives(
 
 
 def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dJ/dq (6 nv, nv) of `frame_jacobian`: entry a, b of each row, the derivative of column a along
-    b.
+    """Return dJ/dq of `frame_jacobian` (6 * nv, nv): for each row of J the derivatives of column a along b.
 
-    In WORLD a column moves with the joints that carry its joint, by s_b x s_a. In LOCAL the frame moves
-    against the column with the joints between, by s_a x s_b. In LOCAL_WORLD_ALIGNED each of these two terms
-    acts without the shift of the other.
+    In WORLD a joint b that carries joint a moves column a, by s_b x s_a. In LOCAL a joint b between joint a
+    and the frame moves the frame against column a, by s_a x s_b. In LOCAL_WORLD_ALIGNED the first term is
+    without the linear part of s_b, and of the second only the linear part w_a x v_b remains.
     """
     return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 
 
 def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> PathToRoot:
-    """Return the climb from the frame, with results at its origin along the world's axes, because positions
-    and placements are the same in every reference.
+    """Return the path from the frame to the root, with results at the frame's origin along the world's axes,
+    because positions and placements are the same in every reference.
     """
     return replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
 
@@ -97,8 +98,8 @@ def _jacobian_derivatives(climb: PathToRoot) -> Matrix:
 
 
 def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motion:
-    """Return the derivative of a column s along another one t, both in the reference. above: whether the
-    joint of t is that of s or nearer to the root.
+    """Return the derivative of a column s along a column t, both in the reference. above: whether the joint
+    of t is that of s or nearer to the root.
     """
     if reference == "LOCAL":
         return Motion.zero() if above else s.cross(t)

@@ -1,9 +1,9 @@
 """Jacobian, velocity and acceleration of a frame, climbing from the frame to the root.
 
 With X_i the frame's placement in body i, column i of the LOCAL Jacobian is X_i^-1 S_i; one step up the tree
-is X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited, and at the root X is the
-frame's placement in the world, which turns LOCAL into WORLD (X acts on the columns) or LOCAL_WORLD_ALIGNED
-(only its rotation does).
+is X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited. At the root, X is the
+frame's placement in the world. X acts on the LOCAL columns to give WORLD; its rotation alone gives
+LOCAL_WORLD_ALIGNED.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rbdc.spatial import Motion, Placement, Scalars, Vector3
 from rbdc.spatial.vectors import motion_sum
 
 Columns: TypeAlias = Mapping[int, Sequence[Motion]]
-"""Motions of a frame by body, one for each of its degrees of freedom."""
+"""For each body, motions of a frame: one for each degree of freedom of the body's joint."""
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their index is the integer of the C function."""
@@ -61,8 +61,8 @@ def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
 class MovingFrame:
     """A frame in motion, LOCAL.
 
-    steps: for each body that carries it, the velocity that its joint adds.
-    relative: the frame's velocity relative to the body.
+    steps: for each body that carries the frame, the velocity that the body's joint adds.
+    relative: for each of these bodies, the frame's velocity relative to the body.
     velocity: the frame's velocity.
     """
 
@@ -103,8 +103,9 @@ class PathToRoot:
         return expressed(motion, self.world, self.reference)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
-        """Return the matrix (6, nv) of LOCAL columns, in the reference; zero for other bodies, summed over
-        coupled joints. bends: motions in the reference that are added to columns.
+        """Return the matrix (6, nv) of LOCAL columns, expressed in the reference. Columns of other bodies are
+        zero; columns of coupled joints are summed. bends: indices of columns, and the motions to add there,
+        in the reference.
         """
         seen = {index: [self.expressed(s) for s in of_body] for index, of_body in columns.items()}
         bodies = enumerate(self.model.bodies)
@@ -121,15 +122,15 @@ class PathToRoot:
         return {index: coupling for index, coupling in couplings.items() if isinstance(coupling, CouplingAt)}
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
-        """Yield J dG/dq, in the reference, by entries of v with joints that follow others along curves; J
-        dG/dt for `rates`.
+        """Yield an index in v and J dG/dq, in the reference, for each joint that follows another along a
+        curve. With `rates`, yield J dG/dt instead.
         """
         for index, curve in self.curves().items():
             k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)
             yield k, self.expressed(bend if rates is None else bend.scaled(rates[k]))
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
-        """Return X^-1 S x of each body that carries the frame, for x of all joints."""
+        """Return X^-1 S x for each body that carries the frame, with x the body's entry of `rates`."""
         return {index: motion_sum(columns, rates[index]) for index, columns in self.columns.items()}
 
     def moving(self, v: Scalars) -> MovingFrame:
@@ -163,9 +164,9 @@ def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: 
 def frame_jacobian_time_derivative(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return dJ/dt (6, nv). With V_i the velocity of the body that a joint carries, its columns s change by
-    V_i x s as seen from the world; in coordinates that move by U, U x s is subtracted. U is the frame's
-    velocity for LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Checked against Pinocchio, differences.
+    """Return dJ/dt (6, nv). In the world, the columns s of a joint change by V_i x s, with V_i the velocity
+    of the joint's body. In coordinates that move by U, U x s is subtracted. U is the frame's velocity for
+    LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Checked against Pinocchio, differences.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, carrying, rates = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -188,8 +189,8 @@ def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
 def frame_classical_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
-    """Return the acceleration of the point of the frame's body at the frame's origin, in WORLD at the
-    world's, without gravity, and the angular one: the spatial acceleration plus w x v.
+    """Return the classical acceleration of the body's point at the frame's origin (WORLD: at the world's
+    origin), and the angular acceleration, without gravity: the spatial acceleration plus w x v.
     Checked against Pinocchio.
     """
     velocity = frame_velocity(model, q, v, frame, reference)

@@ -33,7 +33,7 @@ def expand(
     model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return configuration and velocity of the whole tree, followers included, body by body. Checked: dual
-    numbers; the loops of clusters are closed there.
+    numbers; the loops of clusters are closed at this configuration.
     """
     quantities = [joint_positions(model, q), joint_velocities(model, v)]
     for index, body in enumerate(model.bodies):
@@ -45,12 +45,12 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """The motion of all bodies.
+    """The motion of all bodies, in the coordinates of one frame.
 
-    placements: placements by body.
-    columns: columns of their joints.
-    velocities, accelerations: velocities and accelerations.
-    frame: in the world, the frame of these coordinates.
+    placements: placement of each body.
+    columns: Jacobian columns of each body's joint.
+    velocities, accelerations: velocity and acceleration of each body.
+    frame: placement of the one frame in the world.
     """
 
     model: Problem

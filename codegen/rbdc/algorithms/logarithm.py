@@ -1,4 +1,4 @@
-"""The logarithm of a placement, and the derivatives of it and of the exponential."""
+"""The logarithm of a placement, its derivatives, and those of the exponential."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ SMALL = 0.1
 
 
 def logarithm_of(placement: Placement) -> Motion:
-    """Return the motion that in unit time leads from the identity to a placement, in either's coordinates (m,
-    rad); turns of less than half a revolution.
+    """Return the motion that in unit time leads from the identity to a placement (m, rad), in the coordinates
+    of either; turns of less than half a revolution.
     """
     x, y, z = (axis.scalars() for axis in (placement.rotation.x, placement.rotation.y, placement.rotation.z))
     double_cosine = sqrt(1.0 + x[0] + y[1] + z[2])
@@ -27,7 +27,8 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 
         step - a ad(e) step + b ad(e)^2 step - c ad(e)^3 step + d ad(e)^4 step
 
-    This is the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
+    with a to d of `_exponential_ratios`: the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics,
+    section 7.1).
     """
     a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
     once = e.cross(step)
@@ -38,9 +39,9 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 
 
 def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
-    """Return the transpose of `rate_of_exponential` applied to a force, for ad(e)^T = -(e x*).
+    """Return the transpose of `rate_of_exponential` applied to a force, using ad(e)^T = -(e x*).
 
-    Its product with any step is that of `force` with the rate.
+    Its product with any step equals that of `force` with the rate.
     """
     a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)
@@ -55,7 +56,8 @@ def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
 
         step + ad(e) step / 2 + alpha ad(e)^2 step + beta ad(e)^4 step
 
-    This is the inverse of the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
+    with alpha and beta of `_ratios`: the inverse of the right Jacobian of SE(3) (Barfoot, State Estimation
+    for Robotics, section 7.1).
     """
     alpha, beta = _ratios(e.angular.dot(e.angular))
     once = e.cross(step)
@@ -76,7 +78,7 @@ def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
 
 
 def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
-    """Return 2/t^2 + (t + 3 sin t) / (4 t (cos t - 1)) and 1/t^4 + (t + sin t) / (4 t^3 (cos t - 1)) of the
+    """Return 2/t^2 + (t + 3 sin t) / (4 t (cos t - 1)) and 1/t^4 + (t + sin t) / (4 t^3 (cos t - 1)) for the
     squared angle.
     """
     safe = where_less(t2, SMALL, 1.0, t2)

@@ -1,9 +1,9 @@
 """Integration and difference on the configuration manifold, and their derivatives in its tangent spaces,
 joint by joint.
 
-The motions that a joint allows, e = S dv, are closed under x, so that a rotation, a motion in the plane and a
-free one are one case, of SE(3) (Barfoot, State Estimation for Robotics, section 7.1), with its right Jacobian
-J and the exponential's adjoint exp(-ad(e)) = 1 - ad(e) J:
+The motions e = S dv that a joint allows are closed under the cross product. Rotations, planar motions and
+free motions therefore share the formulas of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
+its right Jacobian J and the exponential's adjoint exp(-ad(e)) = 1 - ad(e) J, the derivatives are
 
     q (+) dv:               by dv  J(e),           by q   1 - ad(e) J(e)
     e = log(q0^-1 q1):      by q1  J(e)^-1,        by q0  -J(-e)^-1 = ad(e) - J(e)^-1
@@ -59,8 +59,8 @@ def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) ->
 def _joint_by_joint(
     model: Model, entries: Callable[[JointType, slice, slice], list[Scalar]]
 ) -> dict[int, list[Scalar]]:
-    """Return, by body, the entries of each joint that follows no other, from the starts of its entries in q
-    and in v.
+    """Return, by body, the results of `entries` for each joint that follows no other. `entries` takes the
+    joint and its slices of q and of v.
     """
     return {
         index: entries(body.joint, model.q_slice(index), model.v_slice(index))
@@ -90,10 +90,10 @@ Pair = tuple[Motion, Motion]
 
 
 def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of q (+) dv by q and dv (nv, nv), all in the tangent spaces.
+    """Return the derivatives of q (+) dv with respect to q and dv (nv, nv each), in the tangent spaces.
     Checked against Pinocchio's dIntegrate.
     """
-    del q  # the step before and the one after are in the axes of the body
+    del q  # steps of q and of the result are in the axes of the body
 
     def rates(index: int, body: Body, step: Motion) -> Pair:
         e = body.joint.motion(dv[model.v_slice(index)])
@@ -104,8 +104,8 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> 
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of the difference by q0 and q1 (nv, nv), in the tangent spaces. Checked against
-    Pinocchio's dDifference.
+    """Return the derivatives of the difference with respect to q0 and q1 (nv, nv each), in the tangent
+    spaces. Checked against Pinocchio's dDifference.
     """
 
     def rates(index: int, body: Body, step: Motion) -> Pair:

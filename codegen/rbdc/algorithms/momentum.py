@@ -1,15 +1,15 @@
 """Centre of mass, momentum and energies from sums over subtrees, in the form that is generated from the
 joint-space model.
 
-None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the
-subtree of body i about the origin of its frame, gathered from the leaves to the root, the linear momentum of
-the subtree at a rate S of the joint is m v + w x h: placements in the world, with which the textbook
-recursions begin (`rbdc.algorithms.reference.centroidal`), are hardly needed. The inertia that regrouping has
-removed from the moving links, because it does not move, is added here.
+None of them depends on where the links' frames lie. Let m and h = m c be the mass and the first moment of the
+subtree of body i about the origin of the body's frame, summed from the leaves to the root. At a rate S =
+(v, w) of the joint the linear momentum of the subtree is m v + w x h. Placements in the world, with which the
+textbook recursions begin (`rbdc.algorithms.reference.centroidal`), are hardly needed. The inertia that
+regrouping has removed from the moving links, because it does not move, is added here.
 
-The first moment and the energies are linear in the inertial parameters. A body whose frame is at R and p in
-the world has the first moment m p + R h there, and moving by u (the origin's velocity) and w the kinetic
-energy m u.u / 2 + h.(u x w) + w.J w / 2.
+The first moment and the energies are linear in the inertial parameters. A body whose frame is at (R, p) in
+the world has the first moment m p + R h there. If its origin moves by u and it turns by w, its kinetic energy
+is m u.u / 2 + h.(u x w) + w.J w / 2.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from rbdc.spatial.scalars import is_zero
 
 
 def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
-    """Return the inertia of each subtree in the frame of its root times a factor; only masses and first
-    moments are used.
+    """Return the inertia of each subtree, times a factor, in the frame of the subtree's root. Only masses and
+    first moments are used.
     """
     subtree = m.array("h", RigidInertia)
     for b in m.down():
@@ -57,8 +57,8 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 def _in_world(
     model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
-    """Return the first moment of all moving links in the world (kg m) times a factor, from subtrees that
-    include it.
+    """Return the first moment of all moving links in the world (kg m), times a factor that `subtrees` already
+    include.
     """
     rooted = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(rooted, model.resting.scaled(factor)).first_moment
@@ -161,8 +161,8 @@ def _about_centre(inertia: RigidInertia) -> Symmetric3:
 
 
 def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and
-    angular velocity w; and of motors K qdot^2 / 2.
+    """Return v^T M v / 2 (J): for each body m u.u / 2 + h.(u x w) + w.J w / 2 with its linear velocity u and
+    angular velocity w, and for each motor K qdot^2 / 2.
     """
     m, energies = Numbers(model, q, v, trace=trace), []
     velocity = body_velocities(m)
@@ -187,8 +187,8 @@ def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
 
 
 def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the
-    world (kg m). Checked against Pinocchio.
+    """Return Y (3, 4 * nbodies): Y times m and m c of all bodies is the first moment of the moving links in
+    the world (kg m). Checked against Pinocchio.
     """
     columns = []
     for placement in world_placements(model, q, trace):
@@ -198,7 +198,7 @@ def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matri
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), without their
+    """Return y (10 * nbodies): y . parameters is the kinetic energy of the moving links (J), without their
     motors. Checked against Pinocchio.
     """
     m, result = Numbers(model, q, v, trace=trace), list[Scalar]()
@@ -213,7 +213,7 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
 
 
 def potential_energy_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return y (10 nbodies) with y . parameters = the potential energy of the moving links (J).
+    """Return y (10 * nbodies): y . parameters is the potential energy of the moving links (J).
     Checked against Pinocchio.
     """
     result: list[Scalar] = []

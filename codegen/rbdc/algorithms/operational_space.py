@@ -50,7 +50,7 @@ def operational_space_inertia(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> Matrix:
-    """Return Lambda (6, 6); options have mu; rows: (6,), 1 for rows of the task, 0 for others.
+    """Return Lambda (6, 6). options: contain mu. rows: (6,), 1 for rows of the task, 0 for others.
     Checked against the inverse of J M^-1 J^T.
     """
     jacobian = frame_jacobian(model, q, frame, reference)
@@ -83,7 +83,7 @@ def task_dynamics(
     options: ContactOptions,
     rows: Scalars | None,
 ) -> TaskDynamics:
-    """Return the dynamics of a task: J (n, nv) and (dJ/dt) v (n). forces: C v and g (nv)."""
+    """Return the dynamics of a task. task: J (n, nv) and (dJ/dt) v (n). forces: C v and g (nv)."""
     (jacobian, drift), (moving, resting) = task, forces
     inertia, inverse = consistent_inverse(factors, jacobian, options, rows)
     bias = [dot(x, moving) - dot(row, drift) for x, row in zip(transposed(inverse), inertia, strict=True)]
@@ -102,7 +102,7 @@ def consistent_inverse(
 def task_inertia(
     factors: Factorisation, jacobian: Matrix, options: ContactOptions, rows: Scalars | None
 ) -> tuple[Matrix, Matrix]:
-    """Return Lambda, and Y^T: the rows of J raised. rows: 1 for rows of the task, 0 for others."""
+    """Return Lambda, and Y^T with L^T Y = J^T. rows: 1 for rows of the task, 0 for others."""
     inverse, raised = felt(factors, jacobian, options)
     if rows is None:
         return Factorisation(inverse).inverse(), raised
@@ -111,7 +111,7 @@ def task_inertia(
 
 
 def felt(factors: Factorisation, jacobian: Matrix, options: ContactOptions) -> tuple[Matrix, Matrix]:
-    """Return J M^-1 J^T + mu 1, and Y^T."""
+    """Return J M^-1 J^T + mu 1, and Y^T with L^T Y = J^T."""
     raised = [factors.raised(row) for row in jacobian]
     scaled = [factors.scaled(y) for y in raised]
     inverse = mirrored([[dot(row, column) for column in scaled] for row in raised])
@@ -119,7 +119,7 @@ def felt(factors: Factorisation, jacobian: Matrix, options: ContactOptions) -> t
 
 
 def switched(matrix: Matrix, rows: Scalars) -> Matrix:
-    """Return a square matrix without the rows and columns that are off."""
+    """Return a square matrix with zeros in the rows and columns that are off."""
     return [
         [x * y * entry for y, entry in zip(rows, row, strict=True)]
         for x, row in zip(rows, matrix, strict=True)
@@ -153,7 +153,7 @@ def rows_above(model: Model) -> list[list[int]]:
 def factors_of_inertia(
     model: Problem, q: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the entries of L by rows where `rows_above` has some, and D^-1."""
+    """Return the entries of L at the positions of `rows_above`, row by row, and D^-1."""
     factors = Factorisation(crba(model, q, trace))
     lower = [factors.lower[k][j] for k, above in enumerate(rows_above(model)) for j in above]
     for k, row in enumerate(factors.lower):
@@ -170,6 +170,6 @@ def factors_and_forces(
 
 
 def lower_triangle(entries: Sequence[Scalar]) -> Matrix:
-    """Return the symmetric matrix (6, 6) of 21 entries."""
+    """Return the symmetric matrix (6, 6) from the 21 entries of its lower triangle."""
     read = iter(entries)
     return mirrored([[next(read) if j <= i else 0.0 for j in range(SIZE)] for i in range(SIZE)])

@@ -1,8 +1,9 @@
 """Configurations and velocities near given ones in which the loops are closed.
 
-A fixed number of Newton's steps of least norm, q (+) -J^T (J J^T)^-1 e. J is the Jacobian of the relative
-velocity, because the derivative of a logarithm maps the logarithm itself to itself. Long steps are shortened
-to less than one unit (m, rad) by 1 / sqrt(1 + |step|^2), which changes short ones only to second order.
+A fixed number of Newton steps of least norm are made: q (+) -J^T (J J^T)^-1 e, with the errors e of the
+loops. J is the Jacobian of the relative velocity, because the derivative of a logarithm maps the logarithm
+itself to itself. The factor 1 / sqrt(1 + |step|^2) shortens long steps to less than one unit (m, rad) and
+changes short steps only to second order.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ _COMPONENTS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "B": (_FACTOR,),
     "c": ((*_INERTIA, *_FACTOR, *_FORCE),),
 }
-"""By stem of a symbol the components of the quantities that are announced under it: f and n of a force, v and
-w of a motion, dw the rate of w, R by rows and p of a placement, m, h and moments of an inertia, p and N of a
-Coriolis factor, s, psidot and psiddot of a joint's direction.
+"""Names of the components of a quantity, by the stem of its symbol. A force has f and n, a motion v and w (dw
+is the rate of w), a placement R by rows and p, an inertia m, h and moments, a Coriolis factor p and N, a
+joint's direction s, psidot and psiddot.
 """
 
 

@@ -5,8 +5,9 @@ and the mass of the moving links,
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
-A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. The forces of a loop
-on its two bodies cancel, except for the moment of points at a distance, N = (p1 - p2) x f.
+A force F on body 1 is fixed to this body: a step of a degree of freedom k that carries body 1 changes F by
+J_k x* F. The forces of a loop on its two bodies cancel, except for the moment of points at a distance, N =
+(p1 - p2) x f.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _acting(contacts: Contacts) -> list[ContactMotion]:
 
 
 def _wrench(contacts: Contacts, forces: Scalars) -> Force:
-    """Return wrench of the contacts on all bodies about the world's origin."""
+    """Return the wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
     for contact in _acting(contacts):
         one, two = contact.forces(forces)
@@ -71,8 +72,8 @@ def centroidal_contact_dynamics_derivatives(
 
 
 def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
-    """Return changes of the wrench of all contacts, about the origin of the one frame, by each joint's
-    steps.
+    """Return the changes of the wrench of all contacts, about the origin of the one frame, with the steps of
+    each joint.
     """
     columns = contacts.tree.columns
     changes = [[Force.zero()] * len(of_body) for of_body in columns]

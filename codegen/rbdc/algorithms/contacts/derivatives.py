@@ -1,18 +1,19 @@
 """First derivatives of constrained dynamics, of impacts, and of dynamics under contact forces.
 
-By the implicit function theorem on T = ID(q, v, qddot) - J^T f = tau and r(q, v, qddot) = 0, with the forces
-constant in the axes of the contacts' frames while they are differentiated (Carpentier and Budhiraja, 2018):
+The implicit function theorem is applied to T = ID(q, v, qddot) - J^T f = tau and r(q, v, qddot) = 0. While T
+is differentiated, the forces f are constant in the axes of the contacts' frames (Carpentier and Budhiraja,
+2018). With Delta = J M^-1 J^T + E of `rbdc.algorithms.contacts.dynamics`,
 
     f_dx = -Delta^-1 (r_dx - J M^-1 T_dx),     qddot_dx = -M^-1 (T_dx - J^T f_dx)
     f_dtau = -Delta^-1 J M^-1,                 qddot_dtau = M^-1 + M^-1 J^T f_dtau
 
 With several proximal steps, each step has T_dx and r_dx at its own qddot and f.
 
-T_dx is that of inverse dynamics under external forces that are constant in their bodies. The force on body 2
-of a loop follows body 1 instead. A step of k turns it against body 2 by J_k if k carries body 1 alone, by
+T_dx is that of inverse dynamics under external forces that are constant in their bodies. The force F on body
+2 of a loop follows body 1 instead. A step of k turns F against body 2 by J_k if k carries body 1 alone, by
 -J_k if k carries body 2 alone. T_q[j, k] therefore has the further term J_j . (J_k x* F), for j that carry
-body 2. If points are held, only the force's direction follows, and it acts at body 2's point. A force F that
-is constant along the world's axes does not turn with body 1: T_q has the further term J^T (w_k x F).
+body 2. If points are held, only the direction of F follows, and F acts at body 2's point. A force F that is
+constant along the world's axes does not turn with body 1: T_q has the further term J^T (w_k x F).
 
 r_dx follows from the changes of the velocity V and the acceleration A of the bodies at the contact. With psi
 and chi of Carpentier and Mansard (`rbdc.algorithms.contacts.motion`), a step of the degree of freedom k
@@ -144,7 +145,7 @@ def constrained_system(
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
-    """Return accelerations, symmetric to the last bit, and forces by unit torques."""
+    """Return the derivatives of accelerations (symmetric to the last bit) and of forces by the torques."""
     nothing: Vector = [0.0] * len(constraints.switches)
     pairs = [constraints.steps(unit, nothing)[-1] for unit in identity(size)]
     return mirrored([a for a, _ in pairs]), transposed([f for _, f in pairs])

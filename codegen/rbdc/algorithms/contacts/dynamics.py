@@ -4,12 +4,12 @@
     [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
 
 Factors L^T D L of the whole keep the zeros of M between branches, and rows of J have entries only along the
-bodies that carry their contact; the block that remains for the contacts is -(J M^-1 J^T + E). Contacts that
-are not active have zeros for their rows of J and gamma, s = 0, and forces of zero. For redundant rows there
-is a second, proximal step with gamma - mu f on the right; its error is of second order in mu. Each step is a
-solution of its own equations of motion, and derivatives are those of the computed steps.
+bodies that carry their contact; the block that remains for the contacts is -(J M^-1 J^T + E). The switch s is
+1 for active contacts. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces. For redundant
+rows there is a second, proximal step with gamma - mu f on the right; its error is of second order in mu. Each
+step is a solution of its own equations of motion, and derivatives are those of the computed steps.
 
-Bias and gamma belong to chosen reference accelerations, as in forward dynamics.
+The bias h and gamma are taken at chosen reference accelerations, as in forward dynamics.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WEIGHTS = "z"
 
 
 def compliance(switch: Scalar, mu: Scalar) -> Scalar:
-    """Return the entry of E of a row."""
+    """Return a row's diagonal entry of E."""
     return mu + (1.0 - switch)
 
 
@@ -109,8 +109,8 @@ class Constraints:
         return self.in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
 
     def in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
-        """Return the solutions of steps that have their own sides, generalised forces (nv) and residual (nc);
-        or the changes of the solutions for changes of the sides.
+        """Return the solution of each step for its own right-hand sides: generalised forces (nv) and residual
+        (nc). For changes of the sides, return the changes of the solutions.
         """
         solutions: list[Step] = []
         for forces, residual in sides:
@@ -122,8 +122,8 @@ class Constraints:
         return solutions
 
     def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
-        """Return z of each step for weights of the last step's solution (nv, nc): the weighted solution
-        equals the sum over steps of z times their generalised forces and residual.
+        """Return z of each step for weights of the last step's solution (nv, nc). The weighted solution
+        equals the sum over all steps of z times the step's generalised forces and residual.
         """
         (weighted,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
@@ -178,7 +178,7 @@ def constrained_dynamics(
 
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
-    """Map rows from the axes of the one frame to those that users see."""
+    """Map rows from the axes of the one frame to the axes that users see."""
     result: Vector = []
     for one, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         result += along_axes(users, one, rows)
@@ -186,7 +186,7 @@ def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
 
 
 def along_axes(users: ContactMotion, contact: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
-    """Map the rows of a contact from its own axes to those that users see."""
+    """Map the rows of a contact from its own axes to the axes that users see."""
     return users.rows(contact.force(rows)) if contact.contact.whole else rows[contact.places]
 
 

@@ -1,26 +1,26 @@
 """Motion of the bodies and of the contacts, all in the coordinates of one frame.
 
-That frame is a free root's if the tree has one, otherwise the world's (`in_one_frame`). At this instant it is
-at rest, so that placements, velocities and accelerations are those in the world, written along its axes. With
-the columns J_k = X_i S of each degree of freedom, at the frame's origin,
+The one frame is a free root's if the tree has one, otherwise the world's (`in_one_frame`). The frame is taken
+at rest: velocities and accelerations are those relative to the world, along the frame's axes. With the
+columns J_k = X_i S of each degree of freedom, at the frame's origin,
 
     V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 
-and V_i, A_i moved by a degree of freedom k below a body with V, A (Carpentier and Mansard, section III-D):
+A degree of freedom k below a body with V, A changes V_i, A_i through (Carpentier and Mansard, section III-D)
 
     psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
 
-A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual must be zero. For a point it is the
-difference of the classical accelerations of the two bodies, for a body the difference of the spatial
-accelerations, with e_v = V_1 - V_2,
+A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual r must be zero. If the contact
+holds points, r is the difference of their classical accelerations alpha, and nu are their velocities. If it
+holds bodies, r is the difference of their spatial accelerations. With e_v = V_1 - V_2,
 
     r = alpha_1(p1) - alpha_2(p2) + Kd (nu_1 - nu_2) + Kp (p1 - p2)
     r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
 
 where the last two terms are at p1. Rows are along the axes of the one frame; `local` selects the axes that
 users see: those of the contact's first frame, or the world's if the model is `world_aligned`. Loops that hold
-less than vectors keep the axes of their frames. Forces act on both bodies along the rows, at the points where
-the rows measure motions.
+only some components keep the axes of their frames. Forces act on both bodies along the rows, at the points
+where the rows measure motions.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from rbdc.spatial.vectors import SpatialVector
 
 
 def at(point: Vector3, m: Motion) -> Motion:
-    """Return a motion at a point."""
+    """Return a motion at a point, from that at the origin."""
     return Motion(m.linear + m.angular.cross(point), m.angular)
 
 
 def about_origin(point: Vector3, force: Force) -> Force:
-    """Return a force at a point, about the origin."""
+    """Return a force about the origin, from that at a point."""
     return Force(force.linear, force.angular + point.cross(force.linear))
 
 
@@ -61,8 +61,8 @@ class ContactMotion:
     kp, kd: Baumgarte's gains.
     axes: axes of its rows in the one frame.
     along_the_world: whether these are the world's axes.
-    places: its rows among those of all contacts.
-    known: its logarithm, if it is known.
+    places: slice of its rows among the rows of all contacts.
+    known: logarithm of its residual, if known.
     """
 
     tree: TreeMotion
@@ -173,9 +173,10 @@ class ContactMotion:
         return self.relative(s if one else zero, s if two else zero)
 
     def turning(self, m: SpatialVector) -> Matrix:
-        """Return w_k x m (rows, nv), with w_k the angular velocity that degree of freedom k gives to body 1:
-        the change of rows along the world's axes of a motion or a force that moves with the body; zeros along
-        its own axes.
+        """Return w_k x m (rows, nv), with w_k the angular velocity that degree of freedom k gives to body 1.
+
+        This is the change of the rows of a motion or a force m that moves with body 1, if the rows are along
+        the world's axes. Along the contact's own axes the change is zero.
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
         return self.matrix(
@@ -208,7 +209,7 @@ class ContactMotion:
         return residual if is_zero(self.kp) else residual + self.error().scaled(self.kp)
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
-        """Return classical acceleration of a body's point: a + w x v."""
+        """Return the classical acceleration of a body's point: a + w x v."""
         velocity, spatial = (
             at(frame.translation, m(body)) for m in (self.tree.velocity, self.tree.acceleration)
         )
@@ -286,7 +287,7 @@ def contacts_at(
 
 
 def _placed(tree: TreeMotion, frame: Frame) -> Placement:
-    """Return a frame of a body, as described, in the one frame."""
+    """Return the placement, in the one frame, of a frame as the description places it on its body."""
     if frame.body == WORLD:
         return tree.frame.inverse().compose(frame.placement)
     return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))

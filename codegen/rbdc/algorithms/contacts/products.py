@@ -1,16 +1,16 @@
 """Products of the derivatives of constrained dynamics with a vector, without forming the matrices.
 
-With T = ID(q, v, qddot) - J^T f and r(q, v, qddot) at the solution, f constant in the axes of the contacts'
-frames, and K the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, factored once for all solutions:
+T = ID(q, v, qddot) - J^T f and r(q, v, qddot) are taken at the solution, with f constant in the axes of the
+contacts' frames. K is the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, factored once:
 
     in a direction:   (f, qddot)' = K^-1 (r', tau' - T')
-    weighted by w:    z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
+    weighted with w:  z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
 
-and for several steps the sum of these products, each with T and r at its own solution.
+For several steps, the result is the sum of these products, each with T and r at its own solution.
 
-Derivatives of T and r in one direction come from the recursions of T and r over dual numbers, weighted sums
-of their rows from the same recursions, differentiated backwards over all steps. Logarithms are outside both:
-they are inputs of r that change by a derivative in closed form: e' = Jlog(e) J q'.
+Derivatives of T and r in one direction come from the recursions of T and r over dual numbers. Weighted sums
+of their rows come from the same recursions, differentiated backwards over all operations. Logarithms are
+outside both: they are inputs of r that change by a derivative in closed form, e' = Jlog(e) J q'.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ and its subtree, in coordinates that move along, by
     dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dA/dqdot = psi + J x (V - V_k)
 
 with psi = V_p x J and V_k the velocity of the body itself. Rows are in the coordinates of body 1. There the
-motion of body 2 also changes because a step turns body 1 against it, by Omega = J if k carries body 1 and not
-body 2, by -J if k carries body 2 alone: w = V_2 changes by dV_2 + w x Omega, A_2 accordingly, and the frame
-of body 2 by -Omega. The residual is then computed with dual numbers. Rows along the world's axes also turn
-with body 1.
+motion of body 2 also changes because a step turns body 1 against body 2: by Omega = J if k carries body 1
+alone, by Omega = -J if k carries body 2 alone. w = V_2 changes by dV_2 + w x Omega, A_2 accordingly, and the
+frame of body 2 by -Omega. The residual is then computed with dual numbers. Rows along the world's axes also
+turn with body 1.
 
 Dual numbers that start at q take 0.85 to 1.05 times the operations on legs and linkages, but up to 1.36 times
 on an arm of seven joints, and tracing them takes 2 to 5 times as long as these formulas.
@@ -35,8 +35,8 @@ class ResidualStep(NamedTuple):
     """A degree of freedom k at the origin of the one frame; a body that it does not carry does not change.
 
     s: J_k.
-    velocity, acceleration: change of a body's velocity and acceleration by q_k.
-    by_rate: change of its acceleration by qdot_k.
+    velocity, acceleration: change of a body's velocity and acceleration with q_k.
+    by_rate: change of the body's acceleration with qdot_k.
     """
 
     s: Motion = Motion.zero()
@@ -77,7 +77,7 @@ def _rows(
 def _steps(
     tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]
 ) -> list[ResidualStep]:
-    """Return the degrees of freedom of the joint `index` by their effect on the motion of `body`."""
+    """Return the effect of each degree of freedom of the joint `index` on the motion of `body`."""
     columns, joint = tree.columns[index], tree.model.bodies[index]
     if not carried:
         return [ResidualStep()] * len(columns)

@@ -1,5 +1,5 @@
-"""The dynamics that all contacts feel together: a task (`rbdc.algorithms.operational_space`) whose rows are
-those of the contacts. Contacts that are not active have zeros in their rows and columns.
+"""The dynamics of all contacts together: a task (`rbdc.algorithms.operational_space`) whose rows are those of
+the contacts. Rows and columns of inactive contacts are zero.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Additional terms of the derivatives of inverse dynamics for joints that follow others along curves.
 
-With v_k = f' ydot and a_k = f'' ydot^2 + f' yddot of a joint k that follows one with the coordinate y, and
-F_k the force of its drive along its own coordinate, tau = G^T tau_tree and
+Joint k follows a joint with the coordinate y: v_k = f' ydot and a_k = f'' ydot^2 + f' yddot. F_k is the force
+of the drive of k along its own coordinate. With tau = G^T tau_tree,
 
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
     dtau/dydot += 2 G^T M_k f'' ydot
 
-are added to the terms of the tangents to the curves; M and dtau_tree/dv have the derivatives of F_k too.
+are added to the terms of the tangents to the curves. M and dtau_tree/dv include the derivatives of F_k.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ def add_bends(
     tree: tuple[Matrix, Matrix],
     by: tuple[Matrix, Matrix],
 ) -> None:
-    """Add the terms to dtau/dq and dtau/dv (nv, nv). rates: v and a (nv). forces: of subtrees, in the frames
-    of their bodies. tree: dtau/dv and M of the whole tree, without drives.
+    """Add the terms to dtau/dq and dtau/dv (nv, nv each).
+
+    rates: v and a (nv each).
+    forces: forces on the subtree of each body, in the body's frame.
+    tree: dtau/dv and M of the whole tree, without drives.
+    by: dtau/dq and dtau/dv.
     Checked against dual numbers, differences.
     """
     (dv, inertia), (by_q, by_v) = tree, by

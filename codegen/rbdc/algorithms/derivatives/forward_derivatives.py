@@ -27,8 +27,8 @@ def aba_derivatives(
     *,
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 with W = L^-1, which has the zeros of L between branches:
-    M^-1 = W D^-1 W^T, and a branch costs by the number of its ancestors, not by its own size.
+    """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 = W D^-1 W^T (nv, nv each). W = L^-1 has the zeros of L
+    between branches. The cost of a branch grows with the number of its ancestors, not with its own size.
     Checked against the reference.
     """
     return values_and_derivatives(model, q, v, tau, fext, trace, inverse_of=inverse_of)[1]
@@ -60,14 +60,14 @@ def values_and_derivatives(
 
 
 aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.symmetric_inverse)
-"""The derivatives with all branches of the tree treated alike, for lanes."""
+"""The derivatives with all branches of the tree treated alike, for SIMD lanes."""
 
 
 def derivatives_to_solve(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """Return B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and M (ddq_dv - K_v) =
-    B_v. The remaining solve is the same for every column, so columns can run side by side.
+    """Return B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M (ddq_dv - K_v) = B_v and M = L^T D L.
+    The remaining solve is the same for every column, so columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
     _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -103,11 +103,12 @@ def root_columns_are_known(model: Problem) -> bool:
 
 
 def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
-    """Return the parts of ddq_dq and ddq_dv (nv, nv) that need no solve: a free root's columns that are M x
-    with x in the root's own rows, so that M^-1 of it is known, -x.
+    """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. In inverse dynamics, these
+    columns of a free root are M x with x in the root's rows, so in forward dynamics they are -x.
 
-    With g the world's acceleration in the root's frame: e_k x g for its orientation, e_k x w for its linear
-    velocity, and for its angular velocity v x e_k in the linear, e_k x w in the angular rows.
+    With g the world's acceleration in the root's frame, they are e_k x g for the root's orientation and e_k x
+    w for its linear velocity. For its angular velocity they are v x e_k in the linear rows and e_k x w in the
+    angular rows.
     """
     by_q, by_v = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
     positions = joint_positions(model, q)

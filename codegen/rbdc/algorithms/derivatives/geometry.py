@@ -2,20 +2,20 @@
 sensitivity.
 
 Derivation, with spatial vectors in one frame. A step e of the placement of joint b, in the joint's frame,
-moves the subtree of b as a joint between its parent and it would. That joint rests, its parent p moves by v
-and a (the world by an acceleration -g), so by `rbdc.algorithms.derivatives.rnea_derivatives`
+moves the subtree of b like an additional joint between b and its parent p. That joint rests, and p moves by v
+and a (the world by an acceleration -g). So, by `rbdc.algorithms.derivatives.rnea_derivatives`,
 
     psidot = v x e,     psiddot = a x e + v x psidot
 
     dtau_j/de = s_j^T (2 B_j psidot + I_j psiddot)                 for j of b or below
     dtau_j/de = s_j^T (2 B_b psidot + I_b psiddot + e x* f_b)      for j above b
 
-with I, B and f of subtrees. The first of them for all e at once is the force
+with I, B and f of subtrees. The first formula for all e at once is the force
 
     v x* (v x* r - r_b) - a x* r,     r = I_j s_j,     r_b = 2 B_j^T s_j
 
-Forces F_j of the world on the subtree of j stay where they are: the first entries lose e . (s_j x* F_j), and
-f_b is without them.
+Forces F_j that are fixed in the world, on the subtree of j, do not move with e: e . (s_j x* F_j) is
+subtracted from the entries of the first formula, and f_b excludes these forces.
 
 Derivatives of the torques by lengths are those that Zhakatayev, Rogovchenko and Paetzold (2023), section VI,
 leave to further work.
@@ -61,8 +61,8 @@ class Seat:
         return forces
 
     def row(self, r: Force, r_b: Force, follows: Force) -> Force:
-        """Return the entries of a degree of freedom of the joint or below. follows: s x* F of forces of the
-        world.
+        """Return the six entries of a degree of freedom of this joint or of a joint below. follows: s x* F of
+        forces fixed in the world.
         """
         felt = self.v.cross_force(self.v.cross_force(r) - r_b) - self.a.cross_force(r) - follows
         return self.placement.act_inverse_force(felt)
@@ -71,11 +71,11 @@ class Seat:
 def rnea_geometry_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return the derivatives of tau by the placements (nv, 6 njoints) at q (nq), v and a (nv each): N and N
-    m, each by m, then by rad.
+    """Return the derivatives of tau with respect to the placements (nv, 6 * njoints; N or N m, per m or rad)
+    at q (nq), v and a (nv each).
 
-    Column 6 b + k is the derivative by e_k where the placement X of joint b on its parent becomes X exp(e);
-    joints that follow others have columns too.
+    Column 6 * b + k is the derivative with respect to e_k, where the placement X of joint b on its parent
+    becomes X exp(e). Joints that follow others have columns too.
     Checked: differences of compiled packages whose joints are moved; dual numbers through
     `rbdc.algorithms.reference.rnea`.
     """
@@ -95,8 +95,8 @@ def rnea_geometry_derivatives(
 def geometry_derivatives(
     m: Machine, turned: Array[Force] | None = None, name: str = "dtau_dplacement"
 ) -> Array[Force]:
-    """Return the entries of each degree of freedom and each body, a row of six as a force. turned: s x* F of
-    forces of the world, by columns.
+    """Return the six entries of each degree of freedom and each body, as a force. turned: for each column, s
+    x* F of forces fixed in the world.
     """
     seat, force, factor = m.array("seat", Seat), m.array("f", Force), m.array("B", CoriolisFactor)
     composite, steps = m.array("IC", RigidInertia), m.array("steps", tuple)

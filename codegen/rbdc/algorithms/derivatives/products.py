@@ -3,11 +3,11 @@
 In one direction `newton_euler` runs over dual numbers, which carry rates along. Weighted sums of the rows of
 derivatives come from `newton_euler` over scalars that record their operations: forwards, then back over all
 steps. The Hessian of a weighted sum times a direction is the rate of the gradient in that direction
-(Pearlmutter, 1994). It costs a few evaluations: adjoints over dual numbers.
+(Pearlmutter, 1994). It is computed by adjoints over dual numbers and costs a few evaluations.
 
-Forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves:
-the rows of -M^-1 dID weighted with w are those of -dID weighted with s = M^-1 w, and the products -dID^T s
-change by the direction of q and v, by that of the accelerations, and by ds = -M^-1 dM s.
+Forward dynamics follows by Carpentier and Mansard's equation (24). M is factored once for all solves. The
+rows of -M^-1 dID weighted with w are those of -dID weighted with s = M^-1 w. The products -dID^T s change
+with the direction of q and v, with that of the accelerations, and with ds = -M^-1 dM s.
 `rbdc.algorithms.reference.derivatives.products` multiplies the papers' matrices.
 """
 
@@ -39,8 +39,8 @@ def rnea_tangent(
     trace: Trace = silent,
     at: Callable[[Problem, Scalars], Problem] = lambda model, _: model,
 ) -> Vector:
-    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. at: the model at a
-    configuration, where joints follow others along curves.
+    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. at: returns the model
+    at a configuration, needed if joints follow others along curves.
     Checked against the same product of `rnea_derivatives`.
     """
     dq, dv, da = directions
@@ -102,8 +102,9 @@ def rnea_adjoint(
 def external_torque_adjoint(
     model: Problem, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
 ) -> tuple[Vector, Vector]:
-    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 njoints) for tau = sum of J^T fext. The latter are the
-    velocities J w of the bodies. Checked against the same products of the derivatives of `external_torque`.
+    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 * njoints) for tau = sum of J^T fext. w^T dtau_dfext are
+    the velocities J w of the bodies. Checked against the same products of the derivatives of
+    `external_torque`.
     """
     tape = Tape()
     given_q, given_forces = tape.variables(q), [tape.variables(force.scalars()) for force in fext]

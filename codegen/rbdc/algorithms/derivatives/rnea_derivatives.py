@@ -8,9 +8,9 @@ direction s_j of joint j, whose parent p moves by v_p and a_p, has
     psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
 
 By q_j: a step along s_j moves the subtree of j and not p. If p moved along with it, everything would only be
-rotated. Seen from the subtree, the difference is that p moves by psidot_j and a_p x s_j more. For any k
-below, v_k takes over the first, and a_k, which has v x S qdot of every joint on the way, both and psidot_j x
-(v_k - v_p):
+rotated. Seen from the subtree, the difference is that p has psidot_j more velocity and a_p x s_j more
+acceleration. For any k below, v_k changes by psidot_j. a_k changes by a_p x s_j and, because it contains v x
+S qdot of every joint between, by psidot_j x (v_k - v_p):
 
     v_k changes by psidot_j,     a_k by psiddot_j - v_k x psidot_j
 
@@ -23,26 +23,25 @@ A change of v_k by u and of a_k by y - v_k x u changes f_k by I y + 2 B u, with 
 
     2 B u = v x* (I u) + u x* (I v) - I (v x u)
 
-I and B add up over a subtree. For j above i or the same, where the subtree and s_i go along with each other,
-and for rows j strictly above i, where the subtree of i turns and s_j does not, this gives with I, B and f of
-the subtree of i
+I and B add up over a subtree. If j is i or above i, the subtree of i and s_i move together. In rows j
+strictly above i, the subtree of i turns and s_j does not. With I, B and f of the subtree of i this gives
 
     dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
     dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)
     dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
     dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
 
-So four forces of each direction i climb to the root, and each ancestor takes its entries from them:
+So four forces of each direction i are carried to the root, and each ancestor takes its entries from them:
 
     c_q = 2 B psidot_i + I psiddot_i, and s_i x* f from the parent on
     c_v = 2 B s_i + I (psidot_i + sdot_i),     r_b = 2 B^T s_i,     r = I s_i
 
 Economies. Accelerations are classical, so that psiddot = (U s_v + a x s_w + 2 v x (w x s_w), U s_w) with the
-parent's w, U, v and a at this origin. The constants of B are doubled, so that 2 B comes without a
-multiplication. The linear velocity of a free root is taken as zero, for it enters by a = vdot + w x v alone.
-Let g be the world's acceleration in the root's frame, and f and n the linear and angular parts. Then the
-root's columns of row i are r_f x g for its orientation, r_f x w for its linear velocity, and r_b + r_n x w +
-v x r_f for its angular velocity.
+parent's w, U, v and a at the body's origin. The constants of B are doubled, so that 2 B comes without a
+multiplication. The linear velocity of a free root is taken as zero, because it enters only through a = vdot +
+w x v. Let g be the world's acceleration in the root's frame, and let the indices f and n denote linear and
+angular parts. Then the root's columns of row i are r_f x g for its orientation, r_f x w for its linear
+velocity, and r_b + r_n x w + v x r_f for its angular velocity.
 """
 
 from __future__ import annotations
@@ -115,7 +114,9 @@ class Travelling(BodyMotion):
         return self.wrench(inertia), CoriolisFactor.of_body(doubled(inertia), Motion(self.v, self.w))
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """Return psidot and psiddot of a direction of a joint whose body this carries, in its frame."""
+        """Return psidot and psiddot of a joint's direction s, in the frame of the joint's body, if this is
+        the motion of the joint's parent.
+        """
         psi_rate = Motion(self.w.cross(s.linear) + self.v.cross(s.angular), self.w.cross(s.angular))
         doubled = psi_rate + psi_rate
         second = Motion(
@@ -164,7 +165,7 @@ def rnea_derivatives(
 
     `fext` (N, N m) is constant in the bodies' frames, or in the world if the model has `world_forces`.
     Checked against `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns` a
-    free root's columns are left as zero but for 2 B of its angular velocity and for forces in the world: the
+    free root's columns contain only 2 B of its angular velocity and the terms of forces in the world. The
     rest is M x with known x.
     """
     following = None if model.world_forces else fext
@@ -206,8 +207,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces of subtrees, and the matrices with these names without drives: rows and columns of
-    each degree of freedom and its ancestors.
+    """Return the forces on subtrees, and the matrices called `names`, without drives. Each degree of freedom
+    has entries with itself and its ancestors.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -312,7 +313,11 @@ def doubled(inertia: RigidInertia) -> MomentInertia:
 
 @dataclass(frozen=True)
 class Root:
-    """A free root at rest: its acceleration from the world, its angular and its linear velocity."""
+    """A free root at rest.
+
+    a: its acceleration from the world.
+    w, v: its angular and its linear velocity.
+    """
 
     a: Vector3
     w: Vector3

@@ -2,8 +2,8 @@
 one frame.
 
 Derivation. With [linear; angular] vectors s = (u, w), the operators of the paper's Algorithm 1
-(`rbdc.algorithms.reference.derivatives.idsva_so`) all have columns of zeros where they meet linear parts. For
-a degree of freedom i let (f, n) = I s with the inertia I of its subtree, and L the symmetric matrix
+(`rbdc.algorithms.reference.derivatives.idsva_so`) all have columns of zeros for linear parts. For a degree of
+freedom i let (f, n) = I s with the inertia I of its subtree, and L the symmetric matrix
 
     L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T
 
@@ -17,8 +17,8 @@ B of the subtree, doubled as in the paper, is a pair (p, N) with B x = (-p x w_x
 
     A3 = B(I, psidot) + s x* B - B s x:  p' = w x p + 2 f',  N' = [w]N - N[w] - [u][p] + L' - [n']
 
-with (f', n') and L' those of psidot. With b = p x u + N^T w, the angular part of B^T s, u8, u9 and u11 of
-the paper are, for a direction j above i,
+with (f', n') and L' of psidot instead of s. Let b = p x u + N^T w be the angular part of B^T s. Then u8, u9
+and u11 of the paper are, for a direction j above i,
 
     u9 = s_j x* (f, n),   u11 = 2 f x u_j + L w_j + n x w_j
     u8 = w_j x b - (2 f x u(psidot_j) + L w(psidot_j) + n x w(psidot_j))
@@ -63,9 +63,9 @@ Tensor = list[Matrix]
 class Subtree:
     """Sums over a body's subtree.
 
-    inertia: inertia.
-    p, n: momentum p and N of B (doubled).
-    force: force.
+    inertia: inertia of the subtree.
+    p, n: p and N of B, doubled.
+    force: force f of the subtree.
     """
 
     inertia: RigidInertia
@@ -75,7 +75,7 @@ class Subtree:
 
     @staticmethod
     def of_body(inertia: RigidInertia, half: CoriolisFactor, force: Force) -> Subtree:
-        """Return one body, by half of its B."""
+        """Return the sums of a single body. half: its B, not doubled."""
         return Subtree(inertia, half.momentum + half.momentum, half.n + half.n, force)
 
     def __add__(self, other: Subtree) -> Subtree:
@@ -97,11 +97,11 @@ class Subtree:
 class TreeInMotion:
     """The directions of all joints and the subtrees of all bodies, in one frame.
 
-    directions: directions.
-    subtrees: sums over subtrees by body.
+    directions: direction of each degree of freedom.
+    subtrees: sums over the subtree of each body.
     joints: joint of each degree of freedom.
-    first: its first degree of freedom.
-    paths: for each degree of freedom, it and its ancestors, from the root.
+    first: for each degree of freedom, the first one of its joint.
+    paths: for each degree of freedom, its ancestors from the root, then itself.
     fixed: for each body, forces fixed in the world on its subtree, if any.
     """
 
@@ -117,8 +117,8 @@ def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
     """Return quantities from which loops start, with a column for each degree of freedom: s, psidot, psiddot,
-    sigma (6 each); then of its subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6), and the
-    external force (6) if the model has `world_forces`.
+    sigma (6 each). Then follow m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9) and force (6) of its
+    subtree, and the external force (6) if the model has `world_forces`.
     """
     tree = _tree(model, q, v, a, fext, trace)
     loads = tree.fixed or [Force.zero()] * model.njoints
@@ -133,7 +133,7 @@ def path_quantities(
 def rnea_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv * nv, nv each; row nv * i + j, column k).
     Checked against the reference.
     """
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, trace))
@@ -164,8 +164,13 @@ def second_derivatives(
 
 @dataclass(frozen=True)
 class Operators:
-    """Terms of one degree of freedom: (f, n) = I s, L, the pair of A3, b, and the columns (12b) and (13b) of
-    the paper.
+    """Terms of one degree of freedom.
+
+    i_s: (f, n) = I s.
+    symmetric: L.
+    p3, n3: p' and N' of A3.
+    b: angular part of B^T s.
+    by_q, by_v: columns (12b) and (13b) of the paper.
     """
 
     i_s: Force
@@ -255,9 +260,14 @@ def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
 
 
 class Above(NamedTuple):
-    """Forces of torques above a degree of freedom, with a direction at or above it: A3 psidot + A1 psiddot,
-    also with s x* fq of the part above the direction; A3 s + A1 sigma; B(I, s) psidot, also with s x* fv; A1
-    s; A0 s.
+    """Forces for the torques above a degree of freedom d, with a direction m at or above d.
+
+    qq: A3 psidot_m + A1 psiddot_m.
+    qq_above: qq + s_m x* by_q, for torques above m.
+    moved: A3 s_m + A1 sigma_m.
+    crossed: B(I, s_d) psidot_m.
+    crossed_above: crossed + s_m x* by_v, for torques above m.
+    a1, a0: A1 s_m and A0 s_m.
     """
 
     qq: Force

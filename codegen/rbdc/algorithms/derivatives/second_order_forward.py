@@ -22,7 +22,7 @@ from rbdc.spatial import Forces, Scalars
 def aba_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
+    """Return d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv, d2ddq_dqdtau (nv * nv, nv each; row nv * i + j, column k).
     Checked against the reference.
     """
     a = by_cholesky(model, q, v, tau, fext, trace)

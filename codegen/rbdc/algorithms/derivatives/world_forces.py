@@ -7,8 +7,8 @@ with y_i = S_i x* F_i, for j at or above i,
     dtau_i/dq_j       = -(S_j x S_i)^T F_i = -S_j^T y_i
     d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k at or above j
 
-the second of these the same for k and j exchanged unless both are of one joint. The entries dtau_j/dq_i of j
-above i are 0: neither S_j nor the force moves. For forces that are fixed in the bodies the entries
+The second formula is symmetric in j and k unless both are of one joint. The entries dtau_j/dq_i of j above i
+are 0: neither S_j nor the force moves. For forces that are fixed in the bodies the entries
 dtau_i/dq_j are 0 instead. The recursions include these forces. Weighted sums over i (`TurnedForce`) serve all
 j above.
 """
@@ -73,8 +73,8 @@ def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
 def add_second_terms(
     slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], row: int, total: Force
 ) -> None:
-    """Add d2tau_dqdq of the forces to the row of direction `row`. `path`: it and its ancestors. `motions`:
-    for each direction the first one of its joint, and S. `total`: force on the subtree of `row`.
+    """Add d2tau_dqdq of the forces to the row of direction `row`. `path`: `row` and its ancestors. `motions`:
+    for each direction the first direction of its joint, and S. `total`: force on the subtree of `row`.
     """
     for j in path:
         first, s = motions[j]

@@ -10,7 +10,13 @@ from rbdc.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 
 class Released(NamedTuple):
-    """A released axis: U = IA s, 1 / D, U D^-1, and the remaining inertia IA - U D^-1 U^T."""
+    """A released axis s of a body with the articulated inertia IA.
+
+    u: U = IA s.
+    inverse: 1 / D.
+    gain: U D^-1.
+    left: the remaining inertia IA - U D^-1 U^T.
+    """
 
     u: Force
     inverse: Scalar
@@ -60,7 +66,7 @@ def articulated_factors(m: Machine, inertia: Array[ArticulatedInertia]) -> Array
 
 
 OfJoint: TypeAlias = Callable[[Any], list[Scalar]]
-"""The entries of a vector (nv) that a body's joint has."""
+"""(body) -> the entries of a vector (nv) for the body's joint."""
 
 
 def articulated_accelerations(
@@ -70,8 +76,8 @@ def articulated_accelerations(
     forces, for torques `tau` and the world's acceleration. `reference` is added to the result.
 
     Axis by axis from the last one of a joint, U = IA s, D = s^T U + armature and u = tau - s^T p; then IA - U
-    D^-1 U^T and p + U D^-1 u remain. At a leaf D^-1 u is added last: nothing waits for the sum, and D^-1 u is
-    its largest part, so it is rounded once.
+    D^-1 U^T and p + U D^-1 u remain. At a leaf D^-1 u is added last: nothing waits for the sum, and its
+    largest part, D^-1 u, is rounded once.
     """
     inertia, gain = articulated_inertias(m), m.array("UD", Force)
     acceleration, ddq = m.array("a", Motion, world), m.vector(name)

@@ -1,13 +1,13 @@
 """Christoffel symbols of the first kind of M, from composite inertias alone.
 
 They are the coefficients of the Coriolis matrix, C(q, v)_ij = sum_k G_ijk v_k (`dynamics.coriolis`).
-For three degrees of freedom let l be one of the deepest joint, with the composite inertia I of its body, and
-u and t of joints at or above it, t at or above u, all directions in one frame. With
+Take three degrees of freedom with their directions in one frame: l is of the deepest joint, u of a joint at
+or above that of l, and t of a joint at or above that of u. I is the composite inertia of the body of l. With
 
-    a = s_t . (s_u x* I s_l) / 2
-    b = s_t . (s_l x* I s_u - I (s_l x s_u)) / 2
+    a = s_t . (s_u x* I s_l) / 2                        (antisymmetric in u and t)
+    b = s_t . (s_l x* I s_u - I (s_l x s_u)) / 2        (symmetric in u and t)
 
-which are antisymmetric and symmetric in u and t, the entries are
+the entries are
 
     G_tlu = b + a,  G_ult = b - a,  G_lut = a - b
 
@@ -31,8 +31,8 @@ from rbdc.spatial import Scalars
 
 
 def christoffel(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the symbols G (nv nv, nv; row nv i + j, column k; kg m^2, kg m, kg). Checked: sum_k G_ijk v_k =
-    C(q, v)_ij, and G_ijk + G_jik = dM_ij/dq_k.
+    """Return the symbols G (nv * nv, nv; row nv * i + j, column k; kg m^2, kg m, kg). Checked: sum_k G_ijk
+    v_k = C(q, v)_ij, and G_ijk + G_jik = dM_ij/dq_k.
     """
     if model.curves:
         columns = [flat(coriolis(model, q, unit, trace)) for unit in identity(model.nv)]

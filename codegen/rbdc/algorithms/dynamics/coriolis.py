@@ -1,9 +1,10 @@
-"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, recursively as
-Echeandia and Wensing.
+"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, computed by the
+recursion of Echeandia and Wensing.
 
-C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both
-in its frame, B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N =
-sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which keeps the recursion short.
+C = sum over bodies of J^T (I Jdot + B J). Take a body as a cloud of point masses m at r with velocity rdot,
+both in the body's frame. Then B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p =
+sum m rdot and N = sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which keeps the
+recursion short.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class CoriolisFactor:
 
     @classmethod
     def of(cls, scalars: Sequence[Scalar]) -> Self:
-        """Return the factor whose `scalars` these are."""
+        """Rebuild a factor from its `scalars`."""
         return cls(Vector3.of(scalars[:3]), Matrix3.of(scalars[3:]))
 
     def __add__(self, other: CoriolisFactor) -> Self:
@@ -78,7 +79,7 @@ class CoriolisFactor:
 
 
 class OneFrameFactor(CoriolisFactor):
-    """B as (p, n) with n = tr(N) 1 - N^T: its application takes fewer operations; it cannot be moved between
+    """B as (p, n) with n = tr(N) 1 - N^T: applying B takes fewer operations, but B cannot be moved between
     frames.
     """
 
@@ -127,7 +128,12 @@ class Direction:
 
 
 class CoriolisEntries(NamedTuple):
-    """Entries of dtau/dq, dtau/dv and M in one place; that by v of a Coriolis matrix too."""
+    """Entries of matrices in one place.
+
+    by_q: of dtau/dq.
+    by_v: of dtau/dv, or of a Coriolis matrix.
+    by_a: of M.
+    """
 
     by_q: Scalar
     by_v: Scalar
@@ -154,18 +160,20 @@ class ClimbingForces:
         return ClimbingForces(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
     def above(self, s: Motion) -> CoriolisEntries:
-        """Return entries in its column, in the row of a direction of its joint or above."""
+        """Return the entries in this degree of freedom's column, in the row of a direction of its joint or
+        above.
+        """
         return CoriolisEntries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> CoriolisEntries:
-        """Return entries in its row, in the column of a direction above."""
+        """Return the entries in this degree of freedom's row, in the column of a direction above."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return CoriolisEntries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
 
 def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> ClimbingForces:
-    """Return the forces of a degree of freedom on its body, from twice the factor of the subtree and its
-    inertia.
+    """Return the forces of a degree of freedom on its body, from the inertia and twice the factor of the
+    subtree.
     """
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.sigma
@@ -206,7 +214,7 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
 
 
 def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
-    """Return G^T C G + G^T M dG/dt where joints follow others along curves, M with the armature of these."""
+    """Return G^T C G + G^T M dG/dt if joints follow others along curves; M includes their armature."""
     model, inertia = m.model, m.rows(inertia_matrix(m, composite))
     for index, start in enumerate(first_dofs(model)):
         if index in model.curves:

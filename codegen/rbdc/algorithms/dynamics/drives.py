@@ -1,20 +1,19 @@
 """Forces of the drives of joints: the inertia of motors, viscous damping, springs and dry friction.
 
-All are diagonal over v, also where joints follow others: with K the armature, D the damping, S the stiffness,
-p the preload, F the dry friction and w its width (`Problem`)
+They are diagonal over v, even if joints follow others. With K the armature, D the damping, S the stiffness, p
+the preload, F the dry friction and w its width (`Problem`)
 
     r(q, v) = D v + S q + p + F v / sqrt(v^2 + w^2)
     tau = ID(q, v, a) + K a + r,     M = H + K,     dtau/dq = dID/dq + S
     dtau/dv = dID/dv + D + F w^2 / (v^2 + w^2)^(3/2),     d2tau/dv2 = d2ID/dv2 - 3 F w^2 v / (v^2 + w^2)^(5/2)
 
-Where a joint with armature K follows another along a curve f(y), its motor also accelerates by f'' ydot^2:
-K f' f'' ydot^2 counts with r.
+If a joint with armature K follows another along a curve f(y), its motor also accelerates by f'' ydot^2: r
+then includes K f' f'' ydot^2.
 
 These forces depend on joint coordinates, not on links: the choice of link frames and regrouping do not affect
 them. Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
-friction, which jumps where a joint stops, is taken smooth, by a square root: unlike tanh(v / w), which
-differs from it by a width, the square root is exact in lanes of vectors and its derivatives of all orders are
-algebraic.
+friction jumps where a joint stops, so a square root smooths it. Unlike tanh(v / w), which differs from this
+law by a width, the square root is exact in SIMD lanes, and its derivatives of all orders are algebraic.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from rbdc.spatial.scalars import is_zero, sqrt
 def with_drives(
     model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Vector:
-    """Return tau + K a + r(q, v) (nv) of torques that move the bodies alone.
+    """Return tau + K a + r(q, v) (nv), with tau the torques that move the bodies alone.
     Checked against Pinocchio's armature, MuJoCo's armature, damping and springs.
     """
     armature, resisting, result = model.armature, resistance(model, q, v), list(torques)

@@ -21,13 +21,13 @@ from rbdc.spatial.scalars import is_zero
 Solve = Callable[[Vector], Vector]
 """M^-1 times a vector (nv)."""
 Dynamics = Callable[[Problem, Scalars, Scalars, Scalars, Forces | None, Trace], tuple[Vector, Solve]]
-"""(model, q, v, tau, fext, trace) -> ddq (nv), and M^-1 there."""
+"""(model, q, v, tau, fext, trace) -> ddq (nv), and the solve with M(q)."""
 
 
 def solved_by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """Return the result of `by_cholesky`, and M^-1 times a vector by the factors of M."""
+    """Return the result of `by_cholesky`, and the solve with the factors of M."""
     solve = Factorisation(crba(model, q, trace)).solve
     return accelerations(model, q, v, tau, fext, trace, solve), solve
 
@@ -35,7 +35,7 @@ def solved_by_cholesky(
 def solved_by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Solve]:
-    """Return the result of `by_articulated_bodies`, and M^-1 times a vector by the articulated inertias."""
+    """Return the result of `by_articulated_bodies`, and the solve with the articulated inertias."""
     accelerations = by_articulated_bodies(model, q, v, tau, fext, trace)
     return accelerations, lambda x: inverse_inertia_product(model, q, x, trace)
 
@@ -58,7 +58,7 @@ def by_articulated_bodies(
     These wrenches contain all effects of velocities, so there are no bias accelerations, and one pass carries
     them to the root together with the torques of the joints. Gravity enters at the world, where it meets the
     accelerations that it causes: in the bias it would cancel with them and lose digits. Free roots fall with
-    it.
+    gravity.
     """
     if model.coupled:
         return by_cholesky(model, q, v, tau, fext, trace)
@@ -94,7 +94,7 @@ def _articulated(
 def accelerations(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace, solve: Solve
 ) -> Vector:
-    """Return solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
+    """Return ddq (nv): reference accelerations plus solve(tau - inverse dynamics at these accelerations)."""
     moving, reference = from_reference(model, q, v, tau, fext, trace)
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
@@ -103,7 +103,7 @@ def accelerations(
 def from_reference(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Vector, Vector]:
-    """Return tau - inverse dynamics of reference accelerations, and these (nv each)."""
+    """Return tau - inverse dynamics at reference accelerations, and the reference accelerations (nv each)."""
     m = loaded_machine(model, q, v, fext=fext, trace=trace)
     wrenches, reference = reference_pass(m, model.gravity)
     torques = m.reduced_vector(joint_torques(m, wrenches))

@@ -135,7 +135,7 @@ def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
 
 def _of_drives(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Iterator[tuple[int, list[Scalar]]]:
     """Yield, for each column of a drive, the index of the body and the entries along the joint's directions,
-    by its own coordinate, rate and acceleration.
+    from the joint's own coordinate, rate and acceleration.
     """
     places, rates = joint_positions(model, q), joint_velocities(model, v)
     seconds = joint_accelerations(model, v, a)
@@ -163,8 +163,8 @@ def _column(model: Problem, index: int, entries: Scalars) -> list[Scalar]:
 
 
 def moved_parameters(model: Problem, inertia: Scalars, pose: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return the ten parameters of a body as another frame sees them, in which the body's frame has the
-    placement x y z qx qy qz qw. Test: Pinocchio's `Inertia.se3Action`.
+    """Return the ten parameters of a body about another frame. pose: placement of the body's frame in that
+    frame, x y z qx qy qz qw. Test: Pinocchio's `Inertia.se3Action`.
     """
     del model, trace
     return Inertia.of(inertia).moved(held_at(pose)).scalars()

@@ -17,14 +17,12 @@ def minverse(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
 
 
 def minverse_of_branches(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return M(q)^-1 with all branches of the tree treated alike, for lanes."""
+    """Return M(q)^-1 with all branches of the tree treated alike, for SIMD lanes."""
     return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
 
 
 def inverse_factors(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return L and D^-1, a diagonal matrix, of M = L^T D L, for a solve by columns that is not written
-    out.
-    """
+    """Return L and D^-1, a diagonal matrix, of M = L^T D L, for a solve in a loop over columns."""
     return as_matrices(Factorisation(crba(model, q, trace)), trace)
 
 

@@ -1,6 +1,6 @@
-"""Inverse dynamics by Newton and Euler, from the root to the leaves and back: motions of bodies and the
-wrenches that they require (`rbdc.algorithms.body_motion`), then tau = S^T f; f of the child is added to that
-of the parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
+"""Inverse dynamics by Newton and Euler: from the root to the leaves, motions of bodies and the wrenches f
+that they require (`rbdc.algorithms.body_motion`); on the way back, tau = S^T f, and f of the child is added
+to f of the parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Checked: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
@@ -29,9 +29,9 @@ def newton_euler(
 ) -> list[Scalar]:
     """Return tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
-    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame, or of
-    the world's if the model has `world_forces`. Checked: tau is that of `rbdc.algorithms.reference.rnea` on
-    every model.
+    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of the body's
+    frame, or of the world's if the model has `world_forces`. Checked: tau is that of
+    `rbdc.algorithms.reference.rnea` on every model.
     """
     m = loaded_machine(model, q, v, a, fext, trace)
     torques = inverse_dynamics(m, BodyMotion.of_world(m.gravity))
@@ -74,7 +74,7 @@ def forces_needed(
 
 def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Scalar]]:
     """Return wrenches at chosen joint accelerations (nv), and these accelerations: forward dynamics computes
-    the difference from there.
+    the difference from them.
 
     At the chosen accelerations no body accelerates along its own joint, which takes fewer operations than
     zero accelerations; a free root falls with the world's acceleration. Coupled joints do not accelerate, nor

@@ -40,8 +40,8 @@ accuracy.
 
 
 def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving
-    bodies: the ten forces of each body go up the tree, past joints on parallel axes in one step.
+    """Return Y (nv, 10 * nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving
+    bodies. The ten forces of each body are carried up the tree, past joints on parallel axes in one step.
     """
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
@@ -59,8 +59,8 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 nbodies), with the axes of the joints above carried down to each body instead of its
-    ten forces up.
+    """Return Y (nv, 10 * nbodies). The axes of the joints above are carried down to each body, instead of the
+    body's ten forces up.
 
     This takes fewer operations on arms, and on bodies with two or more arms.
     """
@@ -89,7 +89,7 @@ def _is_parallel(model: Problem, index: int) -> bool:
 
 
 def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
-    """Return the regressor, body by body from the rows of its ten columns that are not zero."""
+    """Return the regressor, body by body from the nonzero rows of the body's ten columns."""
     model = m.model
     motions = [motion for _, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
@@ -102,8 +102,8 @@ def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
 
 
 def body_regressor(motion: BodyMotion) -> list[Force]:
-    """Return the ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U
-    e; e x a], of the inertia J [0; J alpha + w x J w].
+    """Return the ten wrenches of unit inertial parameters: [a; 0] for the mass, [U e; e x a] for the first
+    moment along e, [0; J alpha + w x J w] for the inertia J.
     """
     w, spin, zero = motion.w, motion.spin, Vector3.zero()
     moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
@@ -137,8 +137,8 @@ def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
     """Map a row from the parameters in a chosen frame, at R and p in the body's frame, to the parameters in
     the body's frame.
 
-    A row y_m m + y_h h + tr(S J) becomes R y_h, R S R^T by the rotation. The shift to p subtracts (p h) 2 - p
-    h^T - h p^T from J, adds m (p^2 - p p^T), and subtracts m p from h.
+    For a row y_m m + y_h h + tr(S J), the rotation gives R y_h and R S R^T. The shift to p subtracts (p h) 2
+    - p h^T - h p^T from J, adds m (p^2 - p p^T) to J, and subtracts m p from h.
     """
     if all(is_zero(x) for x in entries):
         return entries

@@ -26,16 +26,16 @@ from rbdc.spatial import Force, Motion, Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 PAIRS = ((0, 0), (1, 1), (0, 1), (0, 2), (1, 2), (2, 2))
-"""The variables of each block of a Hessian, of q, v and tau."""
+"""The two variables of each block of a Hessian: 0 is q, 1 is v, 2 is tau."""
 
 
 def implicit(model: Problem) -> bool:
-    """Return whether configurations step by the velocity after the step."""
+    """Return whether the configuration moves with the velocity after the step."""
     return model.integrator == "semi-implicit"
 
 
 def weights_of_accelerations(model: Problem, e: Scalars, dt: Scalars, w_q: Scalars, w_v: Scalars) -> Vector:
-    """Return the gradient of w_q^T q' + w_v^T v' by ddq (nv)."""
+    """Return the gradient of w_q^T q' + w_v^T v' with respect to ddq (nv)."""
     (h,) = dt
     weights = list(w_v)
     for body, entries in joints_of(model) if implicit(model) else ():
@@ -58,8 +58,8 @@ def _as_force(motion: Motion) -> Force:
 def add_curvature(
     model: Problem, e: Scalars, w_q: Scalars, steps: Sequence[Matrix], blocks: Sequence[Matrix]
 ) -> None:
-    """Add to the blocks of `PAIRS` (nv, nv each) the terms of joints that turn. steps: e by q, v and tau (nv,
-    nv each). Checked against dual numbers twice through the reference.
+    """Add to the blocks of `PAIRS` (nv, nv each) the terms of joints that turn. steps: derivatives of e by q,
+    v and tau (nv, nv each). Checked against dual numbers twice through the reference.
     """
     for body, entries in joints_of(model):
         if body.joint.euclidean:
@@ -72,8 +72,8 @@ def add_curvature(
 
 
 def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Matrix:
-    """Return w_q^T [x_b, x_a] / 2 for each x_a, a column of one matrix of derivatives of q', and each x_b, a
-    column of another.
+    """Return w_q^T [x_b, x_a] / 2 for each column x_a of `first` and x_b of `second`, both matrices of
+    derivatives of q'.
     """
     result = zeros(len(first[0]), len(second[0]))
     for body, entries in joints_of(model):
@@ -86,7 +86,7 @@ def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Mat
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
-    """Return the bilinear form (2 nv, 2 nv) of dq and e_a of one direction, then of the other."""
+    """Return the bilinear form (2 * nv, 2 * nv) in (dq, e) of one direction and (dq, e) of the other."""
     size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
     motions = [
         step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()

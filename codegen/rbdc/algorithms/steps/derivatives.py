@@ -1,6 +1,6 @@
 """Steps of time and their derivatives, with and without contacts (`rbdc.algorithms.steps.rules`).
 
-Products in one direction solve with M once a stage and form no matrix. Matrices of derivatives need the
+Products in one direction solve with M once per stage and form no matrix. Matrices of derivatives need the
 matrices of the derivatives of accelerations, which all directions share. Weighted sums are computed by the
 transposed recursion of the products.
 """
@@ -75,7 +75,7 @@ def free_by_matrices(
     options: ContactOptions,
     trace: Trace,
 ) -> Law:
-    """Return forward dynamics by the matrices of its derivatives."""
+    """Return forward dynamics, differentiated with the matrices of its derivatives."""
     del options  # there are no contacts
 
     def law(q: Vector, v: Vector) -> Accelerations:
@@ -88,7 +88,7 @@ def free_by_matrices(
 def held_by_matrices(
     model: Problem, tau: Scalars, fext: Forces | None, options: ContactOptions, trace: Trace
 ) -> Law:
-    """Return constrained dynamics by the matrices of its derivatives."""
+    """Return constrained dynamics, differentiated with the matrices of its derivatives."""
 
     def law(q: Vector, v: Vector) -> Accelerations:
         arguments = (model, q, v, tau, fext, options, trace)

@@ -2,17 +2,16 @@
 
     semi-implicit Euler    v' = v + dt a,    q' = q (+) dt v'
     explicit Euler         v' = v + dt a,    q' = q (+) dt v
-    Runge-Kutta            the classical rule of order 4; of joints that turn with two commutators, by
+    Runge-Kutta            the classical rule of order 4; for joints that turn, with the two commutators of
                            Munthe-Kaas and Owren, Computations in a free Lie algebra (1999), section 4
 
-where the last rule has, with K_i = dt v_i of its stages and the signs for velocities in the body's axes,
+The last rule is, with K_i = dt v_i of its stages and the signs for velocities in the body's axes,
 
     q_2 = q (+) K_1/2,   q_3 = q (+) (K_2/2 + [K_1, K_2]/8),   q_4 = q (+) K_3
     q'  = q (+) (K_1 + 2 K_2 + 2 K_3 + K_4 + [K_1, K_4]/2)/6
 
-A rule is one text over `Stepping`: over plain scalars it gives values. In a direction, v, dt and
-accelerations are dual numbers and a configuration carries a tangent vector. With J, the right Jacobian of
-SE(3),
+A rule is written once over `Stepping`. Plain scalars give values. In a direction, v, dt and accelerations are
+dual numbers, and a configuration carries a tangent vector. With J, the right Jacobian of SE(3),
 
     d(q (+) e) = dq + J(e) (de - ad(e) dq)
 
@@ -40,8 +39,11 @@ Along = Callable[[Vector, Vector, Vector], tuple[Vector, Vector]]
 
 
 class Accelerations(NamedTuple):
-    """ddq (nv) and the forces of contacts (nc) at a configuration and a velocity, with their changes in a
-    direction.
+    """Dynamics at a configuration and a velocity.
+
+    ddq: accelerations (nv).
+    forces: forces of contacts (nc).
+    along: returns the changes of ddq and of the forces in a direction.
     """
 
     ddq: Vector
@@ -54,7 +56,11 @@ Law = Callable[[Vector, Vector], Accelerations]
 
 
 class Configuration(NamedTuple):
-    """q (nq), and in a direction the tangent vector (nv) by which it moves; None: there is no direction."""
+    """A configuration, with its change if there is a direction.
+
+    q: configuration (nq).
+    rate: tangent vector (nv) by which q moves in the direction, or None.
+    """
 
     q: Vector
     rate: Any = None
@@ -64,9 +70,11 @@ class Configuration(NamedTuple):
 class Stepping:
     """Values of a step.
 
-    start: q.
-    law: the dynamics, evaluated once a stage.
-    trace: is announced the quantities of the end.
+    start: configuration before the step.
+    law: the dynamics, evaluated once per stage.
+    trace: receives the quantities at the end of the step.
+    stages: results of the stages evaluated so far.
+    asked: number of stages that the rule has used.
     """
 
     model: Problem
@@ -112,8 +120,9 @@ class Moving(Stepping):
 
     torques: the direction of tau.
     pushed: the change of the forces at the start (nc).
-    turns: J of each joint and move by its rows, for further directions; None for one direction, which needs
+    turns: rows of J for each move and joint, kept for further directions; None for one direction, which needs
         no matrix.
+    moves: number of moves so far.
     """
 
     torques: Vector = field(default_factory=list)
@@ -153,7 +162,7 @@ class Moving(Stepping):
 
 
 def joints_of(model: Problem) -> list[tuple[Any, slice]]:
-    """Return the bodies whose joints follow no others, and their places in v."""
+    """Return the bodies whose joints follow no others, and their slices of v."""
     return [(b, slice(b.index_v, b.index_v + b.joint.nv)) for b in model.bodies if b.coupling is None]
 
 

@@ -1,4 +1,6 @@
-"""Machines for texts that consist of other texts: products of results, and whole recursions within loops."""
+"""Machines for texts (recursions over a machine) that call other texts: products of results, and whole
+recursions within loops.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ Factor = tuple[Array[Scalar], str]
 
 
 Step = tuple[str, Index]
-"""An input, q in the tangent space, and one of its directions."""
+"""An input and one of its directions; for q, a direction of the tangent space."""
 
 
 class Scheme(Protocol):
@@ -40,7 +42,7 @@ class Scheme(Protocol):
 class ComposedMachine(Machine):
     """Runs texts that call others.
 
-    Results of a text on the machine of `accelerated` or `at_rest` remain until it runs again.
+    Results of a text on the machine of `accelerated` or `at_rest` remain until that text runs again.
     """
 
     @abstractmethod

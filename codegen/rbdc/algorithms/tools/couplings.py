@@ -16,8 +16,10 @@ from rbdc.spatial import Scalar
 
 
 class Curve(NamedTuple):
-    """The coordinate f of a joint that follows another, and the first four derivatives of f by the leader's
-    coordinate.
+    """The coordinate f of a joint that follows another, as a function of the leader's coordinate.
+
+    place: f.
+    slope, curvature, jerk, snap: the first, second, third and fourth derivative of f.
     """
 
     place: Scalar

@@ -25,7 +25,7 @@ class FactorRow(Index, ABC):
 
     @abstractmethod
     def below(self) -> Iterator[FactorRow]:
-        """Return the rows for which it is above."""
+        """Return the rows that have this row among their rows above."""
 
     @abstractmethod
     def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[FactorRow, Scalar]]:

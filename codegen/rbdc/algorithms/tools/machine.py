@@ -1,4 +1,4 @@
-"""A recursion over a tree is one text over a machine; a machine is a schedule that runs it.
+"""A recursion over a tree is one text, a function of a machine; a machine is a schedule that runs the text.
 
 A recursion is written as in its paper, without frames, memory order, scalar types or C.
 
@@ -10,18 +10,18 @@ A recursion is written as in its paper, without frames, memory order, scalar typ
             b.add_to_parent(composite, composite[b])
         return composite
 
-Arrays hold quantities (a `Force`, an inertia, anything with `scalars` and `of`, tuples and dataclasses of
-them) by bodies `b` and `b.parent`, by columns `k`, the degrees of freedom, or by both. Matrices and vectors
-hold numbers by columns: `out[j, k] = j.s.dot(force)`. At the root `x.add(b.parent, y)` does nothing, and
-`x[b.parent]` is the array's quantity of the `world`. `b.to_parent` and `b.from_parent` carry a quantity from
-frame to frame; a machine with one common frame returns it unchanged. An inner loop over columns gets
-values of the outer loop through `k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from
-an array.
+Arrays hold quantities: a `Force`, an inertia, anything with `scalars` and `of`, tuples and dataclasses of
+them. Their indices are bodies (`b`, `b.parent`), columns `k` (the degrees of freedom), or both. Matrices and
+vectors hold numbers by columns: `out[j, k] = j.s.dot(force)`. At the root, `x.add(b.parent, y)` does nothing,
+and `x[b.parent]` is the array's quantity of the `world`. `b.to_parent` and `b.from_parent` carry a quantity
+from frame to frame; a machine with one common frame returns it unchanged. An inner loop over columns gets
+values of the outer loop through `k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from an
+array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
 `rbdc.planning.loops.machine.Loops` turns the same text into loops over tables, and
-`rbdc.planning.windows.machine.LimbRows` into loops over rows of limbs in lanes.
+`rbdc.planning.windows.machine.LimbRows` into loops over rows of limbs (branches) in SIMD lanes.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Quantity = TypeVar("Quantity")
 
 
 def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-    """Return the numbers of a quantity, or of a tuple or a dataclass of them, and a function that builds the
-    like from other numbers.
+    """Return the numbers of a quantity, or of a tuple or a dataclass of quantities, and a function that
+    builds such an object from other numbers.
     """
     if hasattr(x, "scalars"):
         return x.scalars(), type(x).of

@@ -56,7 +56,7 @@ class Numbers(Machine):
         return NumberBody(self, index)
 
     def _placed(self, placements: list[Placement]) -> list[Placement]:
-        """Return the bodies' frames from those in the frames of their parents."""
+        """Return the placements of the bodies from their placements in the frames of their parents."""
         return placements
 
     @cached_property
@@ -262,7 +262,7 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Return row k up to the diagonal, and the entries of column k."""
+        """Return row k up to the diagonal and, unless they are the same, the entries of column k above it."""
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

@@ -76,7 +76,7 @@ def in_one_frame(
 ) -> list[Placement]:
     """Return the placements of the bodies from those of the joints, in one frame.
 
-    It is the frame of the root if the tree hangs on one free body and `at_root`; otherwise the world's.
+    The one frame is that of the root if the tree hangs on one free body and `at_root`; otherwise the world's.
     """
     free = at_root and free_root(model) is not None
     world: list[Placement] = []

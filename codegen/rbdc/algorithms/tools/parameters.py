@@ -1,8 +1,7 @@
 """The parameters in which inverse dynamics is linear, in the order of the columns of the torque regressor:
 ten of each moving body, ten of each payload at run time, and those of the joints' drives.
 
-A joint along x with rate v and acceleration a, whose own coordinates these are also where it follows
-another, needs
+A joint with the coordinate x, rate v and acceleration a (its own, even if it follows another joint) needs
 
     armature a + damping v + friction v / sqrt(v^2 + w^2) + stiffness x - (stiffness rest),
 
@@ -40,8 +39,8 @@ class _Quantity(NamedTuple):
     """A number of a joint's drive in which torques are linear.
 
     part: part of the regressor that it belongs to.
-    term: term of the dynamics that must be included for a value other than 0; None: it always is.
-    along, about: units for directions along an axis, and about one.
+    term: term of the dynamics that must be included for a value other than 0; None: always included.
+    along, about: units for directions along an axis, and about an axis.
     nominal: value of a body's joint.
     """
 
@@ -133,7 +132,7 @@ def _of_body(name: str, values: list[Scalar]) -> list[LinearParameter]:
 
 
 def _unit(quantity: _Quantity, body: Body) -> str:
-    """Return the unit of a joint's quantity; both for a joint that slides and turns."""
+    """Return the unit of a joint's quantity; both units for a joint that slides and turns."""
     turning = [any(not is_zero(x) for x in s.angular.scalars()) for s in body.joint.subspace()]
     units = {quantity.about if turns else quantity.along: None for turns in turning}
     return ", ".join(units)
