@@ -4,9 +4,9 @@ Conventions, stated once for the whole package:
 
 * Spatial vectors are [linear; angular]: `Motion(linear, angular)` and `Force(linear, angular)`.
 * A `Placement` ``A_M_B`` is the pose of frame B in frame A: ``x_A = R x_B + p``.
-* Scalars are whatever supports ``+ - * /``: Python floats, NumPy arrays (a batch in every scalar), CasADi SX,
+* A scalar is any type that supports ``+ - * /``: Python floats, NumPy arrays (one entry a sample), CasADi SX,
   mpmath numbers, complex numbers. The functions of `scalars` (sin, cos, ...) dispatch on the type. Constants
-  are Python floats, so that a symbolic scalar folds the products with 0 and 1 away.
+  are Python floats, so that symbolic scalars can simplify products with 0 and 1.
 """
 
 from rbdc.spatial.inertias import ArticulatedInertia, Inertia, MomentInertia, RigidInertia

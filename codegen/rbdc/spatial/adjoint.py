@@ -1,8 +1,9 @@
 """Recorded scalars: values that remember the operations which computed them.
 
-The gradient of a weighted sum of results by all inputs then takes a small multiple of the operations of the
-results. Linnainmaa (1970); the bar for an adjoint is Griewank's. An algorithm over abstract scalars runs
-forwards over recorded scalars without changes; `Tape.adjoints` then goes back over its operations.
+The gradient of a weighted sum of results with respect to all inputs then takes a small multiple of the
+operations of the results (Linnainmaa 1970). Adjoints are called bars, after Griewank's notation. An algorithm
+over abstract scalars runs forwards over recorded scalars without changes; `Tape.adjoints` then goes back over
+its operations.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ Bar: TypeAlias = Callable[[Scalar], Scalar]
 
 
 class Recorded:
-    """A scalar on a tape; numbers and other scalars beside it are constants.
+    """A scalar on a tape; the numbers and other scalars in operations with it are constants.
 
-    Recorded scalars have no `atan2` and no comparison, because no recursion of dynamics needs these.
+    Recorded scalars have no `atan2` and no comparison, because no recursion of dynamics needs them.
     """
 
     __slots__ = ("index", "tape", "value")
-    level: ClassVar[int] = 4  # operations with dual numbers are its own, not theirs
-    __array_ufunc__ = None  # NumPy leaves the operation to this class: an array beside it is one constant
+    level: ClassVar[int] = 4  # this class, not a dual number, carries out operations of both
+    __array_ufunc__ = None  # NumPy leaves the operation to this class: an array is one constant
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
         self.value, self.tape, self.index = value, tape, index
@@ -62,7 +63,7 @@ class Recorded:
 
     @staticmethod
     def elementary(name: str, *arguments: Recorded) -> Recorded:
-        """Return sine, cosine and square root; see `rbdc.spatial.scalars`. TypeError for others."""
+        """Return a sine, cosine or square root; see `rbdc.spatial.scalars`. Raises TypeError for others."""
         x = arguments[0]
         if name == "sin":
             return x.tape.computed(sin(x.value), (x, cos(x.value)))
@@ -75,18 +76,18 @@ class Recorded:
 
 
 class Tape:
-    """A record of operations: for each value its operands, and the derivatives of the value by these."""
+    """A record of operations: for each value its operands, and its derivatives with respect to them."""
 
     def __init__(self) -> None:
         self._sources: list[list[tuple[int, Scalar]]] = []
         self._watched: dict[int, list[Callable[[Bar], None]]] = {}
 
     def variables(self, values: Sequence[Scalar]) -> list[Recorded]:
-        """Return values that depend on no other."""
+        """Return recorded scalars of these values that depend on no other scalar."""
         return [self.computed(value) for value in values]
 
     def computed(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
-        """Return a value with its derivatives by other values; constants are dropped."""
+        """Record a value and its derivatives with respect to its sources; constants are dropped."""
         self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
         return Recorded(value, self, len(self._sources) - 1)
 
@@ -97,7 +98,7 @@ class Tape:
             self._watched.setdefault(min(indices), []).append(then)
 
     def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
-        """Return the derivatives of the sum of weights times results by everything on the tape."""
+        """Return derivatives of the sum of weights times results with respect to all values on the tape."""
         bars: list[Scalar] = [0.0] * len(self._sources)
         for result, weight in zip(results, weights, strict=True):
             if isinstance(result, Recorded):

@@ -1,4 +1,4 @@
-"""Rotations as products of rotations about coordinate axes, applied in order: cheaper than a 3x3 matrix."""
+"""Rotations as products of rotations about coordinate axes, which cost less than a 3x3 matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdc.spatial.vectors import Matrix3, Symmetric3, Vector3
 
 @dataclass(frozen=True, slots=True)
 class AxisRotation(AnyRotation):
-    """A rotation about the x or the z axis by an angle of cosine c and sine s, from child to parent
+    """A rotation about the x or the z axis by an angle with cosine c and sine s, from child to parent
     coordinates.
     """
 
@@ -36,8 +36,8 @@ class AxisRotation(AnyRotation):
         return AxisRotation(self.axis, self.c, -self.s)
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        """Return R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s
-        (a - b) + 2 c d.
+        """Return R A R^T. In the plane of rotation the block [a d; d b] becomes [a - s p, c p - d; ., b + s
+        p] with p = s (a - b) + 2 c d.
         """
         if self.axis == "z":
             first, cross, second = self._block(a.xx, a.xy, a.yy)
@@ -50,8 +50,8 @@ class AxisRotation(AnyRotation):
         )
 
     def rotate_matrix(self, a: Matrix3) -> Matrix3:
-        """Return R A R^T of any matrix A: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d +
-        s p] with k the cosine and p = s (a - d) + k (b + c).
+        """Return R A R^T of any matrix A. In the plane of rotation the block [a b; c d] becomes [a - s
+        p, k p - c; k p - b, d + s p] with k the cosine and p = s (a - d) + k (b + c).
         """
         x, y, z = a.x, a.y, a.z
         if self.axis == "z":
@@ -76,7 +76,7 @@ class AxisRotation(AnyRotation):
         return a - w, turned - c, turned - b, d + w
 
     def _block(self, a: Scalar, d: Scalar, b: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-        # By a multiple of a right angle, without rounding.
+        # For multiples of a right angle, avoid rounding.
         if isinstance(self.c, float) and self.c * self.s == 0.0:
             return (a, d, b) if self.s == 0.0 else (b, -d, a)
         cd = self.c * d
@@ -86,8 +86,8 @@ class AxisRotation(AnyRotation):
 
 
 MOST_STEPS = 6
-"""Largest number of rotations about axes that stay a product: longer products take more operations than a
-matrix, and grow along the path.
+"""Largest number of rotations about axes that are kept as a product: longer products take more operations
+than a matrix, and grow along the path.
 """
 
 

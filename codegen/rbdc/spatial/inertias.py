@@ -19,8 +19,8 @@ from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vecto
 class RigidInertia(ABC):
     """A rigid body's inertia about the origin of its frame, as one of two sets of ten parameters.
 
-    A set has the mass m (kg), the first moment h = m c (kg m), and six more. Inertias of one frame and one
-    set add up.
+    Both sets have the mass m (kg), the first moment h = m c (kg m), and six more parameters. Inertias in the
+    same frame and set can be added.
     """
 
     mass: Scalar
@@ -29,19 +29,19 @@ class RigidInertia(ABC):
     @property
     @abstractmethod
     def about_origin(self) -> Symmetric3:
-        """Return J (kg m^2)."""
+        """Return the rotational inertia J about the origin (kg m^2)."""
 
     @abstractmethod
     def second_moments(self) -> Symmetric3:
-        """Return K = sum m r r^T (kg m^2)."""
+        """Return the second moments K = sum m r r^T (kg m^2)."""
 
     @abstractmethod
     def moved(self, placement: Placement) -> Self:
-        """Return the inertia in the parent frame of `placement`, whose child frame it is expressed in."""
+        """Transform the inertia from the child frame of `placement` to its parent frame."""
 
     def about_centre(self) -> Symmetric3:
-        """Return the inertia about the centre of mass (kg m^2), in the frame's axes; without mass, about the
-        origin.
+        """Return the inertia about the centre of mass (kg m^2), in the frame's axes; if the mass is 0, about
+        the origin.
         """
         if self.mass == 0:
             return self.about_origin
@@ -87,13 +87,13 @@ class RigidInertia(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Inertia(RigidInertia):
-    """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m), J (kg
-    m^2).
+    """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m),
+    rotational inertia J (kg m^2).
 
-    In these ten parameters the inertias of one frame add up, and a massless link is no special case.
+    With these ten parameters inertias in one frame can be added, and a massless link is no special case.
     """
 
-    about_origin: Symmetric3 = field()  # in place of the property, whose value would be a default
+    about_origin: Symmetric3 = field()  # else the inherited property would be its default value
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
@@ -126,8 +126,8 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def from_log_cholesky(parameters: Sequence[float]) -> Inertia:
-        """Return the inertia for ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3, all values of
-        which are physical.
+        """Return the inertia of ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3; any values give a
+        physical inertia.
 
         [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0,
         exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
@@ -163,7 +163,7 @@ class Inertia(RigidInertia):
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         rotated = placement.rotation.rotate_symmetric(self.about_origin)
         moment = h + p.scaled(self.mass)
-        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T: one product of p with (h + moment) gives the last two.
+        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T: one product of p with h + moment gives the last two.
         return Inertia(self.mass, moment, rotated + Symmetric3.parallel_axis(h + moment, p))
 
     def second_moments(self) -> Symmetric3:
@@ -175,7 +175,7 @@ class Inertia(RigidInertia):
 
 @dataclass(frozen=True, slots=True)
 class MomentInertia(RigidInertia):
-    """A rigid body's inertia about the origin of its frame by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
+    """A rigid body's inertia about the origin of its frame: m (kg), h (kg m) and K = sum m r r^T (kg m^2).
 
     [[K, h], [h^T, m]] transforms like a cloud of points, with fewer operations than J; J = tr(K) 1 - K.
     """
@@ -193,7 +193,9 @@ class MomentInertia(RigidInertia):
         return self.second
 
     def moved(self, placement: Placement) -> MomentInertia:
-        """Return the body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
+        """Return the inertia in the parent frame, for the rotation R and the translation P: h' = R h + m P,
+        K' = R K R^T + P (R h)^T + h' P^T.
+        """
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         k = placement.rotation.rotate_symmetric(self.second)
         moved = h + p.scaled(self.mass)
@@ -213,7 +215,7 @@ class MomentInertia(RigidInertia):
 
 
 _ROUNDING = 1e-12
-"""Part of the largest moment of inertia: second moments are differences of them."""
+"""Error of second moments, relative to the largest moment of inertia: they are differences of moments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +277,7 @@ class ArticulatedInertia:
 def _levered(p: Vector3, first: Matrix3, second: Matrix3) -> Symmetric3:
     """Return [p] X + ([p] Y)^T from the columns of X and Y; the result must be symmetric.
 
-    X and Y share their products with a component of p.
+    Entries of X and Y that are multiplied by the same component of p are added first.
     """
     x, y = (
         [[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES]

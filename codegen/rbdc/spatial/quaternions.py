@@ -1,9 +1,9 @@
 """Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at
 the identity.
 
-They need a few ratios such as sin(t/2)/t, which are even functions of the angle t: `_exponential` and
-`_logarithm`. These ratios are computed here with sines and roots, near zero with Taylor series. Generated
-code uses polynomials instead (`rbdc.emit.c.polynomials`).
+Both need a few ratios such as sin(t/2)/t, which are even functions of the angle t. `_exponential` and
+`_logarithm` compute these ratios with sines and roots, and near zero with Taylor series. Generated code uses
+polynomials instead (`rbdc.emit.c.polynomials`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _length(squared: Scalar) -> Scalar:
 
 
 def _exponential(t2: Scalar) -> list[Scalar]:
-    """Return cos(t/2), sin(t/2)/t and (t - sin t)/t^3 of the squared angle t2; sin t = 2 sin(t/2)
+    """Return cos(t/2), sin(t/2)/t and (t - sin t)/t^3 from the squared angle t2; sin t = 2 sin(t/2)
     cos(t/2).
     """
     t = _length(t2)
@@ -45,8 +45,8 @@ def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
     """Return t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 for the angle t whose half has this cosine and squared
     sine.
 
-    The cosine is not negative. If the two belong to a point off the unit circle, the first result is divided
-    by its distance from the origin.
+    The cosine is not negative. If the point (cosine, sine) lies off the unit circle, the first result is
+    divided by the distance of this point from the origin.
     """
     sine = _length(squared_sine)
     t = 2.0 * atan2(sine, cosine)
@@ -72,9 +72,9 @@ def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
 
 
 def quaternion_of(rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """Return a unit quaternion of a rotation matrix, one of two, for any angle.
+    """Return one of the two unit quaternions of a rotation matrix, for any angle.
 
-    The function uses the one of four formulas that does not divide by a small number (Day, Converting a
+    Of four formulas, the function uses one that does not divide by a small number (Day, Converting a
     Rotation Matrix to a Quaternion, 2014).
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
@@ -102,7 +102,13 @@ def normalized(q: Sequence[Scalar]) -> list[Scalar]:
 
 @dataclass(frozen=True)
 class Exponential:
-    """Exponential of the rotation vector w (rad, of length t): cos(t/2), sin(t/2)/t and (t - sin t)/t^3."""
+    """The exponential of a rotation vector.
+
+    w: rotation vector (rad), of length t.
+    half_cosine: cos(t/2).
+    half_sine_ratio: sin(t/2)/t.
+    cubic_ratio: (t - sin t)/t^3.
+    """
 
     w: Vector3
     half_cosine: Scalar
@@ -121,13 +127,18 @@ def exponential(w: Vector3) -> Exponential:
 
 
 def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
-    """Return q exp(w), normalised; of the two quaternions, the one on the side of q, as in Pinocchio."""
+    """Return q exp(w), normalised; of the two quaternions, the one nearer to q, as in Pinocchio."""
     return multiply(normalized(q), turn.quaternion())
 
 
 @dataclass(frozen=True)
 class Logarithm:
-    """The rotation vector w (rad, of length t <= pi), t^2, and (1 - (t/2) cot(t/2))/t^2."""
+    """The logarithm of a rotation.
+
+    w: rotation vector (rad), of length t <= pi.
+    squared_angle: t^2.
+    cotangent_ratio: (1 - (t/2) cot(t/2))/t^2.
+    """
 
     w: Vector3
     squared_angle: Scalar
@@ -171,10 +182,9 @@ def _nonzero(x: Scalar) -> Scalar:
 
 
 def planar_exponential(angle: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """Return the cosine and the sine of a planar rotation by t (rad), and c, s of V = [[c, -s], [s, c]] of
-    exp([v; t]) in SE(2).
+    """Return the cosine and the sine of a planar rotation by t (rad), and c, s of V = [[c, -s], [s, c]].
 
-    V is sin(h)/h times the rotation by h = t/2.
+    V v is the translation of exp([v; t]) in SE(2). V is sin(h)/h times the rotation by h = t/2.
     """
     c, ratio, _ = in_one_piece(_exponential, angle * angle)
     s = ratio * angle
@@ -186,7 +196,7 @@ def planar_logarithm(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:
     [-t/2, p]].
     """
     angle = atan2(sine, cosine)
-    # cot(t/2) = (1 + cos t) / sin t = sin t / (1 - cos t): one of the two does not cancel
+    # cot(t/2) = (1 + cos t) / sin t = sin t / (1 - cos t): one of the two quotients has no cancellation
     above = where_less(cosine, 0.0, sine, 1.0 + cosine)
     below = where_less(cosine, 0.0, 1.0 - cosine, _nonzero(sine))
     at_end = where_less(cosine, 0.0, 0.0, 1.0)

@@ -21,8 +21,8 @@ Scalars: TypeAlias = Sequence[Scalar]
 
 
 def is_number(x: Scalar) -> bool:
-    """Return whether x is a plain constant. Only these may decide what is computed, symbolic scalars
-    may not.
+    """Return whether x is a plain Python number. Only plain numbers, not symbolic scalars, may decide which
+    operations are computed.
     """
     return isinstance(x, (int, float))
 
@@ -43,7 +43,7 @@ def _computing(operation: str, scalars: Sequence[Scalar]) -> Scalar:
     """Return the scalar that carries out an operation on some scalars; None if they are all numbers.
 
     This is a symbolic scalar or, if there are dual numbers, the dual number of the highest level. It treats
-    all others as values.
+    all other scalars as values.
     """
     able = (x for x in scalars if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)
@@ -92,7 +92,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def polynomial(x: Scalar, *coefficients: Scalar) -> Scalar:
-    """Return a polynomial by Horner's scheme, constant coefficient first; zero without coefficients."""
+    """Return a polynomial of x (Horner's scheme), constant coefficient first; zero without coefficients."""
     *others, total = coefficients or (0.0,)
     for coefficient in reversed(others):
         total = coefficient + x * total
@@ -115,7 +115,7 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
 def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) -> Sequence[Scalar]:
     """Return formulas(*arguments).
 
-    Symbolic scalars have one operation for each result, so that generated code computes them together.
+    For symbolic scalars the results are those of one call, so that generated code computes them together.
     """
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic

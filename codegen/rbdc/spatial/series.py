@@ -1,5 +1,5 @@
-"""Power series of time, cut off: a scalar and its derivatives along a motion, which every operation carries
-along. Griewank and Walther, Evaluating Derivatives, section 13.2.
+"""Truncated power series of time: a scalar and its derivatives along a motion, which every operation
+carries along. Griewank and Walther, Evaluating Derivatives, section 13.2.
 
 An algorithm over abstract scalars runs over power series without changes. The work grows with the square of
 the number of terms.
@@ -16,7 +16,8 @@ from rbdc.spatial.scalars import Scalar, cos, is_zero, sin, sqrt, where_less
 class Series:
     """x_0 + x_1 t + x_2 t^2 + ..., up to the last known term; other numbers in operations are constants.
 
-    terms: coefficients: derivatives divided by factorials. level: as in `rbdc.spatial.tangent`.
+    terms: coefficients, which are derivatives divided by factorials.
+    level: as in `rbdc.spatial.tangent`.
     """
 
     __slots__ = ("terms",)
@@ -27,7 +28,7 @@ class Series:
         self.terms = tuple(terms)
 
     def _computed_by(self, other: Any) -> bool:
-        """Return whether another operand computes with this one, not this one with it as a constant."""
+        """Return whether the other operand carries out the operation and treats this series as a value."""
         return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:
@@ -74,7 +75,7 @@ class Series:
 
     @staticmethod
     def elementary(name: str, *arguments: Series) -> Series:
-        """Return sine, cosine or square root; see `rbdc.spatial.scalars`. TypeError for others."""
+        """Return a sine, cosine or square root; see `rbdc.spatial.scalars`. Raises TypeError for others."""
         x = arguments[-1]
         if name in ("sin", "cos"):
             return _sine_and_cosine(x)[name == "cos"]
@@ -87,7 +88,7 @@ class Series:
 
     @staticmethod
     def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Series:
-        """Return the branch that is taken at the start."""
+        """Return the branch that is taken at t = 0."""
         first, second = (terms_of(x, 1)[0] for x in (a, b))
         count = max(map(length_of, (then, otherwise)))
         branches = zip(terms_of(then, count), terms_of(otherwise, count), strict=True)
@@ -95,7 +96,7 @@ class Series:
 
 
 def terms_of(x: Scalar, count: int) -> list[Scalar]:
-    """Return so many terms of a series, or of a constant."""
+    """Return the first `count` terms of a series, or of a constant."""
     return list(x.terms[:count]) if type(x) is Series else [x, *[0.0] * (count - 1)]
 
 
@@ -114,7 +115,7 @@ def _sine_and_cosine(x: Series) -> tuple[Series, Series]:
 
 
 def _convolved(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-    """Return the sum of x_j y_(n - j) of n + 1 entries each."""
+    """Return the sum of x_j y_(n - j) over j, for x and y of n + 1 entries each."""
     total: Scalar = 0.0
     for a, b in zip(x, reversed(y), strict=True):
         total = total + a * b

@@ -1,7 +1,7 @@
 """Dual numbers: a value and its rate in one direction, which every operation carries along. Clifford (1873).
 
 An algorithm over abstract scalars runs over dual numbers without changes and computes its derivative in one
-direction. The tangent of the cheapest recursion thus needs no text of its own.
+direction. The tangent of the cheapest recursion thus needs no code of its own.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from rbdc.spatial.scalars import Scalar, atan2, cos, is_number, sin, sqrt, where
 
 
 class Tangent:
-    """A scalar and its rate; numbers beside it are constants.
+    """A scalar and its rate; numbers in operations with it are constants.
 
-    level: scalars of a higher level compute with it as a value, and have directions of their own.
+    level: scalars of a higher level treat this scalar as a value and have rates in other directions.
     """
 
     __slots__ = ("rate", "value")
@@ -71,8 +71,8 @@ class Tangent:
 
     @classmethod
     def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
-        """Return sine, cosine, square root and `atan2` of this kind, the outermost one; see
-        `rbdc.spatial.scalars`.
+        """Return a sine, cosine, square root or `atan2` of scalars whose highest level is that of this class;
+        see `rbdc.spatial.scalars`.
 
         Raises TypeError for other functions.
         """
@@ -92,8 +92,8 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Return values and rates of the branch taken. Values alone decide the branch. Scalars of this kind
-        are the outermost ones.
+        """Return value and rate of the branch taken. Values alone decide the branch. The highest level of the
+        scalars is that of this class.
         """
         one, other = value_of(a, cls), value_of(b, cls)
         branches = [(read(then, cls), read(otherwise, cls)) for read in (value_of, rate_of)]

@@ -64,7 +64,7 @@ class AnyRotation(ABC):
         return Rotation.from_rows([other.apply_transposed(Vector3.of(row)).scalars() for row in self.rows()])
 
     def along_path(self, above: AnyRotation) -> AnyRotation:
-        """Return the product of all rotations of a path, from the product of the rotations above."""
+        """Return `above` times R, where `above` is the product of the rotations before R on a path."""
         return above.compose(self)
 
     def rows(self) -> list[list[Scalar]]:
@@ -76,14 +76,14 @@ class AnyRotation(ABC):
         x, y, z = self.x, self.y, self.z
         across = math.hypot(x.x, x.y)
         pitch = math.atan2(-x.z, across)
-        if across <= _ROUNDING:  # only the sum or the difference of the two others is defined
+        if across <= _ROUNDING:  # only the sum or the difference of roll and yaw is defined
             return math.atan2(-z.y, y.y), pitch, 0.0
         return math.atan2(y.z, z.z), pitch, math.atan2(x.y, x.x)
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation(Matrix3, AnyRotation):
-    """A 3x3 rotation matrix by its columns: the child frame's axes in the parent frame."""
+    """A 3x3 rotation matrix; its columns are the child frame's axes in the parent frame."""
 
     @staticmethod
     def identity() -> Rotation:
@@ -92,7 +92,7 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Rotation:
-        """Return the rotation by URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+        """Return the rotation of URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
         cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
         return Rotation.from_rows(
             [
@@ -123,8 +123,8 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
-        """Return the smallest rotation that takes z to the constant unit vector `axis`; half a turn about x
-        for -z.
+        """Return the smallest rotation that takes z to the constant unit vector `axis`; for -z, half a turn
+        about x.
         """
         sine = hypot(axis.x, axis.y)
         if sine == 0.0:
@@ -183,26 +183,26 @@ class Placement:
         return Placement(self.rotation.transposed(), -self.rotation.apply_transposed(self.translation))
 
     def act_point(self, point: Vector3) -> Vector3:
-        """Return a point of the child frame in the parent frame."""
+        """Transform a point from child to parent coordinates: R x + p."""
         return self.rotation.apply(point) + self.translation
 
     def act(self, m: Motion) -> Motion:
-        """Return a motion from child to parent coordinates: (R v + p x R w, R w)."""
+        """Transform a motion from child to parent coordinates: (R v + p x R w, R w)."""
         w = self.rotation.apply(m.angular)
         return Motion(self.rotation.apply(m.linear) + self.translation.cross(w), w)
 
     def act_inverse(self, m: Motion) -> Motion:
-        """Return a motion from parent to child coordinates: (R^T (v - p x w), R^T w)."""
+        """Transform a motion from parent to child coordinates: (R^T (v - p x w), R^T w)."""
         v = m.linear - self.translation.cross(m.angular)
         return Motion(self.rotation.apply_transposed(v), self.rotation.apply_transposed(m.angular))
 
     def act_force(self, f: Force) -> Force:
-        """Return a force from child to parent coordinates: (R f, R n + p x R f)."""
+        """Transform a force from child to parent coordinates: (R f, R n + p x R f)."""
         linear = self.rotation.apply(f.linear)
         return Force(linear, self.rotation.apply(f.angular) + self.translation.cross(linear))
 
     def act_inverse_force(self, f: Force) -> Force:
-        """Return a force from parent to child coordinates: (R^T f, R^T (n - p x f))."""
+        """Transform a force from parent to child coordinates: (R^T f, R^T (n - p x f))."""
         n = f.angular - self.translation.cross(f.linear)
         return Force(self.rotation.apply_transposed(f.linear), self.rotation.apply_transposed(n))
 

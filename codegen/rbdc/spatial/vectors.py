@@ -64,7 +64,7 @@ AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 
 @dataclass(frozen=True, slots=True)
 class Matrix3:
-    """A 3x3 matrix by its columns."""
+    """A 3x3 matrix A, stored as its columns x, y and z."""
 
     x: Vector3
     y: Vector3
@@ -92,7 +92,7 @@ class Matrix3:
         return Matrix3(self.x - other.x, self.y - other.y, self.z - other.z)
 
     def apply(self, v: Vector3) -> Vector3:
-        """Return a v."""
+        """Return A v."""
         a, b, c = self.x, self.y, self.z
         return Vector3(
             a.x * v.x + b.x * v.y + c.x * v.z,
@@ -101,11 +101,11 @@ class Matrix3:
         )
 
     def apply_transposed(self, v: Vector3) -> Vector3:
-        """Return a^T v."""
+        """Return A^T v."""
         return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
     def transposed(self) -> Self:
-        """Return a^T."""
+        """Return A^T."""
         return self.from_rows([self.x.scalars(), self.y.scalars(), self.z.scalars()])
 
     def turned(self, turn: Callable[[Vector3], Vector3]) -> Matrix3:
@@ -124,7 +124,7 @@ class Matrix3:
 
 @dataclass(frozen=True, slots=True)
 class Symmetric3:
-    """A symmetric 3x3 matrix by its six entries, in Pinocchio's order xx, xy, yy, xz, yz, zz."""
+    """A symmetric 3x3 matrix, stored as its six entries in Pinocchio's order xx, xy, yy, xz, yz, zz."""
 
     xx: Scalar
     xy: Scalar
@@ -150,8 +150,7 @@ class Symmetric3:
 
     @staticmethod
     def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
-        """Return sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T
-        + b a^T)/2.
+        """Return the symmetric part of [a][b]^T: (a.b) 1 - (a b^T + b a^T)/2, where [a] is the matrix of a x.
 
         With a = m c and b = c this is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
         """
@@ -193,7 +192,7 @@ class Symmetric3:
 
 @dataclass(frozen=True, slots=True)
 class SpatialVector:
-    """Six scalars, the linear ones first: a motion or a force, which cannot be added to each other."""
+    """Six scalars, linear part first: a motion or a force. A motion and a force cannot be added."""
 
     linear: Vector3
     angular: Vector3
@@ -265,7 +264,7 @@ class Motion(SpatialVector):
 
 
 def motion_sum(columns: Iterable[Motion], factors: Iterable[Scalar]) -> Motion:
-    """Return S v, the sum of columns times factors."""
+    """Return S v: the sum of the columns of S, each times its factor."""
     total = Motion.zero()
     for column, factor in zip(columns, factors, strict=True):
         total = total + column.scaled(factor)

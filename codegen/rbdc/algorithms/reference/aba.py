@@ -30,7 +30,7 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
 def minverse(model: Problem, q: Scalars) -> Matrix:
     """Return M(q)^-1 (nv, nv), both triangles. Checked: its product with crba(q) is the identity.
 
-    With coupled mimic joints, which the recursion does not support, it is the inverse of the reduced M by L^T
+    The recursion does not support coupled mimic joints: then the reduced M is inverted using its factors L^T
     D L.
     """
     if model.coupled:
@@ -40,15 +40,15 @@ def minverse(model: Problem, q: Scalars) -> Matrix:
 
 
 def minverse_by_cholesky(model: Problem, q: Scalars) -> Matrix:
-    """Return M(q)^-1 (nv, nv), both triangles, by the factors L^T D L of M (Featherstone, table 6.3).
+    """Return M(q)^-1 (nv, nv), both triangles, using the factors L^T D L of M (Featherstone, table 6.3).
     Checked against `minverse`.
     """
     return Factorisation(crba(model, q)).inverse()
 
 
 def articulate(b: Body, inertia: ArticulatedInertia) -> tuple[list[Force], Factorisation, list[Force]]:
-    """Return the terms of a body's joint from the articulated inertia IA: U = IA S by columns, the factors of
-    D = S^T U plus the armature, and U D^-1 by columns.
+    """Return the terms of a body's joint from the articulated inertia IA: the columns of U = IA S, the
+    factors of D = S^T U plus the armature, and the columns of U D^-1.
     """
     u = [inertia @ k.s for k in b.columns()]
     d = Factorisation(plus_diagonal([[k.s.dot(f) for f in u] for k in b.columns()], b.armature()))
@@ -85,7 +85,7 @@ def forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 
 
 def inverse_inertia(m: Machine) -> Array[Scalar]:
-    """Return the upper triangle of M^-1 by Algorithm 1 with the corrections of `docs/errata.md`."""
+    """Return the upper triangle of M^-1 using Algorithm 1 with the corrections of `docs/errata.md`."""
     ia, f, p = m.array("IA", ArticulatedInertia), m.array("F", Force), m.array("P", Motion, Motion.zero())
     u, ratio, inverse = m.array("U", Force), m.array("UD", Force), m.matrix("Minv")
     for b in m.down():

@@ -35,12 +35,12 @@ def first_moment(model: Problem, q: Scalars, *, with_base: bool) -> Vector3:
 
 
 def com(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return the centre of mass of all links, the fixed base's too, in the world (m)."""
+    """Return the centre of mass of all links, including the fixed base, in the world (m)."""
     return first_moment(model, q, with_base=True).scaled(1.0 / total_mass(model)).scalars()
 
 
 def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
-    """Return for each degree of freedom the spatial momentum of its subtree at unit rate, about the world's
+    """Return the spatial momentum of the subtree of each degree of freedom at unit rate, about the world's
     origin, in world axes.
     """
     m = OneFrame(model, q)

@@ -1,13 +1,13 @@
-"""Constrained dynamics in textbook form: dense, by the inverse inertia J M^-1 J^T in the directions of the
+"""Constrained dynamics in textbook form, with dense matrices; J M^-1 J^T is the inverse inertia along the
 contacts.
 
     (J M^-1 J^T + E) f = -(gamma + J M^-1 (tau - h)),     M qddot = tau - h + J^T f,     E = mu + 1 - s
 
-with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
-switches on a diagonal, and zero rows of J and gamma for contacts that are switched off (Udwadia and Kalaba;
-Featherstone, chapter 8). For redundant rows a second proximal step adds mu f on the right. Rows and forces
-are along the axes of the contacts' first frames, or along the world's if the model is `world_aligned`.
-Derivatives are computed by dual numbers.
+The mass matrix M and the bias forces h come from Featherstone's recursions, J and gamma from velocities and
+accelerations in the world. s is the diagonal matrix of the switches; rows of J and gamma are zero for
+contacts that are switched off (Udwadia and Kalaba; Featherstone, chapter 8). For redundant rows a second
+proximal step adds mu f on the right. Rows and forces are along the axes of the contacts' first frames, or
+along the world's axes if the model is `world_aligned`. Derivatives are computed with dual numbers.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
 
 
 def _held(model: Problem, contact: Contact, frames: Sequence[Placement], motion: Motion) -> Vector:
-    """Return the held components of a motion that is expressed in the first frame."""
+    """Return the components of a motion in the first frame that the contact holds."""
     if model.world_aligned and contact.whole:
         motion = motion.turned(frames[0].rotation.apply)
     entries = motion.scalars()
@@ -60,8 +60,8 @@ def _held(model: Problem, contact: Contact, frames: Sequence[Placement], motion:
 
 
 def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
-    """Return the difference of two motions, which are about the world's origin, in the first frame; for
-    points only the linear part.
+    """Return the difference, in the first frame, of two motions about the world's origin; for points only
+    the linear part.
     """
     first, second = frames
     if contact.kind.components == 3:
@@ -119,8 +119,8 @@ def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS
 
 
 def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: ContactOptions) -> Vector:
-    """Return r (nc): the rate of the velocity of one frame in the other's coordinates, plus Baumgarte's
-    terms.
+    """Return r (nc): the acceleration of the first frame of each contact relative to the second, plus
+    Baumgarte's terms.
     """
     motions, result = tree_motions(model, q, v, a), list[Scalar]()
     for number, (contact, frames, (one, two)) in enumerate(ends_of(model, motions, options)):
@@ -140,7 +140,7 @@ def residual(model: Problem, q: Scalars, v: Scalars, a: Scalars, options: Contac
 
 
 def contact_drift(model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
-    """Return the residual (nc) without joint accelerations."""
+    """Return the residual (nc) at zero joint accelerations."""
     return residual(model, q, v, [0.0] * model.nv, options)
 
 
@@ -153,7 +153,7 @@ def _felt(inertia: Factorisation, jacobian: Matrix) -> tuple[Matrix, Matrix]:
 def _solved(
     model: Problem, q: Scalars, options: ContactOptions, pushing: Scalars, residuals: Scalars
 ) -> tuple[Vector, Vector]:
-    """Return accelerations (nv) and forces of the contacts (nc) for tau - h and gamma."""
+    """Return accelerations (nv) and contact forces (nc) for `pushing`, tau - h, and `residuals`, gamma."""
     inertia, mu = Factorisation(crba(model, q)), 0.0 if options.mu is None else options.mu[0]
     switches = options.switches(model)
     jacobian = [[s * x for x in row] for s, row in zip(switches, contact_jacobian(model, q), strict=True)]
@@ -186,7 +186,7 @@ def constrained_dynamics(
 def impulse_dynamics(
     model: Problem, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Vector, Vector]:
-    """Return v_after (nv), impulses (nc)."""
+    """Return v_after (nv) and impulses (nc)."""
     bounced = each_row(model, restitution)
     wanted = [x + e * x for e, x in zip(bounced, contact_velocity(model, q, v), strict=True)]
     change, impulses = _solved(model, q, replace(options, gains=None), [0.0] * model.nv, wanted)
@@ -202,7 +202,7 @@ def contact_inverse_dynamics(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
-    """Return tau (nv), r (nc)."""
+    """Return tau (nv) and r (nc)."""
     columns, torque = transposed(contact_jacobian(model, q)), rnea(model, q, v, a, fext)
     tau = [x - dot(column, forces) for x, column in zip(torque, columns, strict=True)]
     return tau, residual(model, q, v, a, options)
@@ -233,8 +233,8 @@ def contact_space_inertia(model: Problem, q: Scalars, options: ContactOptions = 
 def contact_space(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Matrix, Matrix, Vector, Vector]:
-    """Return the inertia, M^-1 J^T times it (nv, nc), and the forces (nc) that hold the contacts without
-    torques, those due to velocities and those due to gravity.
+    """Return the inertia Lambda (nc, nc), M^-1 J^T Lambda (nv, nc), and the forces that hold the contacts
+    without torques: those due to velocities (nc) and those due to gravity (nc).
     Checked against constrained dynamics.
     """
     inertia, inverse = _in_contact_space(model, q, options)
@@ -247,8 +247,8 @@ def contact_space(
 
 
 def _in_contact_space(model: Problem, q: Scalars, options: ContactOptions) -> tuple[Matrix, Matrix]:
-    """Return Lambda (nc, nc), its columns as the forces for units of acceleration, and M^-1 J^T Lambda
-    (nv, nc).
+    """Return Lambda (nc, nc), whose columns are the forces for unit accelerations, and M^-1 J^T Lambda (nv,
+    nc).
     """
     pushed, felt = _felt(Factorisation(crba(model, q)), contact_jacobian(model, q))
     on, mu = options.switches(model), 0.0 if options.mu is None else options.mu[0]

@@ -1,14 +1,15 @@
-"""The Coriolis matrix by Christoffel symbols, from dual numbers.
+"""The Coriolis matrix of Christoffel symbols, computed with dual numbers.
 
-The torques of velocities are a quadratic form, c_i(q, v) = sum_jk G_ijk v_j v_k, with the Christoffel symbols
-of the first kind of M (Spong, Hutchinson and Vidyasagar, Robot Modeling and Control, section 7.2)
+The torques due to velocities are a quadratic form, c_i(q, v) = sum_jk G_ijk v_j v_k, with the Christoffel
+symbols of the first kind of M (Spong, Hutchinson and Vidyasagar, Robot Modeling and Control, section 7.2)
 
     G_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2
 
-Since G_ijk = G_ikj, the matrix C_ij = sum_k G_ijk v_k is half the derivative of c_i by v_j: the rate of the
-recursive Newton-Euler algorithm over dual numbers, exact but for rounding. The directions e_j of a joint that
-turns about three axes do not commute. For them C e_j = M nabla_v e_j with the Levi-Civita connection,
-which has no torsion: nabla_v e_j - nabla_e_j v = [v, e_j]. With tau of inverse dynamics,
+Since G_ijk = G_ikj, the matrix C_ij = sum_k G_ijk v_k is half the derivative of c_i with respect to v_j. The
+recursive Newton-Euler algorithm over dual numbers computes this derivative exactly up to rounding. The
+directions e_j of a joint that turns about three axes do not commute. For them C e_j = M nabla_v e_j with the
+Levi-Civita connection, which has no torsion: nabla_v e_j - nabla_e_j v = [v, e_j]. With tau from inverse
+dynamics,
 
     C e_j = (dc/dv e_j + M [v, e_j]) / 2 = d/de tau(q, v + e e_j, e [v, e_j]) / 2,   S [v, e_j] = S v x S e_j
 """
@@ -42,7 +43,7 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
 
 def christoffel(model: Problem, q: Scalars) -> Matrix:
-    """Return the symbols G (nv nv, nv; row nv i + j, column k), from C, which is linear in v.
+    """Return the symbols G (nv * nv, nv; row nv i + j, column k), from C, which is linear in v.
     Checked against C, dM/dq.
     """
     columns = [flat(coriolis(model, q, unit)) for unit in identity(model.nv)]

@@ -1,10 +1,11 @@
 """Joints that follow others along curves, computed with dual numbers (Clifford 1873).
 
 Polynomials and Newton's steps towards closed loops are evaluated over numbers with two rates, so that no
-formula of derivatives is needed. Errors and Jacobians of loops are those of the dense references. Held loops
-are closed by steps of least norm. Such a step, or the change of a velocity, solves one square system:
+derivative formula is needed. Errors e and Jacobians J of loops are those of the dense references. Held loops
+are closed by steps of least norm. A step, or the change of a velocity, solves one square system, where s is
+small (`LEAST_PIVOT`):
 
-    [-s J; J^T 1] [f; step] = [e; 0]
+    [-s 1, J; J^T, 1] [f; step] = [e; 0]
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 
 class FirstRate(Tangent):
-    """The rate by the leader's coordinate, which may itself have rates."""
+    """A rate with respect to the leader's coordinate, which may itself have rates."""
 
     __slots__ = ()
     level = 8
@@ -57,7 +58,7 @@ def at_configuration(model: Problem, q: Scalars) -> Problem:
 def bound(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method (model, q, ...) that runs on the model with each coupling replaced by its tangent at q.
 
-    It does not announce its quantities to a trace.
+    The returned method ignores `trace`.
     """
 
     @wraps(method)
@@ -84,9 +85,9 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
 
 
 def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
-    """Return the coordinates of a cluster's followers, by Newton's steps from their polynomials: first for
-    numbers, then from the result for numbers with rates. Each further step makes one more order of rates
-    correct.
+    """Return the coordinates of a cluster's followers, using Newton's steps that start at their polynomials.
+    The first steps are over plain numbers, further steps over numbers with rates. Each further step makes one
+    more order of rates correct.
     """
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
@@ -116,7 +117,7 @@ def _curve(x: Scalar) -> Curve:
 
 
 def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
-    """Return q (nq) and the errors of the loops there."""
+    """Return q (nq) projected onto closed loops, and the errors of the loops there."""
     loops, reached = replace(loops_of(model), world_aligned=False), list(q)
     for _ in range(PROJECTION_STEPS):
         loops = at_configuration(loops, reached)

@@ -1,13 +1,13 @@
-"""Derivatives of recursions in the tangent space by dual numbers (Clifford, 1873), and scalars side by side.
+"""Derivatives of recursions in the tangent space by dual numbers (Clifford, 1873), and rows of scalars.
 
-The recursion of a paper is evaluated over numbers with their rates along the directions of one input after
-the other. The directions lie side by side, so that one operation handles many of them. The rates of a
-configuration are those of its joints at unit velocities.
+The recursion of a paper is evaluated over dual numbers, for one input after the other. The directions of an
+input lie side by side in a row, so that one operation handles many directions. The rates of a configuration
+are those of its joints at unit velocities.
 
-A row of scalars is itself a scalar. The scalars' method `side_by_side` builds it, if they have that method
-(`rbdc.verification`). Dual numbers become a dual number of rows. All others become a NumPy array (count, 1,
-1), or (count, 1, N) for arrays over samples (N,), which broadcasts with rows of all kinds. Structural zeros
-remain the constant 0.
+A row of scalars is itself a scalar. The scalars' method `side_by_side` builds the row, if they have that
+method (`rbdc.verification`). A row of dual numbers is a dual number of rows. Any other row is a NumPy array
+(count, 1, 1), or (count, 1, N) for arrays over samples (N,), which broadcasts with rows of all kinds.
+Structural zeros remain the constant 0.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def differentiated(
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
-    """Return the derivatives of each output of a method by each of its first inputs: output by output and for
-    each direction.
+    """Return the derivatives of each output of a method with respect to each of its first inputs: those of
+    the first output with respect to all inputs, then those of the next output.
 
-    configurations: for each of these vectors whether it is a configuration.
-    kind: type of the numbers, for derivatives that are differentiated again.
+    configurations: whether each of these inputs is a configuration.
+    kind: type of the dual numbers; derivatives that are differentiated again need another type.
 
     Checked against closed forms and differences.
     """
@@ -61,7 +61,8 @@ def along(
     kind: type[Tangent] = Tangent,
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
-    """Return the derivative of each output of a method along directions of its first inputs together.
+    """Return the derivative of each output of a method when its first inputs move along `directions`
+    together.
 
     Checked against products with derivatives.
     """
@@ -75,8 +76,8 @@ def along(
 def stepped(
     model: Model, x: Scalars, direction: Scalars, configuration: bool, kind: type[Tangent] = Tangent
 ) -> list[Scalar]:
-    """Return x as dual numbers with their rates along a direction; for a configuration a direction of the
-    tangent space.
+    """Return x as dual numbers with their rates along a direction; for a configuration, the direction
+    is in the tangent space.
     """
     if not configuration:
         return [*tangents(x, direction, kind)]
@@ -91,16 +92,16 @@ def stepped(
 def _steps(
     model: Model, k: int, configuration: bool, kind: type[Tangent], *inputs: Scalars
 ) -> list[list[Scalar]]:
-    """Return input k stepped along each of its directions; for the outermost kind all directions side by
-    side, as one.
+    """Return input k stepped along each of its directions; for the kind `Tangent` all directions as one
+    row.
     """
     directions = _directions(model.nv if configuration else len(inputs[k]), inputs, kind)
     return [stepped(model, inputs[k], units, configuration, kind) for units in directions]
 
 
 def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
-    """Return the `count` unit vectors, or one vector of rows, which broadcast with all scalars in
-    `beside`.
+    """Return the `count` unit vectors; for the kind `Tangent` one vector of rows, which broadcast with all
+    scalars in `beside`.
     """
     if kind is Tangent:
         return [unit_rows(count, [x for y in beside for x in y])]
@@ -163,7 +164,7 @@ def innermost(x: Scalar) -> Scalar:
 
 
 def depth(x: Scalar) -> int:
-    """Return the number of rates that dual numbers have of one another."""
+    """Return how deep dual numbers are nested; 0 for other scalars."""
     return 1 + depth(x.value) if isinstance(x, Tangent) else 0
 
 
@@ -180,13 +181,13 @@ def scalars_of(row: Scalar, count: int) -> list[Scalar]:
 
 
 def together(things: Sequence[T]) -> T:
-    """Return scalars, quantities, or tuples or dataclasses of them as one, whose scalars are rows."""
+    """Combine scalars, quantities, or tuples or dataclasses of them into one whose scalars are rows."""
     numbers, (_, of) = (packed(x)[0] for x in things), packed(things[0])
     return cast(T, of([side_by_side(column) for column in zip(*numbers, strict=True)]))
 
 
 def picked(thing: T, places: Sequence[int]) -> T:
-    """Return the entries of these rows at some places, in that order."""
+    """Return `thing` with the entries of its rows at `places`, in that order."""
     numbers, of = packed(thing)
     return cast(T, of([_picked(x, places) for x in numbers]))
 

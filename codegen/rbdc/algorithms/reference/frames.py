@@ -34,7 +34,7 @@ from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt, where_less
 
 SINGULAR = 2.0**-46
-"""A pivot below this part of its diagonal entry is 0 but for rounding."""
+"""A pivot below this fraction of its diagonal entry counts as 0, because only rounding is left."""
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -53,7 +53,7 @@ def viewpoint(frame: Placement, reference: str) -> Placement:
 def seen_from(
     model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int, reference: str
 ) -> tuple[TreeMotions, Placement]:
-    """Return the motion of the tree (v or a of None is zero), and the viewpoint of a frame."""
+    """Return the motion of the tree (None for v or a means zero), and the viewpoint of a frame."""
     motions = once(tree_motions, model, q, v, a)
     return motions, viewpoint(motions.placement(model.frames[frame]), reference)
 
@@ -95,8 +95,8 @@ def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference
 
 
 def frame_placement_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates,
-    times the placement. Checked against differences.
+    """Return d[R p; 0 1]/dq (16, nv): for each column [v; w] of the Jacobian in the world's coordinates,
+    [w x, v; 0 0] times the placement. Checked against differences.
     """
     placed = of_placement(_placed(model, q, frame, reference))
     columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
@@ -140,7 +140,7 @@ def frame_classical_acceleration(
 ) -> list[Scalar]:
     """Return the spatial acceleration (6), without gravity, with w x v added to its first three entries.
 
-    These are the acceleration of the body's point at the viewpoint.
+    These three entries are the acceleration of the body's point at the viewpoint.
     Checked against second differences of positions.
     """
     spatial = frame_acceleration(model, q, v, a, frame, reference)
@@ -161,7 +161,7 @@ def frame_error(
 def _error(
     model: Problem, q: Scalars, target: Scalars, frame: int, reference: str, moved: Placement | None = None
 ) -> list[Scalar]:
-    """Return the error of a frame, moved in its axes."""
+    """Return the error of a frame that is displaced by `moved` in its own axes."""
     length = sqrt(sum((x * x for x in target[3:]), 0.0))
     goal = held_at([*target[:3], *(x / length for x in target[3:])])
     placed = _placed(model, q, frame, reference)
@@ -172,8 +172,8 @@ def _error(
 def frame_error_derivatives(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> tuple[list[Scalar], ...]:
-    """Return the derivatives of the error by q in the tangent space and by the entries of the target, the
-    error, and its derivatives by a step of the frame's offset, by dual numbers.
+    """Return the derivatives of the error with respect to q (in the tangent space) and the entries of the
+    target, the error, and its derivatives with respect to the frame's offset, all using dual numbers.
 
     Checked against differences.
     """
@@ -207,8 +207,8 @@ def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, refere
 def manipulability_gradient(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return w, and the derivatives of w by q in the tangent space. All are zero if the rows of J are
-    dependent.
+    """Return the manipulability w and its gradient with respect to q, in the tangent space. All are zero if
+    the rows of J are dependent.
     """
     viewpoint(Placement.identity(), reference)
 
@@ -222,8 +222,8 @@ def manipulability_gradient(
 
 
 def _root_of_determinant(a: Matrix) -> Scalar:
-    """Return the square root of the determinant of a positive definite matrix, by Gauss's elimination,
-    angular rows first; 0 if it is singular.
+    """Return the square root of the determinant of a positive definite matrix, using Gauss's elimination,
+    angular rows first; 0 if the matrix is singular.
     """
     work, determinant = [list(row) for row in a], 1.0
     for k in reversed(range(len(a))):
@@ -261,8 +261,8 @@ def operational_space_inertia_derivatives(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the derivatives of the inertia of the task by q in the tangent space, by dual numbers, and the
-    inertia.
+    """Return the derivatives of the task's inertia with respect to q in the tangent space, using dual
+    numbers, and the inertia.
     Checked against differences.
     """
 
@@ -284,8 +284,8 @@ def operational_space(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> tuple[Matrix, Matrix, Vector, Vector]:
-    """Return the inertia of the task, the dynamically consistent inverse (nv, 6), and the forces (6) that
-    velocities and gravity cause along the task.
+    """Return the inertia of the task, the dynamically consistent inverse of J (nv, 6), and the forces (6)
+    that velocities and gravity cause along the task.
 
     Checked: torques along the task move nothing in its null space.
     """
@@ -330,5 +330,5 @@ def _inertia_of_task(
 
 
 def _defined_pivot(_: int, pivot: Scalar) -> Scalar:
-    """Return a pivot, NaN for a row that no joint moves."""
+    """Return the pivot, or NaN for a row that no joint moves."""
     return math.nan if is_zero(pivot) else pivot

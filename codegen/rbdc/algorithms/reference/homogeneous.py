@@ -54,7 +54,7 @@ class Column4:
 
 @dataclass(frozen=True)
 class Matrix4:
-    """A 4x4 matrix by rows."""
+    """A 4x4 matrix, stored as its rows."""
 
     rows: Matrix
 
@@ -65,7 +65,9 @@ class Matrix4:
 
     @staticmethod
     def of_twist(s: Motion) -> Matrix4:
-        """Return W with dJ/dq = J W: the joint's motion at unit rate, [w x, v; 0 0], in the body's frame."""
+        """Return W with dJ/dq = J W for the joint's matrix J: the motion at unit rate, [w x, v; 0 0], in the
+        body's frame.
+        """
         w, v = s.angular, s.linear
         return Matrix4([[0.0, -w.z, w.y, v.x], [w.z, 0.0, -w.x, v.y], [-w.y, w.x, 0.0, v.z], [0.0] * 4])
 
@@ -119,7 +121,7 @@ class Matrix4:
 
     @property
     def last(self) -> Column4:
-        """Return the last column, of a symmetric matrix."""
+        """Return the last column; the matrix must be symmetric."""
         return Column4.of(self.rows[3])
 
     def trace_of_product(self, other: Matrix4) -> Scalar:

@@ -51,14 +51,18 @@ class JointMatrices:
 
     @property
     def slope(self) -> JointMatrices:
-        """Derivatives of A, B and C, in their places."""
+        """The joint with A, B and C replaced by their derivatives B, C and D."""
         return replace(self, a=self.b, b=self.c, c=self.d)
 
 
 @dataclass(frozen=True)
 class MovingBody:
-    """T, dT/dt = S and dS/dt = R of a body, or their derivatives by a coordinate, and the derivative of that
-    T by the body's own coordinate.
+    """The motion of a body, or the derivative of this motion with respect to a coordinate.
+
+    t: matrix T of the body's placement in the world.
+    s: S = dT/dt.
+    r: R = dS/dt.
+    along: derivative of t with respect to the body's own coordinate.
     """
 
     t: Matrix4
@@ -67,7 +71,7 @@ class MovingBody:
     along: Matrix4
 
     def through(self, joint: JointMatrices) -> MovingBody:
-        """Return the child body across a joint: equation (5), and (10) for derivatives by joints above."""
+        """Return the child body across a joint: (5), or (10) for derivatives with respect to joints above."""
         along, rate = self.t @ joint.b, joint.rate
         turning = (self.s @ joint.b).scaled(2.0 * rate) + (self.t @ joint.c).scaled(rate * rate)
         r = self.r @ joint.a + turning + along.scaled(joint.acceleration)
@@ -79,8 +83,11 @@ WORLD = MovingBody(Matrix4.identity(), Matrix4.zero(), Matrix4.zero(), Matrix4.z
 
 
 class Loads(NamedTuple):
-    """V, U and the columns of fR by bodies: a force (N) and a torque (N m) on each body, in the world's axes,
-    and the point of the body where the force acts (m, in the body's frame).
+    """Loads of each body.
+
+    forces: V, the force on the body (N, in the world's axes).
+    torques: U, the torque on the body (N m, in the world's axes).
+    points: column of fR, the point of the body where the force acts (m, in the body's frame).
     """
 
     forces: Array[Vector3]
@@ -89,7 +96,7 @@ class Loads(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """H and E of the subtree of each body; F by body and joint, and G, if there are loads."""
+    """H and E of the subtree of each body; with loads, also F by body and joint, and G by body."""
 
     h: Array[Matrix4]
     e: Array[Column4]
@@ -98,7 +105,7 @@ class Carried(NamedTuple):
 
 
 def forward_kinematics(m: Machine) -> tuple[Array[JointMatrices], Array[MovingBody]]:
-    """Return the joints, and T, S and R of the bodies by (5)."""
+    """Return the joints, and T, S and R of the bodies by equation (5)."""
     joints, bodies = m.array("A", JointMatrices), m.array("T", MovingBody, WORLD)
     for b in m.down():
         joints[b] = JointMatrices.of_body(b)
@@ -132,7 +139,7 @@ def backward_dynamics(
 
 
 def generalised_force(m: Machine, along: Matrix4, h: Matrix4, e: Column4) -> Scalar:
-    """Return tr[dT H] - g^T dT E: the terms of (9), linear in dT_i/dq_i, and of its derivatives."""
+    """Return tr[dT H] - g^T dT E: the terms of (9) and of its derivatives that are linear in dT_i/dq_i."""
     return along.trace_of_product(h) - m.gravity.dot(along.times(e).first)
 
 
@@ -152,8 +159,10 @@ def torques(m: Machine, loads: Loads | None = None) -> Array[Scalar]:
 
 
 class Motions(NamedTuple):
-    """Derivatives of moving bodies by the coordinates of the joints that carry them, and of R by the
-    velocities of these, by body and joint.
+    """Derivatives of moving bodies, by body and joint that carries the body.
+
+    by_q: derivatives of T, S and R with respect to the joint's coordinate.
+    r_by_v: derivatives of R with respect to the joint's velocity.
 
     dS/dv and dR/da obey the recursion of dT/dq and are equal to dT/dq.
     """
@@ -163,7 +172,7 @@ class Motions(NamedTuple):
 
 
 def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Array[MovingBody]) -> Motions:
-    """Return Algorithm 1: (10) for m < i and (11) for m = i; the rest is zero, (12)."""
+    """Return the result of Algorithm 1: (10) for m < i and (11) for m = i; all others are zero (12)."""
     by_q, turns = m.array("dT", MovingBody), m.array("dR_dv", Matrix4)
     for b in m.down():
         for k in b.columns():
@@ -177,7 +186,12 @@ def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Arra
 
 
 class Changes(NamedTuple):
-    """Derivatives by body and joint: of H by q, v and a, of E by q, and of the columns of F by q."""
+    """Derivatives, by body and joint.
+
+    h: derivatives of H with respect to q, v and a.
+    e: derivatives of E with respect to q.
+    f: derivatives of the columns of F with respect to q.
+    """
 
     h: tuple[Array[Matrix4], ...]
     e: Array[Column4]
@@ -187,8 +201,8 @@ class Changes(NamedTuple):
 def dynamic_sensitivity(
     m: Machine, joints: Array[JointMatrices], motions: Motions, carried: Carried, *, loaded: bool
 ) -> Changes:
-    """Return Algorithm 2: (13) for the joints m that carry body i, (14) for those that it carries; zero for
-    all others (15).
+    """Return the result of Algorithm 2: (13) for the joints m that carry body i, (14) for the joints that
+    body i carries, and zero for all others (15).
     """
     changes = Changes(
         tuple(m.array(f"dH_d{x}", Matrix4) for x in "qva"), m.array("dE", Column4), m.array("dF", Column4)
@@ -307,7 +321,7 @@ acts (m), in the frame of its link.
 
 
 def loads_of(m: Numbers, loads: Loaded) -> Loads:
-    """Return loads by bodies."""
+    """Return the loads as arrays over the bodies."""
     arrays = []
     for name, values in zip(("V", "U", "fR"), loads, strict=True):
         arrays.append(m.array(name, Vector3))

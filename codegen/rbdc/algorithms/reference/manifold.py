@@ -1,12 +1,12 @@
-"""Integration and difference on the configuration manifold by the exponential and the logarithm of unit
+"""Integration and difference on the configuration manifold, using exponentials and logarithms of unit
 quaternions and unit dual quaternions (Clifford 1873; Kotelnikov's principle of transference).
 
 Rotations are Hamilton's unit quaternions (x, y, z, w). Rigid motions are unit dual quaternions: the same
 formulas hold, with dual numbers in place of real ones. A motion with real part r and dual part d turns by r
-and moves by 2 d r*. A joint whose coordinates do not simply add up uses one of these two. The conventions of
-the joint types are also those of Pinocchio: velocities are in the child's frame, `integrate` returns unit
-quaternions on the side of q, and `difference` goes the short way round. Scalars must be real, because sides
-are chosen by comparison.
+and moves by 2 d r*. Joints whose coordinates cannot simply be added use one of the two. The conventions of
+the joint types are also those of Pinocchio: velocities are in the child's frame, `integrate` returns the
+unit quaternion nearer to q, and `difference` goes the short way round. Scalars must be real, because
+comparisons choose the sign of quaternions.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
 
 
 def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the derivatives of q (+) dv by q and dv (nv nv each), all in the tangent spaces, by dual
-    numbers.
+    """Return the derivatives of q (+) dv with respect to q and dv (nv * nv each), all in the tangent spaces,
+    using dual numbers.
 
     Checked against Pinocchio's dIntegrate.
     """
@@ -63,8 +63,8 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars) -> tuple[list[Scalar], lis
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the derivatives of the difference by q0 and q1 (nv nv each) in the tangent spaces, by dual
-    numbers.
+    """Return the derivatives of the difference with respect to q0 and q1 (nv * nv each) in the tangent
+    spaces, using dual numbers.
 
     Checked against Pinocchio's dDifference.
     """
@@ -174,8 +174,8 @@ def _logarithm(turn: Scalars) -> Vector3:
 def logarithm_of_placement(placement: Placement) -> Motion:
     """Return the constant motion that reaches a placement in unit time; at half a turn, one of two.
 
-    Each row of `multiples` is 4 x times the quaternion, for each of its entries x; the largest x divides best
-    (Shepperd, Quaternion from rotation matrix, 1978).
+    Each row of `multiples` is 4 x times the quaternion, for each of its entries x; dividing by the largest is
+    the most accurate (Shepperd, Quaternion from rotation matrix, 1978).
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
     multiples = (

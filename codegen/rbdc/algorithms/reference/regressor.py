@@ -61,8 +61,8 @@ def _changed(model: Problem, index: int, **changes: Any) -> Problem:
 
 
 def _of_drive(model: Problem, column: DriveColumn, q: Scalars, v: Scalars, a: Scalars) -> Vector:
-    """Return the torques of a unit drive; of a spring whose stiffness times rest is 1, but not its
-    stiffness, the difference that a rest position makes.
+    """Return the torques of a drive whose quantity is 1. For the quantity stiffness times rest, return the
+    change of the torques when the rest position of a unit spring changes from 0 to 1.
     """
     rest, still = [0.0] * model.nv, column.quantity.partition("*")[0]
     drive = _changed(model, column.body, **{still: 1.0})
@@ -74,7 +74,7 @@ def _of_drive(model: Problem, column: DriveColumn, q: Scalars, v: Scalars, a: Sc
 
 
 def regressor(m: Machine) -> Array[list[Scalar]]:
-    """Return S_j^T of the ten unit wrenches of each body that degree of freedom j carries."""
+    """Return S_j^T times the ten unit wrenches of each body that degree of freedom j carries."""
     (v, a), y = forward_pass(m), m.array("Y", list[Scalar])
     for b in m.down():
         wrenches_of_body, k = tuple(unit_wrenches(v[b], a[b])), b.columns()[0]
@@ -84,11 +84,10 @@ def regressor(m: Machine) -> Array[list[Scalar]]:
 
 
 def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
-    """Return the wrenches that move a body with each unit parameter alone, from the classical acceleration p
-    of its origin.
+    """Return the wrenches that move bodies with one unit parameter each, using the classical acceleration p
+    of the origin.
 
-    For the mass [p; 0], for the first moment along e [alpha x e + w x (w x e); e x p], for the inertia J [0;
-    J alpha + w x J w].
+    Mass: [p; 0]. First moment along e: [alpha x e + w x (w x e); e x p]. Inertia J: [0; J alpha + w x J w].
     """
     w, alpha, zero = velocity.angular, acceleration.angular, Vector3.zero()
     p = acceleration.linear + w.cross(velocity.linear)
@@ -98,7 +97,7 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
 
 
 def static_regressor(model: Problem, q: Scalars) -> Matrix:
-    """Return Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
+    """Return Y (3, 4 * nbodies): Y (m, m c) is the first moment of the moving links in the world (kg m)."""
     columns = []
     for placement in world_placements(model, q):
         columns.append(placement.translation.scalars())
@@ -107,23 +106,24 @@ def static_regressor(model: Problem, q: Scalars) -> Matrix:
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Return y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v . I_k v / 2
-    for each unit parameter.
+    """Return y (10 * nbodies) with y . parameters = the kinetic energy of the moving links (J): v . I_k v /
+    2 for each unit parameter.
     """
     m = Numbers(model, q, v)
     return [0.5 * v.dot(unit @ v) for v in m.in_order(body_velocities(m)) for unit in _UNITS]
 
 
 def potential_energy_regressor(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
+    """Return y (10 * nbodies) with y . parameters = the potential energy of the moving links (J)."""
     columns = map(Vector3.of, transposed(static_regressor(model, q)))
     energies = [-model.gravity.dot(column) for column in columns]
     return [x for k in range(0, len(energies), 4) for x in (*energies[k : k + 4], *([0.0] * 6))]
 
 
 def moved_parameters(model: Problem, inertia: Vector, pose: Vector) -> Vector:
-    """Return the ten parameters of a body as another frame sees them, by the pseudo-inertia P of Wensing, Kim
-    and Slotine (2018), [[K, h], [h^T, m]], which becomes T P T^T. Checked against Pinocchio's `se3Action`.
+    """Return the ten parameters of a body in another frame. The pseudo-inertia P = [[K, h], [h^T, m]] of
+    Wensing, Kim and Slotine (2018) becomes T P T^T with the matrix T of `pose`. Checked against Pinocchio's
+    `se3Action`.
     """
     del model
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = inertia

@@ -1,9 +1,10 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
 Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 
-Drives of joints, joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
-friction by the smooth sign x / sqrt(x^2 + w^2) of a rate x. The drive of a joint that follows another exerts
-forces along the joint's own coordinate; they act on its leader. Derivatives are computed with dual numbers.
+Drives are added joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
+friction with the smooth sign x / sqrt(x^2 + w^2) of a rate x and a width w. The drive of a joint that follows
+another exerts forces along the joint's own coordinate, which are mapped to its leader. Derivatives are
+computed with dual numbers.
 
 The forward pass with all quantities in the world gives the motion of the tree.
 """
@@ -59,7 +60,7 @@ def inverse_dynamics(m: Machine) -> Array[Scalar]:
 
 
 def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
-    """Return tau = S^T f from the forces on bodies, which are replaced by those on subtrees (lines 12-17)."""
+    """Return tau = S^T f; replace the forces f on bodies by the forces on subtrees (lines 12-17)."""
     tau = m.vector("tau")
     for b in m.up():
         for k in b.columns():
@@ -105,8 +106,8 @@ def body_forces(m: Machine, v: Array[Motion], a: Array[Motion]) -> Array[Force]:
 
 
 def following(model: Problem, q: Scalars, fext: Forces | None) -> Forces:
-    """Return external forces, if any, at q in the frames of the bodies (N, N m): world-frame forces are f_i =
-    iX0* f_0.
+    """Return external forces, if any, at q in the frames of the bodies (N, N m): a world-frame force f_0
+    becomes f_i = iX0* f_0.
     """
     if fext is None or not model.world_forces:
         return fext or ()
@@ -172,7 +173,10 @@ def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
 
 @dataclass(frozen=True)
 class TreeMotions:
-    """The bodies in the world, which is WORLD itself; joint and column of each degree of freedom."""
+    """Motions in the world's coordinates, by index of the body or WORLD.
+
+    columns: for each degree of freedom, the index of its joint, and its column of the motion subspace.
+    """
 
     placements: dict[int, Placement]
     velocities: dict[int, Motion]
@@ -192,7 +196,7 @@ class TreeMotions:
 
 
 def tree_motions(model: Problem, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
-    """Return the motion of the tree; v or a of None is zero."""
+    """Return the motion of the tree; None for v or a means zero."""
     m, still = OneFrame(model, q, v, a), Motion.zero()
     velocities, accelerations = map(m.in_order, forward_pass(m, still))
     return TreeMotions(

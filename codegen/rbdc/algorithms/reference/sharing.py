@@ -1,5 +1,5 @@
-"""Steps that calls of references share: the motion of the tree at many frames, and along all directions of an
-input.
+"""Intermediate results that calls of references share: the motion of the tree at many frames, and along all
+directions of an input.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _Steps: TypeAlias = deque[tuple[tuple[Any, ...], Any]]
 _SHARED: ContextVar[_Steps | None] = ContextVar("shared steps", default=None)
 
 MOST = 12
-"""Number of results that are kept: derivatives by three inputs keep inputs, models at curves, and motions."""
+"""Number of results kept: derivatives along three inputs share inputs, models at curves, and motions."""
 
 
 @contextmanager
@@ -30,9 +30,9 @@ def shared_steps() -> Iterator[None]:
 
 
 def once(step: Callable[..., Result], *arguments: Any) -> Result:
-    """Return step(*given), remembered within `shared_steps`.
+    """Return step(*arguments), remembered within `shared_steps`.
 
-    Arguments must be the same objects, which nobody changes in between.
+    The remembered result is returned for the same argument objects, which must not change in between.
     """
     steps, key = _SHARED.get(), (step, *arguments)
     for other, result in steps or ():

@@ -1,7 +1,7 @@
 """First derivatives of inverse dynamics by differentiating RNEA: Carpentier and Mansard (2018), Algorithms 2
-and 3 with section III-C. Derivatives of forward dynamics follow from those of inverse dynamics, here computed
-by `idsva`, by equation (24). As in the paper, M^-1 is computed by the direct algorithm of the companion
-report.
+and 3 with section III-C. Derivatives of forward dynamics follow, using equation (24), from those of inverse
+dynamics, which `idsva` computes here. As in the paper, M^-1 is computed by the direct algorithm of the
+companion report.
 
 Motion sets dv_i/du and da_i/du go down the tree, force sets df_i/du come back up; u is q (in the tangent
 space) or qdot. In the frame of body i, a set has a column for each degree of freedom that carries (down) or
@@ -48,7 +48,7 @@ class Slopes(NamedTuple):
 
     @staticmethod
     def by(m: Machine, u: str) -> Slopes:
-        """Return empty slopes by u."""
+        """Return empty slopes with respect to u."""
         sets = m.array(f"dv_d{u}", Motion), m.array(f"da_d{u}", Motion), m.array(f"df_d{u}", Force)
         return Slopes(*sets, m.matrix(f"dtau_d{u}"))
 
@@ -64,7 +64,7 @@ def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar]]:
         for k in b.columns():
             turn = above_v.cross(k.s)  # equation (13), for v and for a
             by_q.dv[b, k], by_q.da[b, k] = turn, above_a.cross(k.s) + turn.cross(moving[b])
-            # III-C5 drops v x S as zero, which it is not: only S x v_J is, for one degree of freedom.
+            # III-C5 drops v x S as zero; only S x v_J is zero, for one degree of freedom.
             by_v.dv[b, k], by_v.da[b, k] = k.s, k.s.cross(moving[b]) + v[b].cross(k.s)
         for k in b.above():  # lines 3 and 5
             for dv, da, *_ in (by_q, by_v):

@@ -1,4 +1,4 @@
-"""Texts that consist of other texts, over numbers."""
+"""Texts (recursions over a machine) that run other texts, evaluated over numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 class ComposedNumbers(SideBySide, ComposedMachine):
-    """Runs inner texts on the numbers of the machine, which does not support joints that follow others.
+    """A machine that runs inner texts on its numbers; it does not support mimic joints.
 
     inputs: further inputs by name, for `mixed`.
     """

@@ -1,8 +1,8 @@
 """Drives and external forces, which the papers' derivatives of inverse dynamics lack.
 
-The derivatives of forces are computed by dual numbers through the torques that the forces cause, whether the
-forces turn with their bodies or not. A world-frame force, [force; moment about the world's origin] in the
-world's axes, is f_i = iX0* f_0 in the frame of body i (Caron's tutorial) and changes there as the body moves.
+Dual numbers differentiate the torques that the forces cause, whether the forces turn with their bodies or
+not. A world-frame force, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in
+the frame of body i (Caron's tutorial); there it changes as the body moves.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
 
 
 def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) -> list[Scalar]:
-    """Return S_i . F_i in the world for each direction (nv; N, N m), F_i the sum of [F; U + r x F] over the
-    subtree of the joint, for a load F, U at the point r of the world. Checked: virtual work.
+    """Return S_i . F_i in the world for each direction (nv; N, N m). F_i is the sum of [F; U + r x F] over
+    the subtree of the joint, for a force F and a moment U at the point r of the world. Checked: virtual work.
     """
     fext = []
     for k, placement in enumerate(world_placements(model, q)):
@@ -74,8 +74,9 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """Return d2tau_dqdq (nv, nv, nv) of world-frame forces: -(S_k x S_i) . F_i, for k at or above the joint
-    of i, is differentiated with dual numbers. Checked against complex-step of the first derivatives.
+    """Return d2tau_dqdq (nv, nv, nv) of world-frame forces. Dual numbers differentiate the first derivatives
+    -(S_k x S_i) . F_i, for k at or above the joint of i. Checked against complex-step of the first
+    derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

@@ -3,10 +3,10 @@ Second-Order Derivatives of Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R)
 
-with dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1. The products can be taken in three ways, which the paper
-compares: as tensor products (DTM), with the outer products computed by forward dynamics at rest without
-    gravity (AZA, equation (50)), or with the inner products computed by first derivatives of inverse dynamics
-    at rest without gravity (IDFOZA, equation (52)).
+with forward dynamics FD, inverse dynamics ID, dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1; ^R exchanges the
+last two indices. The paper compares three ways to compute the products: tensor products (DTM), outer products
+by forward dynamics at rest without gravity (AZA, equation (50)), and inner products by first derivatives of
+inverse dynamics at rest without gravity (IDFOZA, equation (52)).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from rbdc.spatial.scalars import is_zero
 def _with_products(
     *, outer_by_dynamics: bool = False, inner_by_derivatives: bool = False
 ) -> Callable[..., tuple[Matrix, Matrix, Matrix, Matrix]]:
-    """Return a reference for d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i +
-    j, column k), with the products of equation (46) in one of the ways.
+    """Return a reference for d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv * nv, nv each; row nv i
+    + j, column k), with the products of equation (46) computed in one of the three ways.
 
-    Entry i, j, k is L_k (L_j ddq_i); for the last tensor the derivative of M^-1_ik by q_j. Checked against
-    complex-step of `aba_derivatives`; the other ways.
+    Entry i, j, k is L_k (L_j ddq_i); in the last tensor, the derivative of M^-1_ik with respect to q_j.
+    Checked against complex-step of `aba_derivatives`; the other ways.
     """
 
     def derivatives(
@@ -53,7 +53,7 @@ def _with_products(
         weightless, rest, size = model.of_inertia(), [0.0] * model.nv, range(model.nv)
 
         def solved(tensor: Tensor) -> Matrix:
-            """Return -M^-1 A."""
+            """Return -M^-1 A for a tensor A."""
             if not outer_by_dynamics:
                 return flat(matrix_times([[-x for x in row] for row in inverse], tensor))
             forces = [[[-tensor[i][j][k] for i in size] for k in size] for j in size]
@@ -61,7 +61,7 @@ def _with_products(
             return [[columns[j][k][i] for k in size] for i in size for j in size]
 
         def inner(matrix: Matrix) -> Tensor:
-            """Return dM/dq B, equation (18)."""
+            """Return dM/dq B for a matrix B, equation (18)."""
             if not inner_by_derivatives:
                 return times_columns(mq, matrix)
             pages = [rnea_derivatives(weightless, q, rest, column)[0] for column in transposed(matrix)]
@@ -102,9 +102,9 @@ def aba_derivatives_by_dynamics(
 def first_order(
     m: ComposedMachine, tau: Array[Scalar], *, by_dynamics: bool = False
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return FD_q, FD_v and M^-1 by equation (45), all degrees of freedom, under torques minus damping.
+    """Return FD_q, FD_v and M^-1 by equation (45), over all degrees of freedom; tau is torques minus damping.
 
-    The product with -M^-1 is a matrix product (DMM), or forward dynamics at rest, column by column (AZA,
+    Products with -M^-1 are matrix products (DMM), or forward dynamics at rest, column by column (AZA,
     equation (50)).
     """
     ddq = forward_dynamics(m, tau)
@@ -140,8 +140,8 @@ def second_order(
     outer_by_dynamics: bool = False,
     inner_by_derivatives: bool = False,
 ) -> tuple[Array[Scalar], ...]:
-    """Return the tensors of FDSVA-SO, all degrees of freedom, under torques minus damping, with the products
-    of equation (46) in one of the ways.
+    """Return the tensors of FDSVA-SO over all degrees of freedom, with the products of equation (46) computed
+    in one of the three ways; tau is torques minus damping.
     """
     ddq = forward_dynamics(m, tau)
     inverse = m.symmetric(inverse_inertia(m))
@@ -169,7 +169,7 @@ def inner_term(
     """Return W_ijk = sum_p dM_ip/dq_j A_pk by equation (18), or by first derivatives of inverse dynamics at
     rest (52).
 
-    The latter takes the columns of A as accelerations.
+    For the latter, the columns of A are the accelerations.
     """
     inner = m.tensor("inner")
     if not by_derivatives:

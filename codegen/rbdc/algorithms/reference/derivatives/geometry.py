@@ -16,8 +16,8 @@ from rbdc.spatial import Forces, Placement, Rotation, Scalars, Vector3
 def rnea_geometry_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> Matrix:
-    """Return the derivatives of tau with respect to the placements (nv, 6 njoints; N and N m per m and rad).
-    Column 6 b + k is the derivative by e_k, with joint b at X exp(e) instead of X.
+    """Return the derivatives of tau with respect to the placements (nv, 6 * njoints; N, N m per m, rad).
+    Column 6 b + k is the derivative with respect to e_k, with joint b at X exp(e) instead of X.
     Checked: differences of the torques of models whose joints are moved.
     """
 
@@ -31,8 +31,8 @@ def rnea_geometry_derivatives(
 
 
 def moved(model: Problem, steps: Scalars) -> Problem:
-    """Return the model with its joints moved by small steps (6 njoints; m, rad), which equal X exp(e) to
-    first order.
+    """Return the model with each joint moved from X to X exp(e), to first order, by small steps e (6 *
+    njoints; m, rad).
     """
     bodies = (
         replace(body, placement=body.placement.compose(_step(steps[6 * k : 6 * k + 6])))

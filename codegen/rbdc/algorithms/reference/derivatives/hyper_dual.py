@@ -1,9 +1,9 @@
 """Second derivatives of inverse and of forward dynamics through their recursions, over numbers of four parts.
 
-The chain rule is applied line by line and twice, by hyper-dual numbers (Lee, Kim, Park, Kim and Bobrow,
-2005). The bicomplex step (Lantoine, Russell and Dargent, 2012) is the other scheme. Singh, Russell and
-Wensing compare them in section V-A. Symmetric entries are computed once: entries by two directions of q of
-different joints, and by two directions of v.
+Hyper-dual numbers apply the chain rule twice, line by line (Lee, Kim, Park, Kim and Bobrow, 2005). The
+bicomplex step (Lantoine, Russell and Dargent, 2012) is the other scheme. Singh, Russell and Wensing compare
+them in section V-A. Symmetric entries are computed once: those for two directions of q that belong to
+different joints, and those for two directions of v.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Complex(Tangent):
 
 
 class NestedComplex(Complex, OuterTangent):
-    """Complex numbers over these numbers, with a second imaginary unit."""
+    """Complex numbers whose parts are `Complex`, with a second imaginary unit."""
 
     __slots__ = ()
 
 
 class FourParts(NamedTuple):
-    """A `Scheme` by dual numbers of dual numbers.
+    """A `Scheme` that uses dual numbers of dual numbers.
 
     first, then: types of the numbers for the two directions.
     length: length of the steps.
@@ -63,7 +63,7 @@ class FourParts(NamedTuple):
 
 CHAIN_RULE = FourParts(OuterTangent, Tangent)
 BICOMPLEX = FourParts(NestedComplex, Complex, 1e-20)
-"""Im12 / h^2 with steps h."""
+"""The bicomplex step: the last part Im12 / h^2, with steps of length h."""
 
 
 def second_derivatives(
@@ -73,8 +73,8 @@ def second_derivatives(
     names: tuple[str, str, str, str],
     *inputs: str,
 ) -> tuple[Array[Scalar], ...]:
-    """Return the tensors of a text by q twice, by v twice, by q and v, and the mixed ones by q and a last
-    input, all degrees of freedom.
+    """Return the second derivatives of a text over all degrees of freedom: qq, vv, qv, and the mixed ones of
+    q and the last input.
 
     names: names of the tensors.
     inputs: inputs of the text, the last one a or tau.
@@ -104,7 +104,7 @@ def _last(
     place: tuple[Array[Scalar], Index, Index],
     inputs: tuple[str, ...],
 ) -> None:
-    """Add dM_ij/dq_k of inverse dynamics, or dM^-1_ik/dq_j of forward dynamics."""
+    """Set dM_ij/dq_k of inverse dynamics, or dM^-1_ik/dq_j of forward dynamics."""
     tensor, j, k = place
     first, then = (("a", j), ("q", k)) if by == "a" else (("q", j), (by, k))
     m.put(tensor, "ijk", (m.mixed(text, first, then, scheme, *inputs), "i"), j=j, k=k)
@@ -134,7 +134,7 @@ def damped_forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
 def _pair_by_pair(
     method: Callable[..., Scalars], scheme: Scheme, *, inverse: bool
 ) -> Callable[..., tuple[Matrix, ...]]:
-    """Return the second derivatives of `rnea` or `aba` by a reference, each (nv * nv, nv): row nv i + j,
+    """Return a reference for the second derivatives of `rnea` or `aba`, each (nv * nv, nv): row nv i + j,
     column k.
     """
 

@@ -1,18 +1,18 @@
-"""First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15), carried
-from the leaves up.
+"""First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15),
+evaluated from the leaves up.
 
-With psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and sdot_j = v_j x s_j for
-each degree of freedom, I, B and f the composite inertia, Coriolis operator (`BodyCoriolis`: twice the
-paper's) and force of the subtree of i, and j above i:
+For each degree of freedom, psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and
+sdot_j = v_j x s_j. I, B and f are the composite inertia, the Coriolis operator (`BodyCoriolis`: twice the
+paper's) and the force of the subtree of i. For j at or above i:
 
     dtau_i/dq_j    = s_i^T (B psidot_j + I psiddot_j)
     dtau_j/dq_i    = s_j^T (B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
     dtau_i/dqdot_j = s_i^T (B s_j + I (psidot_j + sdot_j))
     dtau_j/dqdot_i = s_j^T (B s_i + I (psidot_i + sdot_i))
 
-All in body frames: for each degree of freedom i the four forces c_q = B psidot_i + I psiddot_i, c_v = B s_i +
-I (psidot_i + sdot_i), r_b = B^T s_i and r = I s_i climb to the root, and each ancestor takes its
-entries from them.
+All quantities are in body frames. For each degree of freedom i the four forces c_q = B psidot_i + I
+psiddot_i, c_v = B s_i + I (psidot_i + sdot_i), r_b = B^T s_i and r = I s_i are transformed from body to body
+up to the root. The entries of each ancestor j are products with them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class BodyCoriolis:
 
         B(I, v) x = v x* I x - I (v x x) + x x* I v
 
-    The linear part of the motion x has no effect. The angular part y of x determines the force B(I, v) x =
-    (y x p, T y) by a vector p and a matrix T. With v = (u, w), mass m, first moment h and inertia J about the
+    The linear part of the motion x has no effect. The angular part y of x determines the force B(I, v) x = (y
+    x p, T y) with a vector p and a matrix T. With v = (u, w), mass m, first moment h and inertia J about the
     origin, p = 2 (m u + w x h), and by Jacobi's identity of h, u and y
 
         T y = w x J y - J (w x y) + y x J w + 2 ((h.u) y - (h.y) u)
 
-    The operator is kept as p and T. In one frame p and T of a subtree are the sums of those of its bodies.
+    The operator is stored as p and T. In one frame, p and T of a subtree are the sums of those of its bodies.
     """
 
     momentum: Vector3
@@ -50,7 +50,7 @@ class BodyCoriolis:
 
     @staticmethod
     def of_body(inertia: RigidInertia, v: Motion) -> BodyCoriolis:
-        """Return B(I, v) in the frame of both."""
+        """Return B(I, v) in the frame of the inertia and the velocity."""
         h, j, u, w = inertia.first_moment, inertia.about_origin, v.linear, v.angular
         spin, level = j @ w, h.dot(u)
         turning = (w.cross(j @ e) - j @ w.cross(e) + e.cross(spin) for e in AXES)
@@ -62,7 +62,9 @@ class BodyCoriolis:
         return BodyCoriolis(self.momentum + other.momentum, self.turning + other.turning)
 
     def moved(self, placement: Placement) -> BodyCoriolis:
-        """Return X* B X^-1, in the parent frame: p' = R p, T' = R T R^T + (r.p') 1 - p' r^T."""
+        """Return X* B X^-1 in the parent frame, for rotation R and translation r: p' = R p, T' = R T R^T +
+        (r.p') 1 - p' r^T.
+        """
         p, r = placement.rotation.apply(self.momentum), placement.translation
         level = r.dot(p)
         shift = Matrix3(*(e.scaled(level) - p.scaled(r.dot(e)) for e in AXES))
@@ -80,7 +82,13 @@ class BodyCoriolis:
 
 @dataclass(frozen=True)
 class DirectionRates:
-    """s, psidot, psiddot and psidot + sdot of a degree of freedom, or of several side by side."""
+    """The rates of a degree of freedom, or of several side by side.
+
+    s: column of the motion subspace.
+    psi_rate: psidot.
+    psi_second: psiddot.
+    both_rates: psidot + sdot.
+    """
 
     s: Motion
     psi_rate: Motion
@@ -100,7 +108,12 @@ class DirectionRates:
 
 @dataclass(frozen=True)
 class SubtreeInMotion:
-    """I, B and f of a subtree, or of several side by side."""
+    """Quantities of a subtree, or of several side by side.
+
+    inertia: composite inertia I.
+    factor: Coriolis operator B.
+    force: force f.
+    """
 
     inertia: RigidInertia
     factor: BodyCoriolis
@@ -139,7 +152,7 @@ def rnea_derivatives(
 
 
 def in_motion(m: Machine) -> tuple[Array[DirectionRates], Array[SubtreeInMotion]]:
-    """Return the directions of the joints, and the subtrees of the bodies."""
+    """Return the rates of each degree of freedom, and the subtree of each body."""
     v, a = forward_pass(m)
     f, rates, subtrees = (
         body_forces(m, v, a),

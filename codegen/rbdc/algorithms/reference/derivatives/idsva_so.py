@@ -4,7 +4,7 @@ Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is the force of the subtree.
 For joints k above j above i (which may coincide) with directions r, t and p, the algorithm first forms the
 terms of i alone (A0 .. A7), then those of i and j (u1 .. u12). Every entry is then one or two products with
-quantities of k. `rbdc.algorithms.reference.derivatives.side_by_side` runs many of them at once.
+quantities of k. `rbdc.algorithms.reference.derivatives.side_by_side` computes many entries at once.
 
 The double-loop variant of section IV-G has loops over j and k, and computes the entries of all i in the
 subtree of j together.
@@ -35,7 +35,7 @@ from rbdc.spatial import Force, Forces, Motion, RigidInertia, Scalar, Scalars
 def rnea_second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
+    """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv * nv, nv each; row nv i + j, column k).
 
     Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
     bodies' frames, or in the world if the model has `world_forces`. Checked against complex-step of
@@ -61,7 +61,7 @@ def second_derivatives(
     fext: Forces | None,
     text: Callable[[Machine], tuple[Array[Scalar], ...]] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the tensors (nv, nv, nv each), by a text or by Algorithm 1."""
+    """Return the tensors (nv, nv, nv each), computed by a text (default: `tensors`, Algorithm 1)."""
     turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
     m = SideBySide(model, q, v, a, turning)
     qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in (text or tensors)(m))
@@ -71,8 +71,8 @@ def second_derivatives(
 
 
 def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
-    """Return the tensors of Algorithm 1: by q twice, by v twice, by q and v, and of M by q, over all degrees
-    of freedom.
+    """Return the tensors of Algorithm 1 over all degrees of freedom: d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and
+    dM_dq.
     """
     rates, subtrees = in_motion(m)
     result = _empty(m)
@@ -88,10 +88,10 @@ def tensors(m: Machine) -> tuple[Array[Scalar], ...]:
 
 
 def tensors_by_subtrees(m: Machine) -> tuple[Array[Scalar], ...]:
-    """Return the tensors by the double-loop variant of Algorithm 1 (IV-G), on machines with one frame, the
-    paper's ground frame.
+    """Return the tensors by the double-loop variant of Algorithm 1 (IV-G). The machine must have one common
+    frame, the paper's ground frame.
 
-    For j and for k at or above it, it computes the entries of all i in the subtree of j.
+    For each j, and each k at or above j, compute the entries of all i in the subtree of j.
     """
     rates, subtrees = in_motion(m)
     operators, result = m.array("operators", PaperOperators), _empty(m)
@@ -142,8 +142,8 @@ class PaperOperators:
     def b_transposed(self, v: Motion, x: Motion) -> Force:
         """Return B(I, v)^T x.
 
-        The first two terms are symmetric together. The third changes its sign, except for the term of f and
-        the linear part.
+        The sum of the first two terms of B is symmetric. The third term changes its sign, except for the term
+        of f and the linear part.
         """
         momentum = self.inertia @ v
         f, n = momentum.linear, momentum.angular
@@ -199,7 +199,7 @@ def _products(vectors: tuple[Force, ...], k: DirectionRates) -> tuple[Scalar, ..
     """Return products of the vectors of i and j with directions of k (lines 40-67), in the order of the
     vectors.
 
-    The products of u1, u2 and u11 with the direction itself follow.
+    The last two are the other products of u1, u2 and u11.
     """
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = vectors
     return (

@@ -1,9 +1,9 @@
 """Products of weights with the papers' matrices and tensors, which Nganga and Wensing (2021) use for
 differential dynamic programming. The generated functions form no matrices or tensors for them.
 
-Derivatives in one direction are computed by dual numbers: `rnea_jvp` and `aba_jvp` through inverse and
-forward dynamics, Hessians times a direction through `rnea_vjp` and `aba_vjp`. The blocks of the Hessian of a
-sum with weights w are sum_i w_i T_ijk of the second derivatives T.
+Dual numbers compute derivatives in one direction: `rnea_jvp` and `aba_jvp` through inverse and forward
+dynamics, and Hessians times a direction through `rnea_vjp` and `aba_vjp`. For a sum with weights w, the
+blocks of the Hessian are sum_i w_i T_ijk with the second derivatives T.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def rnea_parameter_vjp(model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Sc
 def aba_parameter_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> Matrix:
-    """Return -M^-1 Y (nv, np) with the regressor Y at the acceleration of forward dynamics: the parameters
-    change no torque. Checked against differences of `aba` by parameters.
+    """Return -M^-1 Y (nv, np) with the regressor Y at the acceleration of forward dynamics: torques stay
+    fixed when parameters change. Checked against differences of `aba` by parameters.
     """
     regressor = torque_regressor(model, q, v, aba(model, q, v, tau, fext))
     return [[-x for x in row] for row in matrix_product(minverse(model, q), regressor)]

@@ -1,4 +1,4 @@
-"""Loops over columns and over the columns above each of them run once, over rows of scalars."""
+"""A machine that runs loops over columns, and over the columns above each, once over rows of scalars."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ not fit into the caches.
 
 
 class SideBySide(RootFrame):
-    """Columns side by side. In an inner loop, each lane has its own column of every loop around it.
+    """A machine with columns side by side in lanes. Each lane has its column of every enclosing loop.
 
     lanes: the columns of the innermost loop.
     """
@@ -58,13 +58,13 @@ class SideBySide(RootFrame):
         return [[known.get((j, k), 0.0) for k in size] for j in size]
 
     def slabs(self, tensor: Array[Scalar]) -> list[Matrix]:
-        """Return a tensor over all degrees of freedom, by matrices."""
+        """Return a tensor over all degrees of freedom as a list of matrices."""
         known, size = cast(LaneEntries[Scalar], tensor).known, range(len(self.each))
         return [[[known.get((i, j, k), 0.0) for k in size] for j in size] for i in size]
 
 
 class Lanes(Column):
-    """Columns by their numbers. around: the columns of the loops around, one for each lane."""
+    """Columns by their indices. around: for each enclosing loop, the column of each lane."""
 
     def __init__(self, m: SideBySide, numbers: list[int], around: Mapping[Index, list[int]]) -> None:
         self.m, self.numbers = m, {**around, self: numbers}
@@ -101,7 +101,7 @@ class Lanes(Column):
 
 
 class LaneEntries(Entries[Quantity]):
-    """Quantities by the numbers of bodies or columns, and side by side; numbers by several columns."""
+    """Quantities by index of a body or column, also side by side; scalars by several columns."""
 
     def __init__(self, m: SideBySide, world: Quantity | None = None) -> None:
         super().__init__(world)

@@ -2,7 +2,7 @@
 Equations I, table II.1.2.
 
 Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). The step and the difference from its
-result are evaluated with dual numbers; their rates are the derivatives. Products with weights and directions
+result are evaluated with dual numbers, whose rates are the derivatives. Products with weights and directions
 are formed from these derivatives.
 """
 
@@ -28,9 +28,9 @@ Forces = Callable[..., tuple[Vector, Vector]]
 class _Rule(NamedTuple):
     """Rule of a step.
 
-    stages: for each stage, factors of the stages before.
+    stages: for each stage, factors of the previous stages.
     end: factors of the stages for the result.
-    commutators: for the path to a stage, a factor of the commutator of two stages, and these stages.
+    commutators: by index of a stage, the factor of the commutator in its path, and indices of two stages.
     implicit: whether the path uses the velocity of the result.
     """
 
@@ -60,7 +60,7 @@ def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: An
 def _step(
     dynamics: Forces, model: Problem, q: Vector, v: Vector, tau: Vector, dt: Vector, **named: Any
 ) -> tuple[Vector, ...]:
-    """Return q' and v', and the forces at the start if there are contacts."""
+    """Return q' and v', and with contacts the contact forces at the start of the step."""
     (h,), rule = dt, _RULES[model.integrator]
     velocities, accelerations, pushes = list[Vector](), list[Vector](), list[Vector]()
 
@@ -95,7 +95,7 @@ def _at(model: Problem, q: Vector) -> Problem:
 
 
 def _differences(there: Vector, step: Step) -> Step:
-    """Return the results of a step, with q' as its difference from a configuration."""
+    """Return the step with q' replaced by its difference from the configuration `there`."""
 
     def moved(model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
         after, *others = step(model, *inputs, **named)
@@ -105,8 +105,7 @@ def _differences(there: Vector, step: Step) -> Step:
 
 
 CONFIGURATIONS = (True, False, False, False)
-"""For each of q, v, tau and dt, the inputs by which steps are differentiated, whether it is a configuration.
-"""
+"""Whether each input is a configuration: derivatives of steps are with respect to q, v, tau and dt."""
 
 
 def _derivatives(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
@@ -121,7 +120,7 @@ def _along(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[V
 
 
 def _weighted(step: Step, weights: tuple[Vector, ...]) -> Step:
-    """Return the sum of all results times weights."""
+    """Return a function that computes the sum of all results of a step times weights."""
 
     def total(model: Problem, *inputs: Vector, **named: Any) -> Vector:
         results = step(model, *inputs, **named)

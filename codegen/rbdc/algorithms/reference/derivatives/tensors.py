@@ -43,8 +43,8 @@ def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
 
 
 def matrix_product(a: Matrix, b: Matrix) -> Matrix:
-    """Return A B: by one product for scalars that have it (`rbdc.verification`), else entry by entry without
-    the zeros.
+    """Return A B, using the scalars' method `matrix_product` if they have it (`rbdc.verification`), else
+    entry by entry without the zeros.
     """
     scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)
     if scalar is not None:

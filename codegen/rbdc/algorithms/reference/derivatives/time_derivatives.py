@@ -55,14 +55,14 @@ def _at(model: Problem, q: Scalars) -> Problem:
 
 
 def _moving(model: Problem, motion: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
-    """Return q, v, a and so on with their rates, one fewer."""
+    """Return q, v, a and so on with their rates; the last vector is a rate only."""
     q, v, *others = motion
     rates = (tangents(x, rate, kind) for x, rate in pairwise([v, *others]))
     return [stepped(model, q, v, configuration=True, kind=kind), *rates]
 
 
 def _derivatives(values: Vector, kinds: Sequence[type[Tangent]]) -> tuple[Vector, ...]:
-    """Return derivatives of each order: rates by the first kinds, values by the others."""
+    """Return derivatives of each order n: rates of the first n kinds, values of the other kinds."""
 
     def read(x: Scalar, order: int) -> Scalar:
         for number, kind in reversed([*enumerate(kinds)]):
