@@ -1,3 +1,3 @@
-"""Passes from problem to problem: contacts, loops and parameters as the build requests them; then chosen link
-frames and regrouped inertial parameters, which reduce the work of the recursions.
+"""Passes from problem to problem. The first ones apply contacts, loops and parameters as the build requests
+them; the later ones choose link frames and regroup inertial parameters, which makes the recursions cheaper.
 """

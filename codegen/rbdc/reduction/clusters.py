@@ -1,8 +1,9 @@
-"""Closed loops in reduced coordinates: clusters of one degree of freedom follow their motor's joint.
+"""Closed loops in reduced coordinates. A cluster is a group of loops with one degree of freedom, whose joints
+follow the motor's joint.
 
-A cluster's joints are traced over the motor's range, from the closed configuration nearest to the neutral
-one. Polynomials through the results start the Newton steps that close the loops to rounding everywhere in the
-range. If linear laws close the loops, joints follow linearly.
+The cluster's joints are traced over the motor's range, from the closed configuration nearest to the neutral
+one. Polynomials fitted to the results are the initial values of Newton steps, which close the loops to
+rounding everywhere in the range. If linear functions close the loops, the joints follow linearly.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from rbdc.runtime._suggestions import suggestion
 Array = NDArray[np.float64]
 
 SAMPLES = 129
-"""Number of places in the motor's range at which a loop is traced and checked."""
+"""Number of motor positions, over its range, at which a loop is traced and checked."""
 ATTEMPTS = 10
-"""Number of configurations around the neutral one from which loops are closed."""
+"""Number of random configurations around the neutral one from which closing the loops is tried."""
 DEGREES, MOST_STEPS = range(1, 10), 6
-"""Degrees of polynomials that are tried, and largest number of Newton steps."""
+"""Degrees of the polynomials to try, and largest number of Newton steps."""
 ERROR = 1e-13
 """Largest error of a closed loop (m, rad)."""
 SINGULAR = 1e-3
@@ -54,7 +55,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
     """
     if motors is None:
         return model
-    # treat loops that hold no more than points as points: the frames do not rotate against each other anyway
+    # treat loops that hold only translations as points: the frames do not rotate against each other anyway
     loops = [
         replace(contact, kind=ContactKind.POINT) if max(contact.held) < 3 else contact
         for contact in model.contacts
@@ -100,7 +101,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
 
 
 def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
-    """Return groups of loops that share bodies, with these bodies."""
+    """Return the groups of loops that share bodies, and the bodies of each group."""
     groups: list[tuple[list[Contact], set[int]]] = []
     for loop in loops:
         one, two = (set() if f is None else set(model.support(f.body)) for f in (loop.first, loop.second))
@@ -115,8 +116,8 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
 def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
-    """Return the cluster of loops and their bodies, with the polynomials and the steps that close the loops
-    over the range of the leader's joint.
+    """Return the cluster of some loops and their bodies, with the number of Newton steps that close the loops
+    over the range of the leader's joint, and the followers' polynomials.
     """
     carriers = {model.bodies[k].parent for k in members}.difference(members)
     if len(carriers) > 1:
@@ -178,8 +179,8 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], positions:
 
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
-    """Return the followers' coordinates at places of the leader's range, each computed from the neighbouring
-    ones.
+    """Return the followers' coordinates at each place in the leader's range, computed from those at the
+    neighbouring place.
     """
     start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
@@ -208,9 +209,9 @@ def _singular(body: Body, where: str = "") -> _NotReduced:
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
     """Return the motor's and the followers' coordinates in a closed configuration from which the range is
     traced. This is the closed configuration nearest to the neutral one, among those reached from the neutral
-    configuration and from some around it. If it is singular, as for a stretched parallelogram, or outside the
-    range, the motor is held at the nearest place in its range, and the followers take the nearest coordinates
-    that close the loops there.
+    configuration and from some around it. If that is singular, as for a stretched parallelogram, or outside
+    the range, the motor is held at the nearest position in its range; the followers take the nearest regular
+    coordinates that close the loops there.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]
@@ -232,7 +233,7 @@ def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
 
 
 def _size(linkage: Linkage, y: float, z: list[float]) -> float:
-    """Return the size of the determinant that is zero in a singular configuration."""
+    """Return the absolute determinant of the followers' Jacobian, zero in a singular configuration."""
     return abs(float(np.linalg.det(np.array(linkage.followed(y, z)))))
 
 
@@ -251,7 +252,7 @@ def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None
 
 
 def _moved(body: Body, linkage: Linkage, start: float, end: float, z: list[float]) -> list[float]:
-    """Return the followers' coordinates after the motor has moved."""
+    """Return the followers' coordinates after the motor has moved from `start` to `end`."""
     with suppress(ZeroDivisionError):  # a singular configuration
         slopes, _ = linkage.derivatives(start, z)
         z = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)]

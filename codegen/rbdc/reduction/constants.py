@@ -1,4 +1,4 @@
-"""The constants of the bodies of the regrouped joint-space model with axes on z, by row and lane."""
+"""Constants of the bodies, by row and lane, from the regrouped joint-space model with axes on z."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from rbdc.spatial import Placement, Scalar, Vector3
 
 @dataclass(frozen=True)
 class Constants:
-    """Numbers of each row and lane by name; names whose numbers are all zero are left out.
+    """Constants of the bodies.
 
-    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0. p_x .. p_z: origin of the joint's
-    frame (m). h_x ..
-    h_z: first moment (kg m). k_xx .. k_zz: second moments (kg m^2). mass (kg). s_0 .. s_5: s in the joint's
-        frame, times the multiplier for a joint that follows another. own_x_x .. own_p_z: axes and origin of
-        the joint's frame in
-    the body's own. The frame of a joint with several degrees of freedom is filled in at run time.
+    values: numbers of each row and lane, by name; names whose numbers are all zero are left out.
+    model: the regrouped joint-space model.
+    origin: origin of the common frame, in the frame that carries the first bodies (m).
 
-    origin: origin of everything, in the frame that carries the first bodies.
+    The names are x_x .. z_z: axes of the joint's frame in the parent's frame, at q = 0; p_x .. p_z: origin of
+    the joint's frame (m); mass (kg); h_x .. h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2);
+    s_0 .. s_5: s in the joint's frame, times the multiplier of a mimic joint; own_x_x .. own_p_z: axes and
+    origin of the joint's frame in the body's own frame. The frame of a joint with several degrees of freedom
+    is computed at run time.
     """
 
     values: Mapping[str, tuple[tuple[float, ...], ...]]
@@ -32,12 +33,12 @@ class Constants:
 
     @property
     def massive(self) -> bool:
-        """Whether bodies have mass after regrouping, as bodies of sliding joints do."""
+        """Whether a body has mass after regrouping, as bodies on prismatic joints do."""
         return "mass" in self.values
 
     @property
     def slides(self) -> bool:
-        """Whether joints slide."""
+        """Whether a joint moves along z."""
         return "s_2" in self.values
 
 
@@ -45,19 +46,19 @@ INERTIA = ("mass", "h_x", "h_y", "h_z", "k_xx", "k_xy", "k_yy", "k_xz", "k_yz", 
 """The names of an inertia's numbers, in the order of `MomentInertia.scalars`."""
 
 POSE = tuple(f"{axis}_{part}" for axis in "xyzp" for part in "xyz")
-"""The names of a frame."""
+"""The names of the numbers of a frame: three axes and the origin."""
 
 AXIS = tuple(f"s_{entry}" for entry in range(6))
-"""The names of s."""
+"""The names of the entries of s."""
 
 OWN = tuple(f"own_{name}" for name in POSE)
-"""The names of the frames in which external forces are expressed."""
+"""The names of the numbers of the joint's frame in the body's own frame, which expresses external forces."""
 
 _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """Return the constants of a model that suits windows. moving: include the constants for external
+    """Return the constants of a schedule's model. moving: include the constants for external
     forces.
     """
     small = reduced(schedule.model)
@@ -94,7 +95,7 @@ def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:
 
 
 def pose_above(body: JointSpaceBody, q: Sequence[Scalar], origin: Vector3) -> list[Scalar]:
-    """Return the numbers of a body's frame in the frame above."""
+    """Return the numbers of a body's frame in its parent's frame."""
     above = body.placement_at(q)
     place = above.translation - origin if body.parent == WORLD else above.translation
     return pose(Placement(above.rotation, place))

@@ -1,4 +1,4 @@
-"""Contacts, closed loops and the frames of forces, as the build requests them."""
+"""Passes for the contacts, closed loops and frames of forces that the build requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbdc.spatial import Placement, Rotation, Vector3
 
 
 def with_contacts(model: Problem, options: Sequence[ContactOption]) -> Problem:
-    """Return the problem with further contacts and loops. Raises OptionError for unknown links, and for
+    """Return the problem with additional contacts and loops. Raises OptionError for unknown links, and for
     frames that do not move relative to each other.
     """
     contacts = [_contact(model, option) for option in options]
@@ -46,9 +46,9 @@ def _frame(model: Problem, option: ContactOption, side: Side) -> Frame:
 
 
 def with_frames_of_forces(model: Problem, external: str | None, contact: str | None) -> Problem:
-    """Return the problem with external forces in the frame "local" or "world", and rows and forces of
-    contacts along the axes of "local" or "local-world-aligned"; None keeps them. Raises UnsupportedError for
-    combinations that contacts, or their absence, exclude.
+    """Return the problem with external forces in the frame `external` ("local" or "world"), and rows and
+    forces of contacts along the axes of `contact` ("local" or "local-world-aligned"); None keeps a frame.
+    Raises UnsupportedError for "world" with contacts, and for "local-world-aligned" without contacts.
     """
     if external is not None:
         model = replace(model, world_forces=external == "world")

@@ -1,9 +1,9 @@
-"""Choice of link frames. Each one-dof frame may rotate about its z axis and slide along it; the search
-minimises the work.
+"""Choice of link frames. The frame of each one-dof joint may rotate about its z axis and slide along it; the
+search minimises the work.
 
 A rotation can make the first rotation of a child's placement vanish, put a child's offset on an axis, or zero
-a parameter. A translation can zero a component of an offset, or a parameter. The candidates are tried one by
-one, link by link, and the best one is kept.
+a parameter. A translation can zero a component of an offset, or a parameter. For one link after the other,
+all candidates are tried and the best one is kept.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rbdc.reduction.z_axes import largest, reframed
 from rbdc.spatial import Placement, Vector3
 
 FARTHEST = 2.0
-"""Largest translation of a frame, relative to the robot's longest offset: nearly parallel axes meet
-kilometres away, which would lose digits.
+"""Largest translation of a frame, relative to the robot's longest offset. Nearly parallel axes meet
+kilometres away; a translation so far would lose digits.
 """
 
 
@@ -43,7 +43,7 @@ def work_of(body: JointSpaceBody) -> int:
 
 def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
     """Before: a regrouped joint-space model. After: the same model with frames that minimise the sum of
-    `work_of`, greedily. Without `slide` origins stay where they are.
+    `work_of`, greedily. Without `slide` origins do not move.
     """
     bodies = list(model.bodies)
     children = [model.children(index) for index in range(model.njoints)]
@@ -91,8 +91,8 @@ def _improve(
 def _runs(
     bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
 ) -> list[dict[int, int]]:
-    """Return the link alone, then with its children on parallel axes, then with their children on parallel
-    axes, and so on: 1 for each link, or -1 if its axis is reversed.
+    """Return runs of parallel links: the link alone, then with its children on parallel axes, then also with
+    their children on parallel axes, and so on. Each link has the sign 1, or -1 if its axis is reversed.
     """
     runs = [{index: 1}]
     last = {index: 1}
@@ -126,8 +126,8 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
-    """Return candidate translations of parallel links along the axis of the first; none for a prismatic
-    joint, whose second moments they would fill.
+    """Return candidate translations of parallel links along the axis of the first one; only 0 for a prismatic
+    joint, because translations would fill its second moments.
     """
     body = run[0]
     if body.joint.rotation == "none":

@@ -1,7 +1,7 @@
-"""Frames of identical limbs: the frames of the other limbs of a group are chosen like those of the first
-limb.
+"""Frames of isomorphic limbs (`rbdc.reduction.limbs`): in a group, the frames of all limbs are chosen like
+those of the first limb.
 
-Each link's frame may be rotated by quarter turns about z and turned over, which reverses its joint. So the
+Each link's frame may be rotated by quarter turns about z and turned over, which reverses its joint. Then the
 constants of all limbs have their zeros in the same places, and few differ in sign.
 """
 
@@ -19,14 +19,14 @@ from rbdc.spatial import Placement, Rotation, Vector3
 from rbdc.spatial.vectors import AXES
 
 OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 1.5, 0.05
-"""Costs of differences between limbs: of a constant that is zero in one limb only, of a different theta, of a
-reversed joint, of a different sine or cosine of a fixed angle, of any other different number.
+"""Costs of differences between limbs, in this order: a constant that is zero in one limb only, a different
+theta, a reversed joint, a different sine or cosine of a fixed angle, any other different number.
 
 Limbs run in lanes of one program. If they differ in the direction of a joint or the sign of a fixed angle,
 each use costs a multiplication by a sign; other different constants cost nothing.
 
-Operations with these costs, and with an earlier choice that went body by body and counted different numbers
-like different signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea 1681 and
+Operations with these costs, and with an earlier choice, body by body, that gave different numbers the cost of
+different signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea 1681 and
 1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12421.
 """
 
@@ -36,26 +36,25 @@ _TURNS = tuple(
     for over in (Rotation.from_z_to(z) for z in (AXES[2], -AXES[2]))
     for turn in (about_z(quarter * math.pi / 2.0, 0.0).compose(over) for quarter in range(4))
 )
-"""The rotations of a frame: about z, beginning with none; then the same rotations of the frame turned over.
-"""
+"""Rotations of a frame: quarter turns about z, the identity first; then those of the frame turned over."""
 _OVER = 4
 """Index of the first rotation that turns the frame over."""
 
 
 def aligned(model: JointSpaceModel, limbs: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
-    """Return the joint-space model with the frames of the other limbs like those of the first, and the sign
-    of each body's joint.
+    """Return the joint-space model with the frames of all limbs of a group like those of the first limb, and
+    the sign of each body's joint, -1 if it was reversed.
 
     Dynamic programming from the leaves to the root minimises the cost over all rotations of all frames: a
-    link's constants depend on its rotation and on that of the link that carries it.
+    link's constants depend on its rotation and on its parent's.
     """
     like = {other: first for group in limbs for first, *others in group.lanes() for other in others}
 
     least: dict[tuple[int, int], tuple[float, int]] = {}
 
     def cost(index: int, above: int, turn: int) -> float:
-        """Return the least cost of a subtree for given rotations of its root and of the link that
-        carries it.
+        """Return the least cost of a subtree for rotations of its root (`turn`) and of the root's parent
+        (`above`).
         """
         total = sum(least[child, turn][0] for child in model.children(index))
         if index in like:

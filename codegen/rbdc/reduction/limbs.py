@@ -1,9 +1,9 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
-Subtrees are isomorphic if their trees have joints of the same kinds. Four such siblings form a group of four
-lanes, two siblings a group of two. Groups within the limbs of a group (fingers of arms) can run side by side
-for all
-limbs: two fingers of two arms in four lanes. `rbdc.reduction.limb_frames` makes their frames alike.
+Subtrees are isomorphic if their trees have the same shape and joints of the same kinds. Four isomorphic
+siblings form a group of four lanes, two siblings a group of two. Groups within the limbs of a group (fingers
+of arms) can share the lanes: two fingers of two arms take four lanes. `rbdc.reduction.limb_frames` makes the
+frames of the limbs alike.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rbdc.spatial import MomentInertia, Scalar, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation
 
 LANES = (4, 2)
-"""Sizes of groups, larger first; groups within groups have at most the largest number of lanes together. With
+"""Sizes of groups, larger first. A group and the groups within it take at most four lanes together. With
 registers of four doubles (AVX2), gcc's code for eight lanes takes up to twice the time of its code for four
 lanes; with registers of eight doubles, it takes up to a seventh less.
 """
@@ -28,9 +28,10 @@ Signature = tuple[object, ...]
 
 @dataclass(frozen=True)
 class LimbGroup:
-    """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
+    """Isomorphic limbs.
 
-    nested: groups within the first limb; those of the other limbs correspond to them.
+    limbs: limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
+    nested: groups within the first limb; the other limbs have the corresponding groups.
     """
 
     limbs: tuple[tuple[int, ...], ...]
@@ -49,8 +50,8 @@ class LimbGroup:
         ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Return permutations of bodies whose composition moves each lane to the next: all limbs to the next
-        one; then, for the limb that returns to the first place, its fingers.
+        """Return permutations of bodies whose composition moves each lane to the next one. The first moves
+        all limbs; the others move the fingers of the limb that returns to the first place.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
         step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
@@ -66,8 +67,8 @@ def united(groups: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
 
 
 def groups(model: Model) -> list[LimbGroup]:
-    """Return the groups of the model, outermost first. A limb is in one group only, except for groups within
-    limbs. Limbs have one-dof joints without coupling.
+    """Return the groups of the model, outermost first. A limb is in one group only; groups within limbs are
+    `nested`. Limbs have one-dof joints without coupling.
     """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
@@ -83,8 +84,8 @@ def _groups(
     *,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """Return the groups among the children of some bodies. A single joint is not worth a vector, except
-    `within` limbs, where the rest is in lanes anyway.
+    """Return the groups among the children of some bodies. Single joints form no group, except `within`
+    limbs, where the other bodies are in lanes anyway.
     """
     result: list[LimbGroup] = []
     used: set[int] = set()
@@ -110,8 +111,8 @@ def _groups(
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
-    """Return the kind of the joint and the sorted signatures of the children; None if a joint cannot be in a
-    lane.
+    """Return the kind of the joint and the sorted signatures of the children; None if a joint of the subtree
+    cannot run in a lane.
     """
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]

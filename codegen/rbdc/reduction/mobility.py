@@ -1,5 +1,5 @@
-"""Independent rows of contacts and loops, and the remaining degrees of freedom, from the rank of the contact
-Jacobian in random closed configurations.
+"""Independent rows of contacts and loops, and the remaining degrees of freedom. Both follow from the rank of
+the contact Jacobian in random closed configurations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rbdc.model.xml import shown
 Array = NDArray[np.float64]
 
 SAMPLES = 6
-"""Number of configurations."""
+"""Number of closed configurations in which the rank is computed."""
 ATTEMPTS = 40
 """Largest number of random configurations from which loops are closed."""
 STEPS = 60
@@ -28,22 +28,26 @@ STEPS = 60
 CLOSED = 1e-7
 """Error (m, rad) below which a loop is closed."""
 RANK = 1e-6
-"""Singular value, relative to the largest one, below which a row is redundant: descriptions give axes to
-about six digits.
+"""Singular values below this, relative to the largest one, count as zero: descriptions give axes to about six
+digits.
 """
 
 
 def mobility(model: Problem) -> dict[str, int]:
-    """Return rows: number of rows of all contacts; rank: number of independent rows; freedoms: nv minus rank.
-    Raises UnsupportedError for loops that cannot be closed.
+    """Return the degrees of freedom that contacts leave. Raises UnsupportedError for loops that cannot be
+    closed.
+
+    rows: number of rows of all contacts.
+    rank: number of independent rows.
+    freedoms: nv minus rank.
     """
     rank = max(_rank(j) for j in _jacobians(model))
     return {"rows": total_rows(model), "rank": rank, "freedoms": model.nv - rank}
 
 
 def with_independent_loops(model: Problem) -> Problem:
-    """Before: contacts with all rows of their kinds. After: loops without redundant rows, with a note on
-    each; redundant contacts are noted.
+    """Before: contacts with all rows of their kinds. After: loops without redundant rows, with a note on each
+    loop that lost rows. Redundant contacts keep their rows, with a note on each.
     """
     if not model.contacts:
         return model
@@ -68,7 +72,7 @@ def with_independent_loops(model: Problem) -> Problem:
 
 
 def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
-    """Return a note on redundant rows. Raises UnsupportedError if all rows of the loop are redundant."""
+    """Return a note on a loop's redundant rows. Raises UnsupportedError if all its rows are redundant."""
     if not after.rows:
         raise UnsupportedError(
             f"{model.place}: the loop {shown(after.name)} holds nothing that others do not: leave it out"

@@ -1,4 +1,4 @@
-"""Options that are passed beside a model, and the options of the model."""
+"""Options that the caller passes together with a model, and the options that the model holds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rbdc.model.options import ModelOptions
 from rbdc.option_fields import options_of
 
 _BY_NAME = ("armature", "lock")
-"""Options of single joints: the model's values are kept if values for other joints are passed beside it."""
+"""Options of single joints: passed values replace the model's values of the same joints only."""
 _OF_READING = ("xacro_arguments", "package_path")
 """Options that only apply when a file is read."""
 
 
 def under(described: Model, options: ModelOptions) -> Problem:
     """Return the problem of a model under the options that the caller passed. Omitted options keep the
-    model's values; options of single joints and frames are added.
+    model's values; options of single joints, and frames, are added to the model's.
 
     The result has no `assembly` if the model was changed after it was assembled.
 
@@ -48,8 +48,8 @@ def under(described: Model, options: ModelOptions) -> Problem:
 
 
 def held_options(model: Problem) -> dict[str, Any]:
-    """Return the options of the problem's model by field; None for options that are unknown because the model
-    was not assembled.
+    """Return the values of the model's options by field. If the model was not assembled, options whose value
+    is unknown are None.
     """
     if model.assembly is not None:
         values = {name: getattr(model.assembly.options, name) for name in options_of(ModelOptions)}

@@ -1,7 +1,7 @@
 """Run-time inertial parameters: of some moving bodies, and of payloads at frames.
 
 A row has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about
-the origin of the body's frame or of the payload's. Dynamics are linear in these numbers. The constant part of
+the origin of the frame of the body or payload. Dynamics are linear in these numbers. The constant part of
 a model is therefore reduced alone, and the run-time part is added afterwards.
 """
 
@@ -22,7 +22,7 @@ from rbdc.spatial import Inertia, Placement, Scalar
 AnyModel = TypeVar("AnyModel", bound=Problem)
 
 NUMBERS = 10
-"""Numbers in one row."""
+"""Number of entries of one row."""
 
 
 def _links(value: Any) -> tuple[str, ...]:
@@ -37,12 +37,12 @@ def _links(value: Any) -> tuple[str, ...]:
 
 
 INERTIAL = Reading(_links, "inertial[@LINK,...]", record=lambda links: list(links or ["all"]))
-"""Moving links whose parameters functions take at run time."""
+"""The moving links whose inertial parameters are arguments of functions."""
 
 
 def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:
-    """Return the problem whose functions take the parameters of some moving bodies (() for all, None for
-    none) and of payloads at some frames. Without bodies and payloads the problem is returned unchanged.
+    """Return the problem whose functions take the inertial parameters of some moving bodies (() for all, None
+    for none) and of payloads at some frames. Without bodies and payloads the problem is returned unchanged.
     Raises OptionError for names that do not exist or do not move.
     """
     if bodies is None and not payloads:
@@ -73,7 +73,7 @@ def _payload(model: Problem, name: str) -> ParameterRow:
 
 
 def nominal(model: Problem) -> list[list[Scalar]]:
-    """Return the rows of the robot as described, payloads without mass."""
+    """Return the rows of the robot as described; payloads have zero inertia."""
     return [
         [0.0] * NUMBERS if row.added else model.bodies[row.body].inertia.scalars() for row in model.parameters
     ]
@@ -92,7 +92,7 @@ def constant_part(model: Problem) -> Problem:
 
 
 def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
-    """Return a constant part, or its joint-space model, with these rows of numbers added."""
+    """Return a `constant_part`, or the joint-space model of one, with these rows of parameters added."""
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
         body, inertia = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])

@@ -1,9 +1,9 @@
 """The model passes in order: from a model to the joint-space model from which torques, M and accelerations
 are generated.
 
-Regrouping follows Khalil and Gautier, on the matrix [[K, h], [h^T, m]] of zeroth to second moments of mass:
-the part of a link's inertia that moves with its parent for all joint coordinates is added to the parent.
-Torques do not change. The remaining parameters are not those of a physical body.
+Regrouping follows Khalil and Gautier, on the matrix [[K, h], [h^T, m]] of the second (K), first (h) and
+zeroth (m) moments of mass. The part of a link's inertia that moves with its parent for all joint coordinates
+is added to the parent. Torques do not change. The remaining parameters are not those of a physical body.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf
     to root.
 
-    For a revolute axis z: m = h_z = K_zz = 0. For a prismatic axis: K = 0. A spherical joint loses m, a
-    planar joint K_nn of its normal n if the normal is z. The part that would go to the world is the model's
-    `resting`; nothing leaves a free-flyer.
+    For a revolute axis z: m = h_z = K_zz = 0. For a prismatic axis: K = 0. A spherical joint loses m; a
+    planar joint whose normal n is z loses K_nn. The part that would go to the world is the model's
+    `resting`. Nothing leaves a free-flyer.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
@@ -40,10 +40,11 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
 
 @dataclass(frozen=True)
 class ModelPass:
-    """A pass to a joint-space model with the same values of all functions, with its effect in words. It is a
-    pure function.
+    """A pass to a joint-space model whose functions all keep their values.
 
-    The first pass takes the described model, each other one the result of the one before.
+    name: name of the pass.
+    meaning: its effect in words.
+    apply: a pure function. The first pass takes the described model, each later one the previous result.
     """
 
     name: str
@@ -62,14 +63,14 @@ PASSES = (
 )
 
 Space = Literal["regrouped", "origins kept"]
-"""The name of a joint-space model: one of `PASSES`, or one whose frames are rotated but keep their origins,
-for results that are mapped back to the links' own frames.
+"""The name of a joint-space model: the result of all `PASSES`, or a model whose frames are rotated but keep
+their origins, for results that are mapped back to the links' own frames.
 """
 
 
 @lru_cache(maxsize=8)
 def reduced(model: Problem, space: Space = "regrouped") -> JointSpaceModel:
-    """Return the joint-space model.
+    """Return the joint-space model of a model.
 
     Checked: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """

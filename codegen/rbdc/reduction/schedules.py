@@ -1,7 +1,8 @@
-"""Places of bodies and degrees of freedom in the form `windows`: rows of limbs, windows of columns.
+"""Schedule of the form `windows`: rows of limbs, whose bodies run in SIMD lanes, and windows, registers of
+consecutive columns (degrees of freedom).
 
-A joint with several degrees of freedom is a chain of nodes in one lane, all at the body's place; the last one
-is the body.
+A joint with several degrees of freedom is a chain of nodes in one lane, all at the place of the body; the
+last node has the body's inertia.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cached_property
 from rbdc.model import WORLD, Body, Problem
 
 LIMBS = 4
-"""Number of limbs side by side: with eight most lanes would be empty on robots with two arms and two legs."""
+"""Number of lanes for limbs: most of eight lanes would be empty on robots with two arms and two legs."""
 
 FEWEST = 8
 """Smallest number of degrees of freedom for which windows fill registers."""
@@ -21,7 +22,7 @@ FEWEST = 8
 
 def suits_windows(model: Problem) -> bool:
     """Return whether the form `windows` supports the model: each degree of freedom is about or along a fixed
-    axis, there are enough of them, and there is one tree below the world or below a free root.
+    axis, there are at least `FEWEST`, and a free root, if any, carries all other bodies.
     """
     moving, free = moving_bodies(model), is_free_root(model)
     if sum(b.joint.nv for b in moving) < FEWEST or (free and any(b.parent == WORLD for b in moving)):
@@ -35,7 +36,7 @@ def is_free_root(model: Problem) -> bool:
 
 
 def moving_bodies(model: Problem) -> tuple[Body, ...]:
-    """Return the bodies without a free root."""
+    """Return all bodies except a free root."""
     return model.bodies[is_free_root(model) :]
 
 
@@ -46,7 +47,7 @@ class Node:
     body: index of the body.
     part, count: index of the degree of freedom in its joint, and their number.
     column: its column.
-    parent: node that carries it; None for the world and a free root.
+    parent: node that carries it; None if the world or a free root does.
     """
 
     body: int
@@ -76,15 +77,17 @@ def nodes_of(model: Problem, *, free: bool = False) -> tuple[Node, ...]:
 
 
 def parent_columns(nodes: Sequence[Node]) -> list[int]:
-    """Return for each node the column of the node that carries it, -1 if there is none."""
+    """Return for each node the column of the node that carries it, -1 if no node does."""
     parents = (node.parent for node in nodes)
     return [-1 if parent is None else parent.column for parent in parents]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rows of nodes; nodes come after those that carry them. Row 0 carries everything.
+    """Rows of nodes; a node comes after its carrier. Row 0, the world or a free root, carries everything.
 
+    model: the robot.
+    nodes: all nodes, by column.
     slots: index of each node, counted from row 1 on, row by row and lane by lane.
     """
 
@@ -110,7 +113,7 @@ class Schedule:
 
     @cached_property
     def carriers(self) -> list[list[int]]:
-        """For each row and lane the slot of the node above; a negative number stands for row 0."""
+        """For each row and lane the slot of the carrying node; a negative number stands for row 0."""
         parents = ((node and node.parent for node in row) for row in self.grid)
         return [
             [lane - LIMBS if node is None else self.slots[node] for lane, node in enumerate(row)]
@@ -119,8 +122,8 @@ class Schedule:
 
     @cached_property
     def above(self) -> list[int]:
-        """For each row from 1 on, the row of the carrying nodes if each is in its own lane; -1 if they come
-        from several rows or lanes.
+        """For each row from 1 on, the row of the carrying nodes if each is in the lane of its child; -1 if
+        they are in several rows or other lanes.
         """
         rows_above = []
         for nodes, carriers in zip(self.grid, self.carriers, strict=True):
@@ -131,25 +134,25 @@ class Schedule:
 
     @cached_property
     def first(self) -> int:
-        """Columns of the free root."""
+        """Number of columns of a free root: 6 or 0."""
         return 6 if self.free else 0
 
     @cached_property
     def columns(self) -> int:
-        """Degrees of freedom of all joints, including followers."""
+        """Number of degrees of freedom of all joints, including mimic joints."""
         return self.first + len(self.nodes)
 
     @cached_property
     def filled_in(self) -> dict[str, Node]:
-        """The nodes whose frame depends on several coordinates, by the names of the programs that compute
-        it.
+        """The nodes whose frame depends on several coordinates, by name of the program that computes the
+        frame.
         """
         several = (node for node in self.slots if node.part == 0 and not node.alone)
         return {f"pose{node.column}": node for node in several}
 
     @cached_property
     def column_parents(self) -> list[int]:
-        """For each column of a joint the column of the joint above; -1 at the world or a free root."""
+        """For each column the column that carries it; -1 at the world or a free root."""
         return [-1] * self.first + parent_columns(self.nodes)
 
     @cached_property
@@ -162,8 +165,8 @@ class Schedule:
 
 
 def scheduled(model: Problem) -> Schedule:
-    """Return a schedule by height (list scheduling): each chain of first-born nodes keeps its lane, and the
-    highest ready node comes first.
+    """Return a schedule by height (list scheduling). The highest ready node comes first. A node's highest
+    child stays in its lane.
     """
     nodes = nodes_of(model, free=is_free_root(model))
     children: dict[Node | None, list[Node]] = {node: [] for node in (None, *nodes)}
@@ -194,9 +197,9 @@ def scheduled(model: Problem) -> Schedule:
 class Tile:
     """One row of the matrices in a window.
 
-    row: the row.
-    below: bits of the lanes whose columns are the row or in its subtree.
-    above: bits of the lanes whose columns are strict ancestors of it.
+    row: index of the row.
+    below: bits of the lanes whose columns are the row's own or in its subtree.
+    above: bits of the lanes whose columns are strict ancestors of the row.
     """
 
     row: int
@@ -206,11 +209,11 @@ class Tile:
 
 @dataclass(frozen=True)
 class Window:
-    """Consecutive columns side by side.
+    """Consecutive columns in one register.
 
     column: the first column.
     tiles: rows with nonzero entries.
-    empty: rows without nonzero entries.
+    empty: indices of the other rows.
     """
 
     column: int

@@ -1,4 +1,4 @@
-"""The first pass: every one-dof joint about or along z of its link's frame, inertias by second moments."""
+"""The first pass: one-dof joints move about or along z of their frames; inertias have second moments."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Entries = TypeVar("Entries", Vector3, Symmetric3)
 
 
 def with_z_axes(model: Problem) -> JointSpaceModel:
-    """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames
-    otherwise arbitrary.
+    """Before: any joint axes, inertias with J. After: one-dof axes on z, inertias with second moments in
+    place of J, frames otherwise arbitrary.
 
     The values of all joint-space functions are unchanged except for rounding.
     """
@@ -37,14 +37,14 @@ def _z_frame(body: Body) -> Placement:
 
 
 def _in_own_frame(body: Body) -> JointSpaceBody:
-    """Return the body in its own frame; its angles are not computed yet."""
+    """Return the joint-space body in its own frame; its angles are not computed yet."""
     framed = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
     return replace(framed, inertia=framed.own_inertia(body.inertia))
 
 
 def reframed(body: JointSpaceBody, above: Placement | None, move: Placement | None) -> JointSpaceBody:
-    """Return the body with its frame moved, in a parent whose frame is moved by `above`; None keeps a frame.
-    A one-dof axis must be z there.
+    """Return the body with its frame moved by `move` and its parent's frame moved by `above`; None keeps a
+    frame. In the moved frame a one-dof axis must be z.
     """
     scale = max(largest(x.translation) for x in (above, body.placement, move) if x is not None)
     placement, inertia, chosen = body.placement, body.inertia, body.chosen
@@ -74,7 +74,7 @@ def tidy(inertia: MomentInertia) -> MomentInertia:
 
 
 def largest(entries: Vector3 | Symmetric3) -> float:
-    """Return the largest entry, without its sign."""
+    """Return the largest absolute value of the entries."""
     return max(abs(float(x)) for x in entries.scalars())
 
 
@@ -88,10 +88,10 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi];
     gamma is 0 for parallel axes.
 
-    For nearly parallel axes gamma follows from the small components of the axis. Its error is their rounding
-    error divided by sin(alpha). theta compensates, from numbers that are accurate for all alpha. For axes
-    less than a right angle apart, gamma + theta follows from (1 + cos alpha) times its cosine and sine;
-    beyond, gamma - theta follows from (1 - cos alpha) times its cosine and sine.
+    For nearly parallel axes gamma follows from the small components of the axis: its error is their rounding
+    error divided by sin(alpha). theta compensates this error: it follows from numbers that are accurate
+    for all alpha. For axes less than a right angle apart, these are (1 + cos alpha) times cosine and sine of
+    gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
     """
     x, y, z = rotation.x, rotation.y, rotation.z
     sine = math.hypot(z.x, z.y)

@@ -1,4 +1,4 @@
-"""The columns of the climb from a frame to the root, and which frames six degrees of freedom carry."""
+"""The columns of a climb from a frame to the root, and the frames that six degrees of freedom carry."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from rbdc.model import WORLD, Problem
 
 
 def first_columns(model: Problem) -> list[int]:
-    """Return the first column of a climb of each body, and the number of columns."""
+    """Return for each body its first column in a climb, and at the end the number of columns."""
     table = frame_dofs(model)
     return [*(bisect_left(table, k, key=lambda column: column[2]) for k in range(model.njoints)), len(table)]
 
 
 def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
-    """Return for each column of a climb: its entry in v, its factor, its body, and 1 or 2 if it has the
-    curvature or the jerk of a joint that follows another along a curve (these columns include their factors).
+    """Return for each column of a climb: its entry in v, its factor, its body, and its order. The order is 1
+    or 2 for the curvature or jerk of a mimic joint along a curve (these columns include their factors),
+    otherwise 0.
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]

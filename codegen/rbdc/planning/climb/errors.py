@@ -9,16 +9,18 @@ from rbdc.model import Problem
 from rbdc.planning.climb.steps import PathStep, of_joint, once, up
 
 TARGET = 7
-"""Numbers of a target."""
+"""Number of entries of a target."""
 
 
 def error(model: Problem) -> list[Statement]:
-    """Return the logarithm of the placement in the target."""
+    """Return the step of the error, the logarithm of the frame's placement in the target."""
     return [once(model, lambda m: m.write("error", _error(m).motion.scalars()))]
 
 
 def error_derivatives(model: Problem) -> list[Statement]:
-    """Return J(e)^-1 times the LOCAL columns, and -J(-e)^-1 times the motions of the target's entries."""
+    """Return the loops of J(e)^-1 times the LOCAL columns, and of -J(-e)^-1 times the motions of the target's
+    entries.
+    """
 
     def rates(m: PathStep) -> None:
         error = _error(m)

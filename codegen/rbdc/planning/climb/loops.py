@@ -1,4 +1,4 @@
-"""The loops of a function of a frame, by its algorithm."""
+"""The loops of each function of a frame, chosen by its algorithm."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _LOOPS: Mapping[Callable[..., Any] | None, Callable[[Problem], Sequence[Statemen
 
 
 SHARED = ("path", "first_of", "column_of", "bend_of")
-"""Tables that all functions of frames share, and the path."""
+"""The path, and the tables that all functions of frames share."""
 
 
 def climb_loops(model: Problem, function: Function) -> LoopNest:
-    """Return the loops of a function, counted for WORLD and a frame that every body carries; of two frames
-    the second is fixed to the world.
+    """Return the loops of a function. Operations are counted for the reference WORLD and a frame whose path
+    contains every body; a second frame counts as fixed to the world.
     """
     statements, dofs = tuple(_statements(model, function)), frame_dofs(model)
     tables = (
@@ -67,8 +67,8 @@ def climb_loops(model: Problem, function: Function) -> LoopNest:
 
 
 def with_straight(nest: LoopNest, program: Program) -> LoopNest:
-    """Return a nest with straight-line code after the last statement that writes what the code reads, and
-    with arrays for its results.
+    """Return the nest of loops with straight-line code after the last statement that writes an input of this
+    code, and with arrays for its results.
     """
     reads, numbered = {array.name for array in program.inputs}, enumerate(nest.statements, 1)
     place = max((k for k, statement in numbered if not reads.isdisjoint(written_in([statement]))), default=0)

@@ -11,13 +11,13 @@ from rbdc.spatial import Motion, Scalars, Vector3
 
 
 def jacobian(model: Problem) -> list[Statement]:
-    """Return J: the columns in the reference."""
+    """Return the loops of J: the columns in the reference frame."""
     columns = by_reference(model, lambda m: m.put("J", m.seen(m.column).scalars()))
     return [up(of_joint(model, columns))]
 
 
 def velocity(model: Problem) -> list[Statement]:
-    """Return the sum of X^-1 S qdot in the reference."""
+    """Return the loops of the velocity: the sum of X^-1 S qdot in the reference frame."""
 
     def result(m: PathStep) -> None:
         m.write("velocity", m.seen(m.motion("moving"), symbol="v").scalars())
@@ -26,7 +26,7 @@ def velocity(model: Problem) -> list[Statement]:
 
 
 def jacobian_time_derivative(model: Problem) -> list[Statement]:
-    """Return the change of each column due to the velocity of its body, seen in the reference."""
+    """Return the loops of dJ/dt: each column changes with the velocity of its body, seen in the reference."""
 
     def column(m: PathStep) -> None:
         relative = m.motion("relative", i=6)
@@ -42,7 +42,7 @@ def jacobian_time_derivative(model: Problem) -> list[Statement]:
 
 
 def drift(model: Problem) -> list[Statement]:
-    """Return the acceleration for zero joint accelerations."""
+    """Return the loops of the acceleration for zero joint accelerations."""
 
     def result(m: PathStep) -> None:
         moving, rate = m.motion("moving"), m.motion("total")
@@ -54,7 +54,7 @@ def drift(model: Problem) -> list[Statement]:
 
 
 def acceleration(model: Problem) -> list[Statement]:
-    """Return the acceleration in the reference."""
+    """Return the loops of the acceleration in the reference frame."""
 
     def result(m: PathStep) -> None:
         m.write("acceleration", m.seen(m.motion("total"), symbol="a").scalars())
@@ -63,7 +63,7 @@ def acceleration(model: Problem) -> list[Statement]:
 
 
 def classical_acceleration(model: Problem) -> list[Statement]:
-    """Return the acceleration in the reference plus w x v, with the velocity in the reference."""
+    """Return the loops of the acceleration plus w x v, with the velocity (v, w), in the reference frame."""
 
     def result(m: PathStep) -> None:
         spatial, velocity = m.seen(m.motion("total"), symbol="a"), m.seen(m.motion("moving"), symbol="v")
@@ -73,7 +73,10 @@ def classical_acceleration(model: Problem) -> list[Statement]:
 
 
 def velocity_derivatives(model: Problem) -> list[Statement]:
-    """Return dv/dq_k = v_l x s_k, dv/dv_k = s_k, plus the change of the reference."""
+    """Return the loops of dv/dq_k = v_l x s_k and dv/dv_k = s_k, plus the change of the reference frame.
+
+    v_l: velocity of the parent body of joint k.
+    """
 
     def column(m: PathStep) -> None:
         s = m.column
@@ -91,21 +94,21 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
 
 
 def classical_acceleration_derivatives(model: Problem) -> list[Statement]:
-    """Return the derivatives of the spatial acceleration plus dw x v + w x dv, with the derivatives of the
-    velocity.
+    """Return the loops of the derivatives of the spatial acceleration plus dw x v + w x dv, where dv and dw
+    are the derivatives of the velocity.
     """
     return acceleration_derivatives(model, classic=True)
 
 
 def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[Statement]:
-    """Return da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b, da/da_k = s_k, plus the
-    change of the reference.
+    """Return the loops of da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b and da/da_k =
+    s_k, plus the change of the reference (symbols of `rbdc.algorithms.derivatives.frame_derivatives`).
 
     classic: differentiate the classical acceleration.
     """
 
     def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
-        """Return a change of the acceleration in the reference, with that of the velocity."""
+        """Return a change of the acceleration in the reference frame; of_velocity: change of the velocity."""
         expressed = m.seen(change, symbol=symbol)
         if not classic:
             return expressed.scalars()
@@ -155,10 +158,10 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 def _rates(
     model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
 ) -> list[Statement]:
-    """Add the columns of a body times its entries of v or a to a motion.
+    """Add the columns of a body times its entries of v or a to the motion `total`.
 
     squared: also add the columns of curvature times squares of v.
-    row: row of an array of motions along the path: 0 for the row of the body, 1 for the row after it.
+    row: if `total` is an array of motions along the path, 0 for the row of the body, 1 for the next row.
     """
     offset, strides = (0, {}) if row is None else (6 * row, {"i": 6})
 
@@ -176,7 +179,7 @@ def _rates(
 
 
 def _relative(model: Problem) -> list[Statement]:
-    """Return the frame's velocity relative to each body of the path and, last, to the world."""
+    """Return the loops of the frame's velocity relative to each body of the path and, last, to the world."""
 
     def copy(m: PathStep) -> None:
         m.write("relative", m.read("relative", 6, i=6), 6, i=6)
@@ -186,9 +189,9 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """Return the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and its velocity.
+    """Return the loops of the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and velocity.
 
-    along: return both also relative to each body of the path, with the step s of each body.
+    along: also keep the velocity relative to each body of the path, and the step s of each body.
     """
     step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})
 
@@ -212,7 +215,7 @@ RELATIVE = "its velocity relative to each body of the path, LOCAL"
 
 
 def _put_bend(model: Problem, matrix: str) -> Statement:
-    """Return curvatures times v in the reference."""
+    """Return the step that adds curvatures times v in the reference frame."""
 
     def column(m: PathStep) -> None:
         m.put_plain(matrix, m.seen(m.column.scaled(m.entry("v"))).scalars())

@@ -1,4 +1,7 @@
-"""The loops of operational-space dynamics of a frame, after straight-line code for the factors of M."""
+"""The loops of operational-space dynamics of a frame, after straight-line code for the factors of M.
+
+M = L^T D L, Lambda is the operational-space inertia, and Jbar the dynamically consistent inverse of J.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from rbdc.planning.climb.steps import OWN, PathStep, by_reference, down, of_join
 from rbdc.spatial import Motion, Scalar
 
 FELT = 21
-"""Entries of a symmetric matrix (6, 6)."""
+"""Number of entries of a symmetric matrix (6, 6)."""
 
 
 def tables(model: Problem) -> list[ConstantTable]:
-    """Return the rows above each row of M, and where the list of each begins."""
+    """Return tables of the rows above each row of M, and of the first entry of each such list."""
     above = rows_above(model)
     starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
     entries = [j for rows in above for j in rows] or [0]
@@ -30,7 +33,7 @@ def tables(model: Problem) -> list[ConstantTable]:
 
 
 def inertia(model: Problem) -> list[Statement]:
-    """Return Lambda = (Y^T D^-1 Y + mu 1)^-1."""
+    """Return the loops of Lambda = (Y^T D^-1 Y + mu 1)^-1, with L^T Y = J^T."""
 
     def column(m: PathStep) -> None:
         m.add("y", [m.factor() * x for x in m.seen(m.column).scalars()], column=SIZE)
@@ -60,7 +63,7 @@ def inertia(model: Problem) -> list[Statement]:
 
 
 def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None = None) -> list[Statement]:
-    """Return Lambda and Jbar. inside: more work for each row of Jbar."""
+    """Return the loops of Lambda and Jbar. inside: further work for each row of Jbar."""
 
     def spread(m: PathStep, row: str) -> None:
         y, pivot = m.read("y", SIZE, **{row: SIZE}), m.read("pivots", 1, **{row: 1})[0]
@@ -82,7 +85,7 @@ def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None
 
 
 def whole(model: Problem) -> list[Statement]:
-    """Return Lambda, Jbar, and the bias and gravity forces."""
+    """Return the loops of Lambda, Jbar, and the bias and gravity forces."""
 
     def forces(m: PathStep) -> None:
         column = m.read("inverse", SIZE, r=SIZE)
@@ -98,8 +101,8 @@ def whole(model: Problem) -> list[Statement]:
 
 
 def inertia_derivatives(model: Problem) -> list[Statement]:
-    """Return dLambda/dq from the changes of M, and from the derivatives of the frame's velocity at the
-    columns of Jbar; and Lambda.
+    """Return the loops of Lambda and dLambda/dq. The latter follows from the changes of M, and from the
+    derivatives of the frame's velocity for joint velocities equal to the columns of Jbar.
     """
 
     def steps(total: str) -> Loop:
@@ -172,10 +175,10 @@ def _along_path(
     text: Callable[[PathStep, str], None],
     above: Callable[[PathStep, str], None] | None = None,
 ) -> Loop:
-    """Return a loop over the rows of M along the path, from the frame on, or over all of them if joints are
+    """Return a loop over the rows of M along the path, from the frame on, or over all rows if joints are
     coupled.
 
-    It contains the work for a row, and for each row above it.
+    text, above: the work for a row, and for each row above it.
     """
 
     def body(row: str, index: Index) -> Sequence[Statement]:

@@ -16,7 +16,7 @@ from rbdc.spatial.scalars import sqrt
 
 
 def relative_jacobian(model: Problem) -> list[Statement]:
-    """Return the columns of the joints that carry only one of the two frames."""
+    """Return the loops over the columns of the joints that carry only one of the two frames."""
 
     def column(m: PathStep) -> None:
         m.put("J", m.seen(m.column).scalars())
@@ -37,8 +37,8 @@ def relative_jacobian(model: Problem) -> list[Statement]:
 
 
 def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statement]:
-    """Return w = sqrt(det(A)) of A = J J^T, and w times the sum over the joints above of s_k . (-s_i x* y_i)
-    with Y = A^-1 J.
+    """Return the loops of w = sqrt(det(A)), A = J J^T, and of its gradient: entry k is w times the sum of
+    s_k . (-s_i x* y_i) over the joints i above, with Y = A^-1 J.
     """
     singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
 

@@ -20,17 +20,17 @@ ALIGNED = "LOCAL_WORLD_ALIGNED"
 
 
 def position(model: Problem) -> list[Statement]:
-    """Return the origin of the frame."""
+    """Return the step of the frame's origin."""
     return [once(model, lambda m: m.write("position", m.world.translation.scalars()))]
 
 
 def placement(model: Problem) -> list[Statement]:
-    """Return the 4x4 matrix of the frame."""
+    """Return the step of the frame's homogeneous matrix (4, 4)."""
     return [once(model, lambda m: m.write("placement", homogeneous(m.world)))]
 
 
 def position_derivatives(model: Problem) -> list[Statement]:
-    """Return the linear rows of the Jacobian along the world's axes."""
+    """Return the loops of the linear rows of the Jacobian along the world's axes."""
 
     def column(m: PathStep) -> None:
         m.put("dposition_dq", m.world.rotation.apply(m.column.linear).scalars())
@@ -39,7 +39,7 @@ def position_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_derivatives(model: Problem) -> list[Statement]:
-    """Return the change of origin and axes by each column."""
+    """Return the loops of the change of the frame's origin and axes along each column."""
 
     def column(m: PathStep) -> None:
         m.put("dplacement_dq", placement_change(m.world, m.seen(m.column, ALIGNED)))
@@ -48,7 +48,7 @@ def placement_derivatives(model: Problem) -> list[Statement]:
 
 
 def position_second_derivatives(model: Problem) -> list[Statement]:
-    """Return L_b L_a p = w_o x v_i."""
+    """Return the loops of L_b L_a p = w_o x v_i (`rbdc.algorithms.frame_placements`)."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).linear.scalars()
@@ -57,7 +57,7 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return L_b L_a x = w_o x (w_i x x), for the axes too."""
+    """Return the loops of L_b L_a p, and of L_b L_a x = w_o x (w_i x x) for the axes x."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))
@@ -69,7 +69,7 @@ def placement_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def jacobian_derivatives(model: Problem) -> list[Statement]:
-    """Return the change of each column along each other column."""
+    """Return the loops of the change of each column along each column."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).scalars()
@@ -82,7 +82,7 @@ def jacobian_derivatives(model: Problem) -> list[Statement]:
 
 
 class Change(Protocol):
-    """The change of results by two columns, the second after the first; above: as in `column_change`."""
+    """The change of a result along two columns, first s, then t. above: as in `column_change`."""
 
     def __call__(self, m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars: ...
 
@@ -90,7 +90,7 @@ class Change(Protocol):
 def _second(
     model: Problem, matrices: str, reference: str, change: Change, bend: Callable[[PathStep, Motion], Scalars]
 ) -> list[Statement]:
-    """Return loops over pairs of columns in a reference, and over columns of curvature."""
+    """Return loops over pairs of columns in a reference frame, and over columns of curvature."""
     array = "columns" if reference == "LOCAL" else "s"
 
     def column(m: PathStep) -> None:

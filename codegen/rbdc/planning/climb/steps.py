@@ -1,5 +1,7 @@
-"""Steps and loops over the path from a frame to the root: bodies `path[i]` from the frame on, the LOCAL
-`columns` of their degrees of freedom k (and a second one, j), and the frame's placement `world`.
+"""Steps and loops over the path from a frame to the root.
+
+Their arrays are the bodies `path[i]`, from the frame on; `columns`, the LOCAL Jacobian's columns of the
+degrees of freedom k (in pairs k and j) of these bodies; and `world`, the frame's placement.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 class PathStep(StepRecorder):
-    """One step for a degree of freedom of the path, for a body, or for the frame."""
+    """Recorder of one step: for a degree of freedom of the path, for a body, or for the frame."""
 
     def __init__(self, model: Problem, reference: str) -> None:
         super().__init__("")
@@ -36,7 +38,7 @@ class PathStep(StepRecorder):
         return self.motion("columns", k=6)
 
     def motion(self, array: str, offset: int = 0, **strides: int) -> Motion:
-        """Return six numbers of an array."""
+        """Return six numbers of an array as a motion."""
         return Motion.of(self.read(array, 6, offset, **strides))
 
     def factor(self, dof: str = "k") -> Scalar:
@@ -48,7 +50,7 @@ class PathStep(StepRecorder):
         return self.read(rates, 1, column=1)[0]
 
     def seen(self, motion: Motion, reference: str = "", symbol: str = "s") -> Motion:
-        """Map a LOCAL motion to the reference."""
+        """Return a LOCAL motion in the reference frame."""
         reference = reference or self.reference
         seen = expressed(motion, self.world, reference)
         if reference != "LOCAL":
@@ -68,7 +70,7 @@ class PathStep(StepRecorder):
     def put_pair(self, matrices: str, entries: Scalars) -> None:
         """Add entries, times both factors, to the places of the degrees of freedom k and j."""
         one, other = self.factor(), self.factor("j")
-        # one after the other: their product alone would not be a vector in the files of batches
+        # one after the other: the product of the factors would not be a vector in the files of batches
         values = [0.0 if is_zero(x) else one * (other * x) for x in entries]
         self._put(matrices, values, self.model.nv**2, column=self.model.nv, j_column=1)
 
@@ -89,14 +91,14 @@ LENGTH = Variable("length")
 
 
 def once(model: Problem, text: Text, reference: str = "") -> Statement:
-    """Return the step that a text records."""
+    """Return the step that the function `text` records."""
     step = PathStep(model, reference)
     text(step)
     return step.step()
 
 
 def by_reference(model: Problem, text: Text) -> Statement:
-    """Return the steps of a text, one for each reference."""
+    """Return the steps that `text` records, one for each reference frame."""
     return Switch(Variable("reference"), tuple((name, (once(model, text, name),)) for name in REFERENCES))
 
 
@@ -119,8 +121,8 @@ def of_joint(
     at: Index = OWN,
     dof: str = "k",
 ) -> Loop:
-    """Return a loop over the degrees of freedom of a body on the path. bend, jerk: the work for the curvature
-    of a joint that follows another along a curve, and for its derivative.
+    """Return a loop over the degrees of freedom of a body on the path. plain: the step for columns. bend,
+    jerk: the steps for the curvature of a mimic joint along a curve, and for its derivative.
     """
     bodies = [() if statement is None else (statement,) for statement in (plain, bend, jerk)]
     body: tuple[Statement, ...] = bodies[0]

@@ -1,3 +1,3 @@
-"""Functions whose results are solutions of one linear system, with columns side by side in the lanes of
-vectors.
+"""The form `columns`: functions whose results are solutions of one linear system, with one column of the
+solutions in each vector lane.
 """

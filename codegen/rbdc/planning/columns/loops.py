@@ -1,10 +1,10 @@
-"""Loops of functions whose results are solutions of one system L^T D L X = B, with columns side by side in
-the lanes of vectors.
+"""Loops of functions whose results are solutions of one system A X = B, A = L^T D L, with one column of X in
+each vector lane.
 
-Straight-line code computes right-hand sides B, known parts and the factors of A. The rest is the same
-arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
-(`rbdc.planning.columns.plan`). A is M, or M preceded by the rows of contacts, whose solutions are the
-function's outputs over contacts.
+Straight-line code computes the right-hand sides B, known parts of X and the factors of A. The rest is the
+same arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
+(`rbdc.planning.columns.plan`). A is M, or M preceded by the rows of contacts; the solutions in these rows are
+the function's outputs over contacts.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from rbdc.planning.loops.recording import LaneRecorder
 from rbdc.spatial import Scalar
 
 WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.2
-"""A solve with more operations becomes a loop if the loop has less than this multiple of the operations. Code
-that is written out omits blocks of zeros, and half of an inverse.
+"""A solve with more than `WORTH_A_LOOP` operations becomes a loop if the loop has less than `MORE_IN_A_LOOP`
+times as many. Only code that is written out omits blocks of zeros, and half of an inverse.
 
 Measured on a Zen 4 core (AVX-512) with gcc 12 and clang 19: time of a call with the loop, divided by the time
 with rows written out (in parentheses: operations of the solve, ratio of the loop's operations to these).
@@ -59,12 +59,12 @@ clang 14 and 0.81 to 0.97 by gcc 12.
 """
 
 PART = 600
-"""Target number of products of a block in one C function."""
+"""Target number of block products in one C function."""
 
 TOGETHER = 4
-"""Number of other rows whose products are subtracted from all blocks of a row before the next ones: registers
-hold their entries of L and the sums. All rows at once take 1.07 times as long for M^-1 of a humanoid with gcc
-12 (Zen 4).
+"""Number of other rows whose products are subtracted from all blocks of a row before those of the next rows:
+registers hold the sums and the entries of L. All rows at once take 1.07 times as long for M^-1 of a humanoid
+with gcc 12 (Zen 4).
 """
 
 K, T = Variable("k"), Variable("t")
@@ -73,8 +73,8 @@ K, T = Variable("k"), Variable("t")
 def column_loops(
     programs: Sequence[Program], declaration: FunctionDeclaration
 ) -> tuple[ColumnPlan, tuple[LoopNest, ...], int]:
-    """Return the layout of a function whose outputs are solutions of its `System`; its loops, those for
-    registers of 64 bytes first; and the operations of the solve if it is a loop. programs: the programs of
+    """Return the layout of a function whose outputs are solutions of its `System`; its loops, first for
+    registers of 64 bytes; and the operations of the solve, 0 if it is no loop. programs: the programs of
     `preparation`; if there are two, the first omits the optional inputs.
     """
     plan, early = worth_a_loop(plan_of(programs, declaration))
@@ -86,7 +86,7 @@ def column_loops(
 
 
 def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: int) -> LoopNest:
-    """Return the function with loops in vectors of `lanes` lanes."""
+    """Return the nest of a function's loops, in vectors of `lanes` lanes."""
     early = solves(plan, plan.early_blocks, lanes=lanes)
     late = solves(plan, plan.late_blocks, "late_", lanes)
     optional = [WhereGiven(options, late.statements)] if late.statements else []
@@ -99,7 +99,7 @@ def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: in
 
 
 def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
-    """Return the plan, as a loop if a loop is better, and the solve without optional inputs."""
+    """Return the plan, `looped` if a loop is better, and its solve without optional inputs."""
     written = solves(plan, plan.early_blocks)
     operations = written.cost().vectors
     if operations > WORTH_A_LOOP:
@@ -111,7 +111,7 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield zeros, the identity for M^-1, and factors of the rows of a loop that do not exist."""
+    """Yield zeros, the identity for M^-1, and factors of the row that a loop adds to pair up all rows."""
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:
         first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
@@ -122,7 +122,7 @@ def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _numbers(values: Mapping[Place, float]) -> Step:
-    """Return constants at places."""
+    """Return the step that stores constants at places."""
     m = PlaceRecorder()
     for place, x in values.items():
         m.store([x], place)
@@ -130,8 +130,8 @@ def _numbers(values: Mapping[Place, float]) -> Step:
 
 
 def _results(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield copies of columns to the outputs, of the half of M^-1 that symmetry determines, and of known
-    entries.
+    """Yield the copies of columns to the outputs, the copy of one half of M^-1 to the other, and the step
+    that adds known entries.
     """
     system, n = plan.system, plan.system.joints
     for rows, parameters, first in (
@@ -151,7 +151,7 @@ def _results(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Statement]:
-    """Yield copies of columns of an output whose first row is this row of the system, neighbours together."""
+    """Yield the copies of an output's columns, neighbours together. row: its first row in the system."""
     width = p.shape[1]
     position = [plan.position(side, column) for column in range(width)]
     starts = [c for c in range(width) if c == 0 or position[c] != position[c - 1] + 1]
@@ -175,8 +175,8 @@ def _known(plan: ColumnPlan) -> Step:
 
 
 def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) -> LoopNest:
-    """Return the solve for some blocks of columns: routines with rows written out, or a loop over strips of
-    blocks, some of which may be zero.
+    """Return the solve for some blocks of columns: routines with rows written out, or loops over strips of
+    blocks, which may contain zero blocks.
     """
     tables, routines = list[ConstantTable](), list[Routine]()
     if plan.looped:
@@ -207,7 +207,7 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 
 
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
-    """Return rows in straight-line code."""
+    """Return the routine of some rows in straight-line code."""
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
     about = f"Rows of the solve, {plan.lanes} columns in a block: block b of row k is y[{plan.blocks} k + b]."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
@@ -235,9 +235,11 @@ def _row(plan: ColumnPlan, row: SolveRow) -> Step:
 
 
 def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[ConstantTable]:
-    """Return tables of the pairs of rows: the offset of each pair in blocks, their pivots, the entry of L
-    between them, and their first term (after the last one the end); and tables of the terms: the entries of L
-    for both rows, and the offset of the other row.
+    """Return the tables of pairs of rows and of their terms.
+
+    A pair has the offsets of both rows in pairs of blocks, their pivots, the entry of L between them, and
+    their first term; the last entry is the end of the terms. A term has the entries of L for both rows, and
+    the offset of the other row.
     """
     pairs, terms = list[tuple[int, ...]](), list[tuple[int, ...]]()
     for strip, pairs_of_strip in cut:
@@ -251,7 +253,7 @@ def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair
 
 
 def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Routine:
-    """Return a loop over `count` pairs of rows, for strips of `width` blocks, in vectors of `lanes` lanes."""
+    """Return a loop over `count` pairs of rows in strips of `width` blocks, in vectors of `lanes` lanes."""
     pairs, terms = (
         [TableEntry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
         for table, size, variable in (("pairs", 6, K), ("terms", 3, T))
@@ -291,7 +293,7 @@ _NUMBERS = ("factor", "pivots", "p", "q", "l", "m", "within")
 
 
 def _at(m: LaneRecorder, places: Mapping[str, Place]) -> Step:
-    """Return the step of a recorder; arguments are arrays of their names, except those in `places`."""
+    """Return the step of a recorder. Arguments not in `places` are the arrays of the same name."""
     program = m.program()
     names = [array.name for array in (*program.inputs, *program.outputs)]
     return Step(program, {name: places.get(name, Place(name)) for name in names})

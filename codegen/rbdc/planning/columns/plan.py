@@ -1,8 +1,9 @@
 """Functions whose results are solutions of one system L^T D L X = B: the results of their straight-line code,
 the layout in blocks of columns, and the products that each row of the solve subtracts.
 
-Blocks of zeros are left out if rows are written out; a loop skips rows of zeros in a strip. Columns that are
-zero without optional inputs come last and are solved only with these.
+A block is a vector of columns; a strip is a number of blocks that a loop takes at once. Written-out rows omit
+blocks of zeros; a loop skips rows of zeros in a strip. Columns that are zero without optional inputs come
+last and are solved only with these inputs.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class System:
 
     sides: outputs for computed right-hand sides.
     inverse: output for unit forces, a block of A^-1; None without one.
-    of_contacts: the parts of these outputs in the rows of contacts, in order, if A has such rows.
-    beside: outputs that are vectors and no solutions.
+    of_contacts: outputs for the rows of contacts of these solutions, in order, if A has rows of contacts.
+    beside: outputs that are vectors, not solutions.
     """
 
     sides: tuple[Parameter, ...]
@@ -44,7 +45,7 @@ class System:
 
     @staticmethod
     def of(declaration: FunctionDeclaration) -> System:
-        """Return the system of a function by its outputs."""
+        """Return the system that a function's outputs define."""
         matrices = [p for p in declaration.outputs if len(p.shape) == 2]
         inverses = [p for p in matrices if p.kind is Kind.INVERSE]
         return System(
@@ -61,17 +62,17 @@ class System:
 
     @property
     def joints(self) -> int:
-        """Rows of M."""
+        """Number of rows of M."""
         return self.solutions[-1].shape[0]
 
     @property
     def contacts(self) -> int:
-        """Rows of contacts."""
+        """Number of rows of contacts."""
         return self.of_contacts[0].shape[0] if self.of_contacts else 0
 
     @property
     def size(self) -> int:
-        """Rows of A."""
+        """Number of rows of A."""
         return self.contacts + self.joints
 
     def first(self, solution: int) -> int:
@@ -84,9 +85,9 @@ class ColumnPlan:
     """The layout of a solve.
 
     system: the system.
-    scalar: type of the numbers; a block of columns fills its vector.
-    order: columns of all right-hand sides and of the identity in the order in which they lie in a row.
-    early: columns from here on are zero without optional inputs.
+    scalar: type of the numbers; a block of columns fills one vector of this type.
+    order: columns of all right-hand sides and of the identity, in their order in a row.
+    early: number of columns that are solved always; the later ones are zero without optional inputs.
     stored: (right-hand side, row, column) of the entries that can differ from zero.
     known: (right-hand side, row, column) of the known entries.
     factor: (row, column) of the entries of L below its unit diagonal.
@@ -104,17 +105,17 @@ class ColumnPlan:
 
     @property
     def size(self) -> int:
-        """Rows of the system."""
+        """Number of rows of the system."""
         return self.system.size
 
     @property
     def lanes(self) -> int:
-        """Columns in a block."""
+        """Number of columns in a block."""
         return self.scalar.single_lanes
 
     @property
     def row(self) -> int:
-        """Numbers in a row of columns."""
+        """Number of entries in a row of columns."""
         return self.blocks * self.lanes
 
     @property
@@ -124,7 +125,7 @@ class ColumnPlan:
 
     @property
     def late_blocks(self) -> range:
-        """The other blocks, whose columns are zero without optional inputs."""
+        """The blocks of a row whose columns are zero without optional inputs."""
         first = self.early_blocks.stop
         return range(first, first + self._blocks_of(max(0, len(self.order) - first * self.lanes)))
 
@@ -137,7 +138,7 @@ class ColumnPlan:
 
     @property
     def blocks(self) -> int:
-        """Blocks of columns in a row."""
+        """Number of blocks in a row."""
         return self.late_blocks.stop
 
     @cached_property
@@ -180,9 +181,9 @@ class SolveRow:
     number: index of the row.
     scaled: whether the row is multiplied by its inverse pivot before anything is subtracted.
     blocks: its blocks.
-    terms: indices of an entry of L, of another row, and the blocks in which their product is subtracted.
-    filled: blocks that are not zero before. If the other blocks are not loaded, kuka's derivatives of forward
-        dynamics take 0.88 of the time with clang 19, 1.14 with gcc 12 (Zen 4).
+    terms: index of an entry of L, index of another row, and the blocks in which their product is subtracted.
+    filled: blocks that are not zero before the row is computed. If the other blocks are not loaded, kuka's
+        derivatives of forward dynamics take 0.88 of the time with clang 19, 1.14 with gcc 12 (Zen 4).
     """
 
     number: int
@@ -193,14 +194,14 @@ class SolveRow:
 
     @property
     def products(self) -> int:
-        """Number of blocks that are multiplied and added."""
+        """Number of block products of the row."""
         return sum(len(blocks) for *_, blocks in self.terms)
 
 
 def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
-    """Return the rows of L^T Y = B from the last one up, then of L X = D^-1 Y from the first one down, in
-    place, in these blocks. For X = A^-1, which is symmetric, blocks left of the diagonal are omitted.
-    Recently computed rows are used last.
+    """Return the rows of L^T Y = B from the last one up, then of L X = D^-1 Y from the first one down,
+    computed in place in some blocks. For X = A^-1, which is symmetric, blocks left of the diagonal are
+    omitted. The terms of a row use recently computed rows last.
     """
     size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
     filled, rows = plan.filled(blocks), list[SolveRow]()
@@ -223,9 +224,7 @@ def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
 
 
 def strips(blocks: range) -> list[range]:
-    """Return the blocks that a loop takes at once: an even number, the same each time except for the last
-    pair.
-    """
+    """Return the strips of some blocks: strips of even numbers of blocks that differ by at most one pair."""
     count = -(-len(blocks) // STRIP)
     ends = [len(blocks) // 2 * k // count * 2 for k in range(1, count + 1)]
     return [blocks[start:end] for start, end in pairwise([0, *ends])]
@@ -235,10 +234,10 @@ class RowPair(NamedTuple):
     """Two rows that a loop computes together; the second may lie beyond the system.
 
     first, second: the rows.
-    terms: entries of L with which another row is subtracted from the first and from the second, and its
-        index.
-    within: entry with which the first is subtracted from the second. A zero entry has the index after the
-        last entry of L.
+    terms: indices of the entries of L with which another row is subtracted from the first and from the
+        second, and the index of that row.
+    within: index of the entry with which the first is subtracted from the second. Zeros have the index after
+        the last entry of L.
     """
 
     first: SolveRow
@@ -248,7 +247,7 @@ class RowPair(NamedTuple):
 
 
 def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
-    """Return the rows of a loop for one strip of blocks, those on the way up, then those on the way down."""
+    """Return the pairs of rows of a loop for one strip, those of L^T Y = B, then those of L X = D^-1 Y."""
     rows, pairs, none = solve(plan, strip), list[RowPair](), len(plan.factor)
     for down in (False, True):
         of_direction = [*(row for row in rows if row.scaled == down), SolveRow(plan.size, False, [], [])]
@@ -262,7 +261,7 @@ def row_pairs(plan: ColumnPlan, strip: range) -> list[RowPair]:
 
 
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
-    """Return the outputs of the straight-line kernel that prepares the system of a function."""
+    """Return the declaration of the straight-line kernel that prepares the system of a function."""
     system = System.of(declaration)
     size = system.size
     outputs = [
@@ -275,7 +274,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """Return the layout that serves all kernels."""
+    """Return the layout that serves all programs: nonzero entries are those of any of them."""
     system = System.of(declaration)
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 
@@ -299,7 +298,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
 
 
 def _nonzero(program: Program, which: int) -> list[int]:
-    """Return the entries of a result that can differ from zero."""
+    """Return the indices of the entries of a result that can differ from zero."""
     return [k for k, value in enumerate(program.results[which]) if program.values[value].constant != 0.0]
 
 

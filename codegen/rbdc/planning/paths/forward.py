@@ -1,10 +1,11 @@
 """The tensors of forward dynamics in O(n^3), from sums over paths and subtrees, without the tensors of
 inverse dynamics (see rbdc.algorithms.derivatives.second_order_forward).
 
-X = [M^-1 | ddq_dq | ddq_dv] by rows. Each joint has Y, the sum of s X over the joints above it, and H, the
-sum of (f, n) X over its subtree; with the rows of M^-1 also the sums of L and b. Each degree of freedom has
-weights -Y, -Q2, -Q1 for every row of M^-1, and for every column of X the terms that these multiply. Forces of
-the world add the sums of `TurnedForce` with the rows of M^-1, times pairs of motions.
+The rows of X = [M^-1 | ddq_dq | ddq_dv] belong to degrees of freedom. Each joint has Y, the sum of s X over
+the joints above it, and H, the sum of (f, n) X over its subtree; for the columns of M^-1 also the sums of L
+and b. Q1, Q2 and R are u8, s x* H and u11 of these sums. Each degree of freedom has weights -Y, -Q2, -Q1 for
+every row of M^-1, and terms for every column of X, which the weights multiply. Forces of the world add pairs
+of motions times the sums of `TurnedForce` with the columns of M^-1.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def arrays(layout: PathLayout) -> dict[str, int]:
 
 
 def sums_of_joint(layout: PathLayout) -> int:
-    """Return the size of the sums of a joint: Y and H with the rows of X; with those of M^-1 L, b, and
-    `TurnedForce` for forces of the world.
+    """Return the size of the sums of a joint: Y and H for all columns of X; L, b and, with forces of the
+    world, `TurnedForce` for the columns of M^-1.
     """
     return (12 * 3 + 9 + TURNED_LOAD * layout.loaded) * layout.columns
 
@@ -69,7 +70,7 @@ class AccelerationTensors:
         self.path, self.layout = path, path.layout
         self.qq, self.vv, self.qv, self.qt = outputs
         self.n, self.columns = self.layout.size, self.layout.columns
-        self.row = 3 * self.columns  # of X, and of arrays with its columns
+        self.row = 3 * self.columns  # numbers in a row of X, and of arrays with the columns of X
 
     def statements(self) -> Iterator[Statement]:
         """Yield all statements of the loops."""
@@ -101,8 +102,8 @@ class AccelerationTensors:
         return Loop("k", begin, end, (self._step(text),), step=self.layout.lanes)
 
     def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
-        """Return rows of the sums of a joint, at a column of X: Y (6), H (6), and with the rows of M^-1 L
-        (6), b (3) and `TurnedForce` (18).
+        """Return the sums of a joint for a column of X, from `row` on: Y (6), H (6), and for columns of M^-1
+        L (6), b (3) and `TurnedForce` (18).
         """
         strides = (joint, sums_of_joint(self.layout)), (at, 1)
         pitch, offset = (self.row if row < 12 else self.columns), min(row, 12) * self.row
@@ -198,7 +199,7 @@ class AccelerationTensors:
         yield JointIndices(joint).loop(*self._velocities())  # adds to products of all directions of the joint
 
     def _weights(self, at: Index, array: str = "weights", rows: int = TERMS) -> Place:
-        """Return weights of the direction d of its joint."""
+        """Return the place of the weights of direction d for row `at` of M^-1."""
         nth = ((TableEntry("nth_of", D), rows * self.columns),) if self.layout.several else ()
         return Place(array, (*nth, (at, 1)), pitch=self.columns)
 
@@ -221,10 +222,11 @@ class AccelerationTensors:
     def _multiply(self, joint: Index) -> Iterator[Statement]:
         """Yield terms that the weights of degree of freedom d multiply.
 
-        For each column of X: A1 Y + s x* H, Y and zero. For the derivative by q of the joints above: A3
-        psidot + A1 psiddot, psiddot, w(psidot). For the derivative by v: A3 s + A1 sigma, sigma, w. For the
-        derivatives by q and v of the joints below: s x* fq and s x* fv. If a joint has one direction, its
-        terms by its own q twice are halved, because qq is symmetrised.
+        The weights -Y, -Q2, -Q1 multiply, for each column of X: A1 Y + s x* H, Y, zero; for the derivative by
+        q of the joints above: A3 psidot + A1 psiddot, psiddot, w(psidot); for the derivative by v: A3 s +
+        A1 sigma, sigma, w. For the derivatives by q and v of the joints below, -Y multiplies s x* fq and
+        s x* fv. If a joint has one direction, its terms by its own q twice are halved, because qq is
+        symmetrised.
         """
         by_q, by_v, of_joint = self.columns, 2 * self.columns, JointIndices(joint)
 
@@ -358,7 +360,7 @@ class AccelerationTensors:
             m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
 
     def _same_joint(self) -> Statement:
-        """Return the additional terms of entries by two directions d and x of one joint, beside the
+        """Return the terms that entries by two directions d and x of one joint need beside the tiled
         products.
         """
         joint, count = TableEntry("apart_of", E), Sum(self.n, Multiple(-1, R))

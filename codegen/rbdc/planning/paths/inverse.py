@@ -1,7 +1,8 @@
 """The tensors of inverse dynamics: for each degree of freedom d all entries whose deepest index is d.
 
-Rows of torques above the joint of d are products of s with forces of d and directions of its path. The row of
-d itself is products of u8, u9 and u11, quantities of d and a direction, with other directions.
+In the rows of torques above the joint of d, entries are products of s with forces, which depend on d and on a
+direction of its path. In the row of d itself, entries are products of u8, u9 and u11, which depend on d and
+on a direction, with another direction.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in range(8))
-"""Entries of `forces` of d and vectors of directions; torques above are their products with s."""
+"""Entries of `forces`, which depend on d and directions; torques above are their products with s."""
 ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
 """Entries of `root`: the entries of `forces` for directions of a free root."""
 U9, U11, SAME, BESIDE = 3, 9, 12, 18
@@ -38,7 +39,14 @@ def arrays(layout: PathLayout) -> dict[str, int]:
 
 
 class TorqueEntries(NamedTuple):
-    """Entries of a torque above by directions: twice by q, by q and v of d, by v and q of d, by A1 and A0."""
+    """Entries of a torque above by d and a direction k.
+
+    qq: by q twice.
+    moved: by q of d and v of k.
+    crossed: by v of d and q of k.
+    a1: product with A1 s.
+    a0: product with A0 s.
+    """
 
     qq: Scalar
     moved: Scalar
@@ -72,7 +80,7 @@ class Torques:
     def _put(
         self, m: DofRecorder, array: str, value: Scalar, *at: Index, count: Index, down: bool = False
     ) -> None:
-        """Store entries (i, j, k) for several k, or for several j, one below the other."""
+        """Store entries (i, j, k) for consecutive k, or with `down` for consecutive j."""
         n = self.layout.size
         strides = tuple(zip(at, (n * n, n, 1), strict=True))
         m.put([value], Place(array, strides, lane_stride=n if down else 1, count=count))
@@ -86,7 +94,7 @@ class Torques:
         path.
         """
         o, at = m.operators(D), m.direction(FIRST, wide=True)
-        if not self.layout.several:  # a load less
+        if not self.layout.several:  # avoids a load: sigma = 2 psidot
             at = replace(at, sigma=at.psi_rate + at.psi_rate)
         forces = o.above(at)
         formulas = (
@@ -148,7 +156,7 @@ class Torques:
     def _call(
         self, name: str, about: str, arrays: Sequence[str], body: Statement, indices: Mapping[str, Index]
     ) -> Call:
-        """Return the call of a routine that is inlined, with arrays of the same names."""
+        """Return the call of an inlined routine whose arguments are arrays of the same names."""
         widths = {"forces": self.layout.lanes}
         routine = Routine(name, about, tuple(arrays), (body,), tuple(indices), widths=widths, inlined=True)
         return Call(routine, {array: Place(array) for array in arrays}, indices)
@@ -215,7 +223,7 @@ class Torques:
         yield Switch(plus(COUNT, -1), tuple(cases))
 
     def _rows_from(self, start: Index, k: Index, count: int) -> Loop:
-        """Return rows of directions of the path that are below all directions from k on, from an entry of
+        """Return the rows of the directions below `count` directions from k on: those from entry `start` of
         `up` on.
         """
         row = self._own_row("own_row", TableEntry("position_up", E), UP, k, count, count)
@@ -233,8 +241,8 @@ class Torques:
         return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
 
     def _row_of_d(self, m: DofRecorder, *, rows: bool, same: bool) -> None:
-        """Store entries of the row of d. rows: some k are above the joint of j. same: some are in it; their
-        velocities meet in A1 s.
+        """Store entries of the row of d. rows: some k are above the joint of j. same: some k belong to that
+        joint; their entries by two velocities take A1 s in place of u11.
         """
         x = m.numbers(BESIDE if same else SAME, self._beside(J))
         u8, u9, u11, k = (
@@ -262,9 +270,9 @@ class Torques:
     def _root(self, begin: int, count: int, *, alone: bool) -> Iterator[Statement]:
         """Yield entries by directions of a free root.
 
-        Its motions are the unit vectors of the one frame, which its own motion does not change (psidot = 0,
-        psiddot = (g x e, 0)), so that all entries by q of the root and v of another joint are zero. alone:
-        whether d belongs to the root.
+        Its motions are the unit vectors of the common frame and do not change (psidot = 0, psiddot =
+        (g x e, 0)). So all entries by q of the root and v of another joint are zero. alone: whether d
+        belongs to the root.
         """
         lanes = self.layout.lanes
 

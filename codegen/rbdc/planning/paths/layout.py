@@ -10,14 +10,14 @@ from rbdc.model import WORLD, Problem
 
 STATE = 52
 """Number of rows that straight-line code computes for each degree of freedom
-(`rbdc.algorithms.derivatives.second_order.path_quantities`), without those of a force of the world.
+(`rbdc.algorithms.derivatives.second_order.path_quantities`), without the rows of a force of the world.
 """
 OPERATORS = 39
-"""Rows of operators: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6)."""
+"""Number of rows of operators: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6)."""
 LOAD, TURNED_LOAD = 6, 18
-"""Rows of a force of the world, and of its `TurnedForce`; forces of the world have both."""
+"""Numbers of further rows with forces of the world: of `state` the force, of `op` its `TurnedForce`."""
 BYTES = 32
-"""Bytes of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom,
+"""Bytes of a vector: half of the longest registers. Paths of a few degrees of freedom then waste fewer lanes,
 and processors that split the longest registers into two halves take no longer.
 """
 
@@ -29,7 +29,7 @@ class JointOnPath:
     dof: its first degree of freedom.
     position: number of degrees of freedom before it on its path.
     size: number of its degrees of freedom.
-    above: number of the joint above; for a root the number of the root itself.
+    above: index of its parent joint; a root has its own index.
     end: first degree of freedom after its subtree.
     """
 
@@ -44,10 +44,10 @@ class JointOnPath:
 class PathLayout:
     """Joints and degrees of freedom.
 
-    joints: joints.
+    joints: all joints.
     size: number of degrees of freedom.
-    lanes: degrees of freedom that fill a vector.
-    free: whether the tree is attached to one free body that is treated separately.
+    lanes: number of degrees of freedom in a vector.
+    free: whether all joints are on one free root, which is treated separately.
     loaded: whether external forces are fixed in the world.
     """
 
@@ -69,9 +69,7 @@ class PathLayout:
 
     @property
     def pitch(self) -> int:
-        """Distance between rows of quantities along a path, which leaves room for a vector that begins at any
-        of them.
-        """
+        """Distance between rows of quantities along a path: a vector may begin at any entry of a row."""
         longest = max(joint.position + joint.size for joint in self.joints)
         return -(-(longest + self.lanes - 1) // self.lanes) * self.lanes
 
@@ -82,12 +80,12 @@ class PathLayout:
 
     @property
     def root(self) -> int:
-        """Degrees of freedom of a free root, which are treated separately."""
+        """Number of degrees of freedom of a free root, which are treated separately."""
         return 6 if self.free else 0
 
     @property
     def root_parts(self) -> tuple[tuple[int, int], ...]:
-        """Blocks of the degrees of freedom of a free root: the first one, and their number."""
+        """Blocks of the degrees of freedom of a free root: the first of each block, and their number."""
         return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
 
     @property
@@ -126,8 +124,8 @@ def layout_of(model: Problem, scalar: ScalarType) -> PathLayout:
 
 
 def preparation(declaration: FunctionDeclaration, model: Problem) -> FunctionDeclaration:
-    """Return the declaration of the straight-line code before the loops. It takes accelerations, whatever the
-    inputs of the function are, so that all functions share it.
+    """Return the declaration of the straight-line code before the loops. Its input is accelerations, even if
+    the function takes torques, so that all functions share it.
     """
     acceleration = Parameter("a", (model.nv,), "", Kind.ACCELERATION)
     inputs_of_call = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)

@@ -12,8 +12,10 @@ from rbdc.spatial import Force
 
 
 def loads(layout: PathLayout, sums: Place, qq: str) -> Loop:
-    """Return the loop that adds s_k . (s_d x s_i) x* F_i, summed over the subtree of d with each row r of
-    M^-1, to the entries of `qq` by d and each k at or above it. sums: those of `TurnedForce` of joint e.
+    """Return the loop that adds forces of the world to `qq`, by d and each k at or above d.
+
+    In row r they add the sum of (M^-1)_ri s_k . (s_d x s_i) x* F_i over all i in the subtree of d. sums:
+    place of the sums of `TurnedForce` of joint e.
     """
     n, joints = layout.size, len(layout.joints)
 

@@ -16,11 +16,11 @@ from rbdc.planning.paths.tables import PathTables
 
 
 def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool) -> LoopNest:
-    """Return the loops of a function. The code before them provides `state` and, if dynamics are solved,
-    `inverse`.
+    """Return the loops of a function. Straight-line code before them computes `state` and, for forward
+    dynamics (`solved`), `inverse`.
     """
     layout = layout_of(model, declaration.scalar)
-    if solved and layout.loaded:  # accelerations depend on q of the root, by the forces of the world
+    if solved and layout.loaded:  # with forces of the world accelerations depend on q of the root
         layout = replace(layout, free=False)
     path, outputs, drives = PathTables(layout), [p.name for p in declaration.outputs], drive_tables(model)
     weights = [p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS]
@@ -47,11 +47,11 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
 
 
 VECTORS = ("total", "forces", "root", "turned")
-"""The arrays of vectors."""
+"""Names of the arrays whose entries are vectors."""
 
 
 def _running(statements: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield statements without loops that never run: a robot may have no joint below its root."""
+    """Yield all statements except loops that never run: a robot may have no joint below its root."""
     for part in statements:
         if not isinstance(part, Loop):
             yield part

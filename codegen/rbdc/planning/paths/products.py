@@ -13,9 +13,9 @@ from rbdc.planning.paths.layout import PathLayout
 from rbdc.planning.paths.steps import DofRecorder, once
 
 WIDTHS = (6, 4, 2, 1)
-"""Vectors of a product of a row and a matrix that are summed at once."""
+"""Numbers of vectors that a product of a row and a matrix sums at once, largest first."""
 HEIGHTS = (6, 5, 4)
-"""Numbers of rows of a tile of two vectors, with as many sums as registers hold; the best number first."""
+"""Numbers of rows of a tile two vectors wide, best first: registers hold all sums of a tile."""
 C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
 
 
@@ -24,8 +24,8 @@ def product(
 ) -> Iterator[Statement]:
     """Yield a row times a matrix of `columns` columns, in whole vectors.
 
-    row, matrix: the number and the row of the matrix at the variable of a loop.
-    rows: the variable, and the first and the end index of the loop.
+    row, matrix: place of an entry of the row, and of the matrix row that the entry multiplies.
+    rows: variable, start and stop of the loop over the entries.
     """
 
     def part(begin: int, width: int) -> Iterator[Statement]:
@@ -49,23 +49,23 @@ def product(
 
 
 def tile_height(layout: PathLayout) -> int:
-    """Return the number of rows of a tile that leaves the fewest rows for tiles of fewer rows."""
+    """Return the number of rows of a tile for which the last tile lacks the fewest rows."""
     return min(HEIGHTS, key=lambda height: -layout.size % height)
 
 
 class TiledProduct:
-    """Columns from one on of weights^T terms for every acceleration, in tiles of rows and of two vectors of
-    columns.
+    """The product weights^T terms for every acceleration, from column `begin` on, in tiles of some rows and
+    two vectors of columns.
 
-    Each tile sums three products at a time, as many as `depths` has for it from `deep` on. pitches: distances
-    between rows of weights and of terms.
+    Each tile sums three products at a time; entry `deep` + t of the table `depths` is the number of products
+    of tile t. pitches: distances between rows of weights, and between rows of terms.
     """
 
     def __init__(self, layout: PathLayout, begin: int, pitches: tuple[int, int]) -> None:
         self.layout, self.begin, self.pitches, self.height = layout, begin, pitches, tile_height(layout)
 
     def routine(self) -> Routine:
-        """Return the loops over tiles, those of fewer rows and columns last."""
+        """Return the loops over tiles; tiles with fewer rows or columns come last."""
         n, height, wide = self.layout.size, self.height, 2 * self.layout.lanes
         whole, rest = divmod(n - self.begin, wide)
 

@@ -1,4 +1,4 @@
-"""The beginning of all loops of second derivatives: operators of degrees of freedom, first derivatives."""
+"""The first loops of all second derivatives: operators of degrees of freedom, and first derivatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
 
 def operators(layout: PathLayout) -> list[Statement]:
-    """Return operators of the degrees of freedom; zeros after the last, where vectors end."""
+    """Return the loop that computes the operators, and zeros after the last entries, where vectors end."""
 
     def text(m: DofRecorder) -> None:
         d = m.direction(D, wide=True)
@@ -55,7 +55,7 @@ def operators(layout: PathLayout) -> list[Statement]:
 
 
 def drive_tables(model: Problem) -> list[ConstantTable]:
-    """Return terms of drives in the derivatives by q and v, by degrees of freedom, if there are any."""
+    """Return tables of stiffness and damping by degree of freedom, or none without such drives."""
     terms = {"stiffness": model.stiffness, "damping": model.damping}
     driven = any(map(any, terms.values()))
     return [
@@ -64,12 +64,12 @@ def drive_tables(model: Problem) -> list[ConstantTable]:
 
 
 def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
-    """Yield the sides [-dtau_dq | -dtau_dv] by rows.
+    """Yield the loops that compute the right-hand sides [-dtau_dq | -dtau_dv], row by row.
 
-    For the torque of d, by q and v of joints at or above, they are b . w(psidot) + (f, n) . psiddot and b . w
-    + (f, n) . sigma; for torques above, by q and v of d, they are s . fq and s . fv. By q of a free root,
-    whose motions are the unit vectors, only gravity turns: these entries are not used. A force F of the world
-    takes s . (s_d x* F) from the torque of d by q.
+    Let k be at or above d. The torque of d has the derivatives b . w(psidot) + (f, n) . psiddot by q_k and
+    b . w + (f, n) . sigma by v_k. The torque of k has the derivatives s . fq by q_d and s . fv by v_d. A
+    free root moves along unit vectors: its q turns only gravity, and the entries by its q are not used. A
+    force F of the world subtracts s . (s_d x* F) from the derivative of the torque of d by q_k.
     """
     row, by_v = 2 * layout.columns, layout.columns
 

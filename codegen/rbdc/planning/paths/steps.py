@@ -1,4 +1,4 @@
-"""Steps of loops over degrees of freedom: vectors of several side by side, and numbers that they share."""
+"""Steps of loops over degrees of freedom: vectors of consecutive ones, and numbers that all lanes share."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class DofRecorder(PlaceRecorder):
         self.layout = layout
 
     def direction(self, at: Index, *, wide: bool = False) -> Direction:
-        """Return s, psidot, psiddot and sigma of a degree of freedom, or in vectors of those from
-        there on.
+        """Return s, psidot, psiddot and sigma of degree of freedom `at`. wide: return vectors that begin
+        there.
         """
         return Direction(*(Motion.of(self._state(at, wide)[k : k + 6]) for k in range(0, 24, 6)))
 
     def subtree(self, at: Index, *, wide: bool = False) -> Subtree:
-        """Return sums over the subtree of a degree of freedom, or in vectors of those from there on: m, h
-        (3), J (6); p (3), N (9); force (6).
+        """Return the sums over the subtree of degree of freedom `at`: m, h (3), J (6); p (3), N (9); force
+        (6). wide: return vectors that begin there.
         """
         x = self._state(at, wide)
         n, force = Matrix3.of(x[37:46]), Force.of(x[46:])
         return Subtree(Inertia.of(x[24:34]), Vector3.of(x[34:37]), n, force)
 
     def operators(self, at: Index, *, wide: bool = False) -> Operators:
-        """Return the operators of a degree of freedom, or in vectors of those from there on."""
+        """Return the operators of degree of freedom `at`. wide: return vectors that begin there."""
         return operators_of(self.read(self.rows("op", at), OPERATORS, wide=wide))
 
     def load(self, at: Index, *, wide: bool = False) -> Force:
-        """Return the force of the world on the subtree of a degree of freedom, or in vectors of those from
-        there on.
+        """Return the force of the world on the subtree of degree of freedom `at`. wide: return vectors that
+        begin there.
         """
         place = Place("state", ((at, 1),), STATE * self.layout.size, pitch=self.layout.size)
         return Force.of(self.read(place, LOAD, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
-        """Return a place in an array with rows over all degrees of freedom: at one of them, from a row on."""
+        """Return the place of degree of freedom `at` in an array with a column for each, from `row` on."""
         return Place(array, ((at, 1),), row * self.layout.columns, pitch=self.layout.columns)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:
@@ -57,7 +57,7 @@ Text = Callable[[DofRecorder], None]
 
 
 def once(layout: PathLayout, text: Text) -> Step:
-    """Return the step that a text records."""
+    """Return the step that the function `text` records."""
     m = DofRecorder(layout)
     text(m)
     return m.step()
@@ -66,7 +66,7 @@ def once(layout: PathLayout, text: Text) -> Step:
 def over(
     layout: PathLayout, size: int, text: Callable[[DofRecorder, Index, int | None], None]
 ) -> list[Statement]:
-    """Return steps over `size` neighbours from index k on: whole vectors, and the rest."""
+    """Return steps over the indices 0 to `size` - 1: a loop over whole vectors, then the rest."""
     whole = size // layout.lanes * layout.lanes
     each = once(layout, lambda m: text(m, Variable("k"), None))
     steps: list[Statement] = [Loop("k", 0, whole, (each,), step=layout.lanes)] if whole else []
@@ -75,7 +75,7 @@ def over(
 
 def operators_of(op: Sequence[Scalar]) -> Operators:
     """Return operators from their entries: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6);
-    missing ones at the end are omitted.
+    missing entries at the end are zero.
     """
     op = [*op, *(0.0 for _ in range(OPERATORS - len(op)))]
     b, p3 = Vector3.of(op[12:15]), Vector3.of(op[15:18])

@@ -14,8 +14,8 @@ from rbdc.planning.loops.ancestors import Ancestors
 from rbdc.planning.paths.layout import JointOnPath, PathLayout
 
 DEPTH = 15
-"""Number of products that an entry of the tensors of forward dynamics sums; it is three less if a degree of
-freedom is neither above nor below.
+"""Number of products that an entry of the tensors of forward dynamics sums; three fewer in tiles whose
+columns contain no ancestor of the degree of freedom.
 """
 D, E, X, Y, K, B = map(Variable, "dexykb")
 """Variables of loops: degrees of freedom, entries of lists, other degrees of freedom of a joint, rows,
@@ -30,8 +30,12 @@ OWN = ("own_at", "own_dof", "own_count", "own_above")
 
 
 class JointIndices:
-    """Index expressions of a joint: its first degree of freedom, those after it and after its subtree, the
-    joint above.
+    """Index expressions of a joint.
+
+    dof: its first degree of freedom.
+    after: first degree of freedom after the joint.
+    end: first degree of freedom after its subtree.
+    above: index of its parent joint.
     """
 
     def __init__(self, number: Index) -> None:
@@ -39,7 +43,7 @@ class JointIndices:
         self.end, self.above = TableEntry("end_dof", number), TableEntry("joint_above", number)
 
     def loop(self, *body: Statement, variable: str = "d", further: int = 0) -> Loop:
-        """Return a loop over the degrees of freedom of the joint, or all but the first."""
+        """Return a loop over the degrees of freedom of the joint without the first `further` ones."""
         return Loop(variable, plus(self.dof, further), self.after, body)
 
 
@@ -61,8 +65,8 @@ class PathBlock:
     start: the entry of `up` with which the path begins.
     above: number of degrees of freedom of the block that are strictly above that joint.
     moving: whether the joint of the last degree of freedom is not a root.
-    partial: degrees of freedom on the path above that joint and above a part of the block, between the
-        entries `all` and `some` of `up`.
+    partial: positions on the path above that joint and above some, but not all, of the block: entries
+        `all` to `some` of `up`.
     tail: first entry that is below all degrees of freedom of the block.
     """
 
@@ -110,7 +114,7 @@ class PathTables:
 
     @cached_property
     def blocks(self) -> list[list[PathBlock]]:
-        """The blocks of the path to each degree of freedom, without a free root, which stands apart."""
+        """The blocks of the path to each degree of freedom, without a free root."""
         return [list(self._blocks(dof)) for dof in range(self.layout.size)]
 
     def _blocks(self, dof: int) -> Iterator[PathBlock]:
@@ -125,7 +129,7 @@ class PathTables:
 
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
-        """Numbers of degrees of freedom of blocks, and how many of them are above."""
+        """Shapes of blocks: number of degrees of freedom, and number of these above the joint of d."""
         return sorted({(block.count, block.above) for row in self.blocks for block in row}, reverse=True)
 
     @cached_property
@@ -134,8 +138,8 @@ class PathTables:
         return [joint.above == number for number, joint in enumerate(self.layout.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
-        """Return the index of a loop over the degrees of freedom of one tree, whose accelerations are
-        coupled, and the variable, start and stop of this loop.
+        """Return the index, and the variable, start and stop of a loop over the degrees of freedom of the
+        tree of `dof`: only accelerations of one tree are coupled.
         """
         y = Variable("y")
         if sum(self.roots) == 1:
@@ -150,7 +154,7 @@ class PathTables:
 
     @property
     def tiles(self) -> int:
-        """Tiles of the columns of a matrix, of two vectors."""
+        """Number of tiles, two vectors wide, over the columns of a matrix."""
         return self.layout.size // (2 * self.layout.lanes) + 1
 
     def tables(self) -> list[ConstantTable]:
@@ -171,11 +175,11 @@ class PathTables:
         ]
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
-        """Return blocks, the rows that are above some of their directions, and directions that are neither
-        above a block nor below all of it.
+        """Return tables of the blocks, of the rows above some of a block's directions (`partial_...`), and of
+        the directions neither above a block nor below all of it (`own_...`).
 
-        Each has its position on the path, its number, how many directions of the block are not below it, and
-        how many are above.
+        Such a direction has its position on the path, its degree of freedom, the number of the block's
+        directions that are not below it, and the number above it.
         """
         each = [block for row in self.blocks for block in row]
         owned = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
@@ -202,7 +206,7 @@ class PathTables:
 
     def _of_paths(self) -> dict[str, Sequence[int]]:
         """Return paths as entries of `up`: for each degree of freedom the start of its path below a free
-        root, and start and end of its joint.
+        root, and the start and the end of its joint.
 
         related: all degrees of freedom on the path to one, and those on whose path it lies.
         tree: all degrees of freedom of its tree.
@@ -229,7 +233,7 @@ class PathTables:
         freedom, those with two directions that are treated separately in forward dynamics.
 
         Roots are listed by their degrees of freedom, a free root by its first. merge_of: 0 for a root, 1 for
-        the last joint of those on another, 2 for others.
+        the last child of a joint, 2 for other children.
         """
         joints, roots = self.layout.joints, self.roots
         last = [joint.end == joints[joint.above].end for joint in joints]
@@ -256,8 +260,8 @@ class PathTables:
         }
 
     def _of_tiles(self) -> dict[str, Sequence[int]]:
-        """Return the number of products that tiles sum: for each degree of freedom by q, then by v; at last
-        those by torques.
+        """Return the number of products of each tile: for each degree of freedom the tiles of derivatives by
+        q, then by v; last, the tiles by torques.
         """
         wide, root, depths = 2 * self.layout.lanes, self.layout.root, list[int]()
         for dof, joint in enumerate(self.owners):

@@ -1,8 +1,10 @@
-"""Hessians of weighted sums: of torques, w^T tau, and of accelerations, whose weights of torques are -M^-1 w.
+"""Hessians of weighted sums: of torques, w^T tau, and of accelerations, w^T ddq. For accelerations, the
+weights of torques are -M^-1 w.
 
-y is the sum of s w over the joints strictly above a joint. H, L, b are the sums of (f, n), L, b times w over
-its subtree, and so is the sum of `TurnedForce` for forces of the world. These sums determine a row for each
-degree of freedom; the products of this row with the motions of its path are the entries.
+For each joint, y is the sum of s w over the joints strictly above. H, L and b are the sums of (f, n), L and b
+times w over its subtree; with forces of the world `TurnedForce` is summed in the same way. Q1, Q2 and R are
+u8, s x* H and u11 of these sums. The sums give each degree of freedom a row, whose products with the motions
+of its path are the entries of the Hessian.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from rbdc.spatial import Force, Motion, Scalar, Vector3
 
 DOWN, SUMS = 6, 21
 """The row of `sums` at which the sums over a joint's subtree begin, and the number of rows: y (6); H (6), L
-(6), b (3). Those of `TurnedForce` follow.
+(6), b (3). The rows of `TurnedForce` follow.
 """
 SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
 """Rows of `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6); then the sum of
@@ -53,7 +55,7 @@ def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bo
 
 
 def torques(layout: PathLayout, weight: str) -> list[Statement]:
-    """Return the given weights, unchanged."""
+    """Return the loop that copies the input `weight` to `weights`."""
 
     def copy(m: DofRecorder) -> None:
         m.store(m.numbers(1, Place(weight, ((D, 1),))), Place("weights", ((D, 1),)))
@@ -65,7 +67,7 @@ def torques(layout: PathLayout, weight: str) -> list[Statement]:
 
 
 def accelerations(path: PathTables, weight: str) -> list[Statement]:
-    """Return the weights -M^-1 w of torques."""
+    """Return the loops that compute the weights -M^-1 w of torques."""
     layout, n, rows = path.layout, path.layout.size, ("y", 0, path.layout.size)
 
     def negated(m: DofRecorder) -> None:
@@ -86,10 +88,10 @@ def accelerations(path: PathTables, weight: str) -> list[Statement]:
 
 
 def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
-    """Return changes by accelerations, with the block K by q and a: K M^-1, K ddq_dq and its transpose, and K
-    ddq_dv.
+    """Return the terms that accelerations add: K M^-1, K ddq_dq and its transpose, and K ddq_dv, where K is
+    the block by q and a.
 
-    K is zero by q of a free root and of another joint.
+    The rows of K by q of a free root are zero.
     """
     layout, n, columns, (qq, _, qv, qx) = path.layout, path.layout.size, path.layout.columns, outputs
 
@@ -118,8 +120,8 @@ def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
 class Hessian:
     """The loops over `weights` of torques that compute qq, vv, qv and the block by q and a.
 
-    with_root: compute also the entries by q of a free root and of another joint, which accelerations change
-        to zero.
+    with_root: also compute the entries by q of a free root and q of another joint; the terms of
+        accelerations cancel these entries.
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str], *, with_root: bool) -> None:

@@ -1,8 +1,8 @@
-"""The bodies of each kernel of windows, by its name in `rbdc.planning.windows.kernels`: the loops of its text
-over rows of limbs, a free root, the frames of joints with several degrees of freedom.
+"""The programs of each kernel of windows: the bodies of the loops over rows of limbs, and programs for a free
+root and for the frames of joints with several degrees of freedom.
 
-Everything is in one frame, [linear; angular], about its origin. Regrouping leaves bodies on revolute joints
-without mass, so that most quantities that depend on mass are zero.
+All quantities are in one frame, [linear; angular], about its origin. Regrouping leaves bodies on revolute
+joints without mass, so that most quantities that depend on mass are zero.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from rbdc.spatial.vectors import AXES
 _ZERO = Vector3.zero()
 _UNITS = [Motion(axis, _ZERO) for axis in AXES] + [Motion(_ZERO, axis) for axis in AXES]
 _NONE = "", "", ""
-"""The names of matrices that loops over windows fill."""
+"""Names of matrices: empty, because loops over windows fill the matrices."""
 
 
 def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
-    """Yield the bodies of a kernel."""
+    """Yield the programs of a kernel."""
     schedule = scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
     yield from _rows(constants, kernel).programs()
@@ -51,7 +51,7 @@ def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
 
 
 def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
-    """Return the loops of a kernel over rows."""
+    """Return a kernel's loops over rows."""
     if kernel.solved:
         return _forward_dynamics_derivatives(constants)
     if kernel.moving:
@@ -65,8 +65,8 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
-    """Return the loops for bodies with zero joint accelerations; M^-1 times the remaining torques later gives
-    these.
+    """Return the loops with zero joint accelerations, and those that add the accelerations, which are M^-1
+    times the remaining torques.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = LimbRows(constants, *names)
@@ -90,7 +90,7 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """Return the motion of row 0 as a free root in its own axes, with zero linear velocity.
+    """Return the program of the motion of row 0, a free root in its own axes with zero linear velocity.
 
     G = -R^T g is the acceleration of the world. solved: dv/dt is unknown and taken as zero, and the
     force on the root's body is stored for a later solve.
@@ -113,8 +113,8 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """Return a free root as six joints in series with unit vectors s. `own` gets their records; `inertia`
-    is that of the subtree without the root.
+    """Return the program that treats a free root as six joints in series with unit vectors s. It stores their
+    records in `own`; `inertia` is that of the subtree without the root.
 
     solved: also store `whole`, the inertia with the root (6, 6).
     """
@@ -133,8 +133,8 @@ def _root_joints(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_columns(constants: Constants) -> Program:
-    """Return F_a and t of the six columns of a free root from `sum`, over the bodies that it carries, and
-    `w`, its angular velocity.
+    """Return the program of F_a and t of a free root's six columns, from `sum`, over the bodies that the
+    root carries, and `w`, its angular velocity.
     """
     trace = LaneRecorder("columns_of_root", ("sum", "w", "own"))
     root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
@@ -151,7 +151,7 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """Return the frame of the first node of a joint with several degrees of freedom: axes and origin."""
+    """Return the program of axes and origin of the first node of a joint with several degrees of freedom."""
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

@@ -1,8 +1,8 @@
 """M^-1 from the factors of articulated bodies, by the rows of one supernode of L at a time
 (`rbdc.planning.windows.widths`).
 
-T is the inverse of L within a supernode. With K_i, the forces of its joints, L has the entries s_j . K_i for
-j above i.
+T is the inverse of L within a supernode. L has the entries s_j . K_i for j above i, where K_i are the forces
+of the supernode's joints.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _START: Index = TableEntry("start_of", NODE)
 
 
 def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield for each supernode its first column, the first column of its register, the columns of joints
-    above it, and the blocks before it.
+    """Yield tables with, for each supernode, its first column, the first column of its register, the columns
+    of joints above it, and the blocks before it.
     """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
@@ -52,7 +52,7 @@ def _blocks(start: int, lanes: int) -> list[int]:
 
 
 def invert(layout: WindowLayout) -> Routine:
-    """Return the computation of M^-1, from the root to the leaves."""
+    """Return the routine of M^-1, from the root to the leaves."""
     routines: dict[tuple[Shape, int], Routine] = {}
     mirror = _mirror(layout)
     statements: list[Statement] = []
@@ -67,7 +67,7 @@ def invert(layout: WindowLayout) -> Routine:
 
 
 def _mirror(layout: WindowLayout) -> Routine:
-    """Return the copy of a supernode's rows, from its register on, to columns."""
+    """Return the routine that copies a supernode's rows, from the start of its register on, to columns."""
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
     m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
     inner = Loop("j", TableEntry("first_of", NODE), i, (m.step(),))
@@ -77,7 +77,7 @@ def _mirror(layout: WindowLayout) -> Routine:
 
 
 class _SupernodeLoops:
-    """The statements for supernodes of one shape, with `rooted` columns of a free root above."""
+    """The statements for supernodes of one shape. rooted: number of a free root's columns above."""
 
     def __init__(self, layout: WindowLayout, shape: Shape, rooted: int) -> None:
         self.layout, self.shape, self.rooted = layout, shape, rooted
@@ -85,7 +85,7 @@ class _SupernodeLoops:
         self.pitch = -(-6 // layout.lanes) * layout.lanes
 
     def routine(self, name: str) -> Routine:
-        """Return the computation of rows of M^-1, and their copy to columns."""
+        """Return the routine of a supernode's rows of M^-1, and their copy to columns."""
         lanes, size, shape = self.lanes, self.size, self.shape
         statements: list[Statement] = [*(self._within() if shape.inner else ()), self._inner()]
         if not shape.top:
@@ -109,7 +109,7 @@ class _SupernodeLoops:
         return self.layout.own("factors", plus(_START, row.number), offset)
 
     def _row(self, row: SupernodeRow, column: Index) -> Place:
-        """Return a place from a column on in a row of the inverse."""
+        """Return the place of a row of the inverse, from `column` on."""
         columns = self.layout.columns
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
@@ -118,7 +118,7 @@ class _SupernodeLoops:
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: SupernodeRow, lane: SupernodeRow) -> Scalar:
-        """Return one number of the register of a row."""
+        """Return one number of the register of a row: the one in the lane of `lane`."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
@@ -161,9 +161,10 @@ class _SupernodeLoops:
         return Loop("at", 0, 6, (m.step(),), "-T K", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
-        """Return the acceleration of the joint above in columns of M^-1 from one on.
+        """Return the steps of the carrier's acceleration in the columns of M^-1 from `column` on.
 
-        It is the sum of s times the rows of the joint and of its ancestors; the s of a root are unit vectors.
+        It is the sum of s times the row of M^-1 over the carrier and its ancestors; the s of a root are unit
+        vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
@@ -182,7 +183,7 @@ class _SupernodeLoops:
         return dot(factors, m.vectors(6, Place("a")))
 
     def _rows(self, column: Index) -> Step:
-        """Return rows of M^-1 in columns before the supernode, and the square in which these are."""
+        """Return the step of rows of M^-1 in columns before the supernode; `square` keeps a copy of them."""
         m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
         rows = replace(self.layout.matrix("inverse", TableEntry("first_of", NODE), column), pitch=columns)
         square = m.vectors(shape.lane, rows)[:] if shape.lane else []
@@ -193,13 +194,13 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """Return the copy of the square block to columns."""
+        """Return the step that copies the square block, transposed, to columns."""
         to = self.layout.matrix("inverse", column, TableEntry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)
 
     def _itself(self) -> Step:
-        """Return T D^-1 T^T - T K a in the columns of the supernode itself."""
+        """Return the step of T D^-1 T^T - T K a in the supernode's own columns."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             vector = m.number(self._factor(row, at.PIVOT)) * m.vector(self._vector("inner", row))

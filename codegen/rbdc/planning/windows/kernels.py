@@ -1,4 +1,4 @@
-"""The kernels of windows, by the names that records of functions give."""
+"""The kernels of windows, by the names in the records of functions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rbdc.reduction.schedules import moving_bodies, suits_windows
 
 @dataclass(frozen=True)
 class WindowsKernel:
-    """A kernel.
+    """Properties of a kernel.
 
     method: name of its method in the manifest.
-    inputs: for each array over rows, the argument from which it comes.
-    moving: whether there are velocities, and derivatives by windows of columns.
-    factors: whether the kernel computes the factors of M and M^-1; then joints must not follow others.
+    inputs: pairs of an array over rows and the function's argument that fills it.
+    moving: whether velocities are inputs, and derivatives are computed by windows of columns.
+    factors: whether the kernel computes the factors of M and M^-1; it then supports no mimic joints.
     """
 
     method: str
@@ -26,15 +26,15 @@ class WindowsKernel:
 
     @property
     def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. They support viscous damping only: with armature of a
-        free root, the product of M with its own accelerations would not be known.
+        """Whether derivatives are products with M^-1. Of the drives they support viscous damping only; with
+        armature of a free root, the product of M and the root's own accelerations would not be known.
         """
         return self.factors and self.moving
 
 
 MOST, SOLVED = 1000, 360
-"""Largest number of degrees of freedom of a kernel, and of a kernel with M^-1: four matrices on the stack, 4
-MiB.
+"""Largest number of degrees of freedom of a kernel, and of a kernel with M^-1, which keeps four matrices on
+the stack (4 MiB).
 """
 
 KERNELS = {

@@ -1,4 +1,4 @@
-"""Layout of a kernel of windows: its arrays and their sizes in numbers, the tables of the robot."""
+"""Layout of a kernel of windows: its arrays and their sizes (in numbers), and the robot's tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ R, B, J, K = map(Variable, "rbjk")
 class WindowLayout:
     """A kernel of a function for registers of one width.
 
-    bodies: programs over rows of limbs, by their names (`rbdc.planning.windows.bodies`).
+    bodies: loop bodies over rows of limbs, by name (`rbdc.planning.windows.bodies`).
     """
 
     function: Function
@@ -50,63 +50,63 @@ class WindowLayout:
 
     @property
     def outputs(self) -> list[str]:
-        """The names of results."""
+        """The names of the outputs."""
         return [p.name for p in self.function.declaration.outputs]
 
     @property
     def rows(self) -> int:
-        """Rows of limbs."""
+        """Number of rows of limbs."""
         return self.schedule.rows
 
     @property
     def columns(self) -> int:
-        """Degrees of freedom."""
+        """Number of columns: the degrees of freedom."""
         return self.schedule.columns
 
     @property
     def first(self) -> int:
-        """Columns of a free root."""
+        """Number of columns of a free root: 6 or 0."""
         return self.schedule.first
 
     @property
     def lanes(self) -> int:
-        """Columns side by side."""
+        """Number of columns in a register."""
         return self.width.lanes
 
     @property
     def sum_size(self) -> int:
-        """Entries of a subtree."""
+        """Number of entries of a subtree."""
         return at.COMPOSITE_SIZE if self.constants.massive else at.MASS
 
     @property
     def inertia_size(self) -> int:
-        """Entries of an articulated body."""
+        """Number of entries of an articulated body."""
         return at.WITH_FORCE if self.kernel.solved else at.CARRIED
 
     @property
     def padded(self) -> int:
-        """Numbers in a row of all columns of entries of joints."""
+        """Length of a row of joint entries over all columns."""
         return -(-self.columns // 8) * 8
 
     @property
     def root_row(self) -> int:
-        """Numbers in a row of a free root's columns."""
+        """Length of a row over a free root's columns."""
         return max(self.lanes, 8)
 
     @property
     def slots(self) -> list[Node | None]:
-        """The nodes of all rows, lane by lane, in whole vectors of sines."""
+        """The nodes of all rows, lane by lane, padded to whole vectors of sines."""
         nodes = [node for row in self.schedule.grid for node in row]
         return nodes + [None] * (-len(nodes) % self.scalar.angle_lanes[-1])
 
     @property
     def own_root(self) -> int:
-        """Index of the records of a free root's columns, which follow those of the others."""
+        """Index of the first record of a free root's columns; these follow the records of other columns."""
         return LIMBS * self.rows * at.OWN_SIZE
 
     @property
     def records(self) -> int:
-        """Numbers of the records of all columns; vectors that begin in the last may reach beyond it."""
+        """Length of the records of all columns; vectors that begin in the last record may reach beyond it."""
         return (LIMBS * self.rows + self.first + 2) * at.OWN_SIZE
 
     def own(self, array: str, column: Index, offset: int = 0) -> Place:
@@ -114,20 +114,20 @@ class WindowLayout:
         return Place(array, ((TableEntry("slot_of", column), at.OWN_SIZE),), offset)
 
     def entries(self, begin: int, column: Index) -> Place:
-        """Return entries of joints from one on, from a column on."""
+        """Return the place of joint entries from entry `begin` and from `column` on."""
         return Place("by", ((column, 1),), begin * self.padded, pitch=self.padded)
 
     def matrix(self, array: str, row: Index, column: Index, offset: int = 0) -> Place:
-        """Return the place of a row of a square matrix, from a column on."""
+        """Return the place of `row` of a square matrix, from `column` on."""
         return Place(array, ((row, self.columns), (column, 1)), offset)
 
     def of_columns(self, array: str, column: Index) -> Place:
-        """Return columns of a square matrix from one on, row by row."""
+        """Return the place of the columns of a square matrix from `column` on, row by row."""
         return Place(array, ((column, 1),), pitch=self.columns)
 
     @cached_property
     def blocks(self) -> list[int]:
-        """First columns of registers side by side over all columns; the last register ends with the
+        """First columns of the registers that cover all columns; the last register ends with the
         matrix.
         """
         return [min(k, self.columns - self.lanes) for k in range(0, self.columns, self.lanes)]
@@ -144,13 +144,13 @@ class WindowLayout:
 
     @cached_property
     def moved(self) -> list[int]:
-        """For each row 1 if its bodies come from several rows or lanes, else 0; empty if all are 0."""
+        """For each row 1 if its carriers are in several rows or other lanes, else 0; empty if all are 0."""
         flags = [int(row < 0) for row in self.schedule.above]
         return flags if any(flags) else []
 
 
 def step_at(program: Program, places: Mapping[str, Place]) -> Step:
-    """Return a program as a step, with the places of its arguments."""
+    """Return a program as a step; `places` may name more than its arguments."""
     arguments = {array.name for array in (*program.inputs, *program.outputs)}
     return Step(program, {name: place for name, place in places.items() if name in arguments})
 
@@ -169,7 +169,7 @@ def numbers(name: str, entries: Iterable[float], width: int = 1) -> ConstantTabl
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:
-    """Return the sum of products, term by term."""
+    """Return the dot product, summed term by term."""
     first, *others = [x * y for x, y in zip(a, b, strict=True)]
     for other in others:
         first = first + other

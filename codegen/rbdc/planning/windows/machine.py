@@ -1,4 +1,6 @@
-"""Recursions over rows of limbs, four bodies side by side. Each loop is traced once, in lanes."""
+"""Recursions over rows of limbs: a row has four bodies, one per SIMD lane. A machine
+(`rbdc.algorithms.tools.machine`) traces each loop once, in lanes.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,13 @@ from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import AXES
 
 ABOVE = Index("up")
-"""The bodies that carry those of the row."""
+"""The parents of a row's bodies."""
 
 
 class StoredEntry(NamedTuple):
-    """Where a number lies. With a factor the number is the factor times another entry, and is not stored."""
+    """Where a number lies. With a factor other than 1 it is the factor times an entry that another number
+    stores.
+    """
 
     array: str
     entry: int
@@ -60,20 +64,18 @@ PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
     "rest": _entries("rest", 0, 1),
     "given": _entries("given", 0, 1),
 }
-"""For each array of a text, where the numbers of a row's bodies or joints lie; None for numbers that are
-zero.
-"""
+"""For each array of a recursion's text, where the numbers of a row's bodies or joints lie; None for zeros."""
 
 
 class LimbRows(Machine):
     """Loops over rows of limbs, all quantities in one frame (`rbdc.planning.windows`).
 
-    Consecutive loops in the same direction are one program, as are loops over columns and the passes towards
-    the root before them. Quantities that a row passes towards the root are added to its carrier outside of
-    the programs: `sum` as it is, `left` to `inertia`. Loops over pairs of columns are the loops over windows.
+    Consecutive loops in the same direction become one program; a loop over columns joins the pass to the root
+    before it. Outside of the programs, quantities of a row are added to its carrier: `sum` to `sum`, `left`
+    to `inertia`. Loops over pairs of columns are left to the loops over windows.
 
     names: names of the programs, in order.
-    v, a: inputs by rows of joint velocities and accelerations; zero if absent.
+    v, a: names of the inputs with joint velocities and accelerations; these are zero if the name is empty.
     external: whether there are external forces.
     """
 
@@ -145,7 +147,7 @@ class RowBody(Body):
             self._place()
 
     def _place(self) -> None:
-        """Compute and store axes, origin and s, which later programs read."""
+        """Compute and store axes, origin and s, which all programs read."""
         constants, trace = self.m.constants, self.trace
         trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
         fixed = frame(trace.entries(ABOVE.at, at.AXES_AT, 12)).compose(frame(self.constants(POSE)))
@@ -160,7 +162,7 @@ class RowBody(Body):
         trace.store("joint", at.AXIS, s.scalars())
 
     def constants(self, names: Iterable[str]) -> list[Scalar]:
-        """Return constants by name, zeros for those that are zero in all rows."""
+        """Return constants by name; names that are left out are zero in all rows."""
         places = {name: place for place, name in enumerate(self.m.constants.values)}
         return [self.trace.read("c", places[name]) if name in places else 0.0 for name in names]
 
@@ -193,7 +195,7 @@ class RowBody(Body):
         return self.placement().act_force(force)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        if not self.trace.holds(values):  # a section would load all of them before they are needed
+        if not self.trace.holds(values):  # a section would load all values before they are needed
             self.trace.begin(formula)
             self.trace.let(symbol, values)
 
@@ -218,13 +220,13 @@ class RowColumn(Column):
         return self.body.trace.motion("joint", at.AXIS)
 
     def same(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """Return nothing: s . (s x* f) is zero, so loops over windows handle a column together with those
+        """Return nothing: s . (s x* f) is zero, so loops over windows treat a column like the columns
         above.
         """
         return iter(())
 
     def above(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """Return nothing: loops over windows run later, on the stored quantities."""
+        """Store the quantities for the later loops over windows, and return nothing."""
         row, m = cast(ClimbingForces, carried), self.body.m
         m.array("row", ClimbingForces)[self], m.array("by_a", Force)[self] = row, row.r
         return iter(())

@@ -35,7 +35,7 @@ from rbdc.spatial.scalars import sqrt
 
 
 def window_layout(model: Problem, function: Function) -> WindowLayout:
-    """Return the kernel of a function for the longest registers."""
+    """Return the layout of a function's kernel for the longest registers."""
     kernel, schedule = kernel_of(function), scheduled(model)
     constants = constants_of(schedule, moving=kernel.moving)
     bodies = {body.name: body for body in window_bodies(model, kernel)}
@@ -44,13 +44,13 @@ def window_layout(model: Problem, function: Function) -> WindowLayout:
 
 
 def narrower_nests(layout: WindowLayout) -> tuple[LoopNest, ...]:
-    """Return the kernel for shorter registers."""
+    """Return the kernel's nests of loops for shorter registers."""
     _, *others = widths_of(layout.schedule, layout.scalar)
     return tuple(window_nest(replace(layout, width=width)) for width in others)
 
 
 def window_nest(layout: WindowLayout) -> LoopNest:
-    """Return the kernel for registers of one width, with its tables and arrays."""
+    """Return the kernel's nest of loops for registers of one width, with its tables and arrays."""
     statements = _KERNELS[layout.function.policy.windows](layout)
     names = set(names_in(statements))
     tables = [*rows.row_tables(layout), *_tables(layout)]
@@ -122,11 +122,11 @@ def _numbers(layout: WindowLayout) -> dict[str, int]:
 
 
 _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
-"""For each matrix, the array with a column for each joint, if some joints follow others."""
+"""For each matrix, the array over the degrees of freedom of all joints, if some joints follow others."""
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
-    """Return a call of a routine with its arrays as arguments; `arrays` replaces some of them."""
+    """Return a call of a routine whose arguments are arrays of the same names, except those in `arrays`."""
     return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
 
 
@@ -135,7 +135,7 @@ def _start(layout: WindowLayout) -> list[Statement]:
 
 
 def _inverse_inertia(layout: WindowLayout) -> list[Statement]:
-    """Return the computation of M^-1."""
+    """Return the statements that compute M^-1."""
     free = root.root_joints(layout) if layout.schedule.free else []
     down = rows.down(layout, "placed_row", "axes and inertias")
     (output,) = layout.outputs
@@ -149,7 +149,7 @@ def _inverse_inertia(layout: WindowLayout) -> list[Statement]:
 
 
 def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
-    """Return the derivatives of inverse dynamics."""
+    """Return the statements that compute the derivatives of inverse dynamics."""
     matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
     statements = [
         *_start(layout),
@@ -167,7 +167,7 @@ def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
 
 
 def _followed(layout: WindowLayout) -> list[Statement]:
-    """Return entries of joints that follow others, added to those of their leaders."""
+    """Return the statements that add entries of joints that follow others to those of their leaders."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
         to = Place(output, ((TableEntry("column_in_v", i), nv), (TableEntry("column_in_v", J), 1)))
@@ -178,7 +178,7 @@ def _followed(layout: WindowLayout) -> list[Statement]:
 
 
 def _diagonal(layout: WindowLayout) -> list[Statement]:
-    """Return the contributions of springs, damping, motors and dry friction."""
+    """Return the steps that add springs, damping, armature and dry friction to the matrices' diagonals."""
     model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         along: dict[int, Scalar] = {k: float(x) for k, x in enumerate(values) if x != 0.0}
@@ -204,7 +204,7 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """Return the width of dry friction: the input, or the model's."""
+    """Return the steps that store the width of dry friction: the input if given, else the model's."""
     from_model, from_input = PlaceRecorder(), PlaceRecorder()
     from_model.store([known], Place("width"))
     from_input.store([from_input.number(Place(FRICTION_WIDTH))], Place("width"))
@@ -212,8 +212,8 @@ def _width(known: float) -> list[Statement]:
 
 
 def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
-    """Return derivatives of inverse dynamics at the accelerations that the torques cause, and -M^-1 times
-    these derivatives.
+    """Return the statements that compute -M^-1 times the derivatives of inverse dynamics at the accelerations
+    that the torques cause.
     """
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free

@@ -1,4 +1,4 @@
-"""Products with M^-1: accelerations, and for each window -M^-1 times derivatives of inverse dynamics."""
+"""Products with M^-1: accelerations, and for each window -M^-1 times the derivatives of inverse dynamics."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _COLUMN: Index = TableEntry("column_of", B)
 
 
 def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield first columns of registers, the rows with entries of each window, and groups of rows of a
-    product.
+    """Yield tables of the first columns of registers, the rows with entries of each window, and its groups of
+    rows of a product.
 
-    The groups are rows that are attached to the rows with entries, and rows that are attached to them only
-    through a free root, if any.
+    A group is attached to the rows with entries (kind 0), or only through a free root or not at all (kind
+    1).
     """
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
@@ -45,7 +45,7 @@ def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
 
 
 def driving(layout: WindowLayout) -> Loop:
-    """Return torques minus viscous damping."""
+    """Return the loop that computes torques minus viscous damping."""
     m, damped = PlaceRecorder(), any(layout.model.damping)
     tau, *others = (m.number(Place(x, ((K, 1),))) for x in ("tau", *(("damping", "v") if damped else ())))
     m.store([tau - prod(others) if damped else tau], Place("driving", ((K, 1),)))
@@ -53,7 +53,7 @@ def driving(layout: WindowLayout) -> Loop:
 
 
 def accelerated(layout: WindowLayout) -> Routine:
-    """Return M^-1 times the remaining torques."""
+    """Return the routine of accelerations: M^-1 times the remaining torques."""
     lanes, m = layout.lanes, PlaceRecorder(layout.lanes)
     rest = m.number(Place("rests", ((TableEntry("slot_of", J), 1),)))
     m.put([rest * m.vector(layout.matrix("inverse", J, _COLUMN))], Place("sum"), adds=True)
@@ -70,10 +70,10 @@ def _over_blocks(layout: WindowLayout, *body: Statement) -> Loop:
 
 
 def root_response(layout: WindowLayout) -> Routine:
-    """Return the accelerations of joints without torques when a free root accelerates.
+    """Return the routine of the accelerations of torque-free joints under a free root that accelerates.
 
-    They are M^-1 of joints and root times the forces of the bodies that the root carries, with the sign of
-    the products.
+    They are the block of M^-1 of joints and root times the forces of the root's subtree, negated like the
+    other products.
     """
     first, response, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
     response.put(response.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
@@ -86,8 +86,8 @@ def root_response(layout: WindowLayout) -> Routine:
 
 
 def operations_by_inverse(layout: WindowLayout) -> int:
-    """Return the number of operations of the products of M^-1 and right-hand sides where both are not
-    zero.
+    """Return the number of operations of the products of M^-1 and right-hand sides, without zero
+    factors.
     """
     if not layout.kernel.solved:
         return 0
@@ -97,7 +97,7 @@ def operations_by_inverse(layout: WindowLayout) -> int:
 
 
 def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return for each window the derivatives of inverse dynamics, and -M^-1 times these derivatives."""
+    """Return the routine of the derivatives of inverse dynamics, and -M^-1 times these, window by window."""
     lanes, first = layout.lanes, layout.first
     matrices = {"q": "bq", "v": "bv"}
     statements = filled(layout, Matrices(matrices, lanes, ()))
@@ -118,7 +118,7 @@ def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 
 
 def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
-    """Return -M^-1 times the right-hand sides of window w."""
+    """Return the loops that compute -M^-1 times the right-hand sides of window w."""
     lanes, first, to = layout.lanes, layout.first, (by_q, by_v)
     whole = _groups(layout, 0, "inverse", ("bq", "bv"), to)
     if not layout.schedule.free:
@@ -130,11 +130,11 @@ def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
 
 
 def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
-    """Return rows of results: minus a matrix times right-hand sides by q and v with entries only in some
-    rows.
+    """Return the loop over groups of rows of results: minus a matrix times the right-hand sides by q and v,
+    which have entries only in some rows.
 
-    Rows that are attached to these through a root alone (kind 1) use only the right-hand sides of the root;
-    unattached rows use none.
+    Groups attached to these rows only through a free root (kind 1) use only the root's right-hand sides;
+    unattached groups use none.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = TableEntry("group", _GROUP)
@@ -156,7 +156,7 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return the columns of a free root without the contributions of the root itself: -M^-1 B^T for its
+    """Return the routine of a free root's columns without the root's own contributions: -M^-1 B^T by its
     angular velocity, and the terms of damping.
 
     Entries that are written beyond these columns are overwritten later.
@@ -187,7 +187,7 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 
 
 def _turning(layout: WindowLayout, *joints: Index) -> Step:
-    """Subtract t of joints times their rows of M^-1, in separate sums."""
+    """Return the step that subtracts t of joints times their rows of M^-1, in separate sums."""
     m = PlaceRecorder(layout.lanes)
     products: list[Scalar] = []
     for joint in joints:

@@ -16,9 +16,9 @@ from rbdc.spatial.scalars import is_zero
 
 
 def carrying(layout: WindowLayout) -> list[Statement]:
-    """Return the motion of the carrier of all bodies, and clear the sums that its children add.
+    """Return the statements that store the motion of row 0, the carrier of all bodies, and clear its sums.
 
-    It is a free root with zero linear velocity, or the world, which accelerates by -g.
+    The carrier is a free root with zero linear velocity, or the world, which accelerates by -g.
     """
     statements: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
     if layout.kernel.moving:
@@ -39,8 +39,8 @@ def carrying(layout: WindowLayout) -> list[Statement]:
 
 
 def root_forces(layout: WindowLayout) -> list[Statement]:
-    """Return the root's force for unit accelerations, and B^T, in `owns`, from the composite of all
-    bodies.
+    """Return the steps that compute the root's forces for unit accelerations, and B^T, from the composite of
+    all bodies, and store them in `owns`.
     """
     total = totals("total", LIMBS, layout.sum_size)
     place = Place("owns", (), layout.own_root)
@@ -51,8 +51,8 @@ def root_forces(layout: WindowLayout) -> list[Statement]:
 
 
 def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
-    """Return matrices (3, 6) of a root's columns: forces f give f x G by q, and f x w and v x f by v; moments
-    n give n x w by v.
+    """Return the matrices (3, 6) that map forces f and moments n of a row to a root's columns: f to f x G by
+    q; f to f x w and v x f by v; n to n x w by v.
     """
     g, v = Vector3.of(m.numbers(3, Place("g"))), m.numbers(6, Place("v"))
     none, turning, moving = ([[0.0] * 3] * 3, _skew(Vector3.of(v[3:])), _skew(-Vector3.of(v[:3])))
@@ -69,8 +69,8 @@ def _skew(v: Vector3) -> list[list[Scalar]]:
 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routine:
-    """Return the columns of a free root: its orientation, its linear and angular velocity, its
-    acceleration.
+    """Return the routine of the columns of a free root: by its orientation, its linear and angular velocity,
+    and its acceleration.
     """
     lanes, row = layout.lanes, layout.root_row
     m, stored = PlaceRecorder(), PlaceRecorder(lanes)
@@ -86,7 +86,7 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routi
 
 
 def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
-    """Return entries of row j in the columns b .. of a root."""
+    """Return the step of the entries of row j in a root's columns from b on."""
     m, record = PlaceRecorder(layout.lanes), layout.own("owns", J)
     columns, f = m.vectors(9, Place("held")), m.numbers(6, record)
     by_acceleration, t = (
@@ -101,15 +101,16 @@ def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
 
 
 def root_tables(layout: WindowLayout) -> list[ConstantTable]:
-    """Return the columns that turn a root, as a mask, and the inertia of its motors."""
+    """Return the mask of the columns that turn a root."""
     turning = tuple(-float(3 <= k < 6) for k in range(layout.root_row))
     return [ConstantTable("turning", (turning,), integer=True, mask=True)]
 
 
 def root_joints(layout: WindowLayout) -> list[Statement]:
-    """Return a root as six joints in series, whose s are unit vectors: their records in `factors`.
+    """Return the steps that treat a root as six joints in series, whose s are unit vectors, and store their
+    records in `factors`.
 
-    If derivatives are solved for, also `whole`, its inertia with its whole subtree (6, 6).
+    If the kernel is `solved`, they also store `whole`, the inertia of the root with its subtree (6, 6).
     """
     records = Place("factors", (), layout.own_root)
     places = {"inertia": Place("carried"), "whole": Place("whole"), "own": records}
@@ -120,8 +121,8 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
 
 def root_torques(layout: WindowLayout) -> list[Statement]:
-    """Return the forces left to accelerate a root: the input minus the forces of the root and of its
-    subtree.
+    """Return the steps that compute the force left to accelerate a root: the input minus the forces of the
+    root and of its subtree.
     """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
@@ -137,9 +138,10 @@ def root_torques(layout: WindowLayout) -> list[Statement]:
 
 
 def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
-    """Return the accelerations of a root by its own orientation and velocity: -e x G; -w x e; -e x v, -w x e.
+    """Return the step of a root's accelerations by its own orientation and velocity: -e x G; -w x e; -e x v,
+    -w x e, with the unit vectors e.
 
-    The remaining terms are M times these.
+    The remaining right-hand sides are M times these accelerations.
     """
     m = PlaceRecorder()
     turn, force, moment = _matrices(m)
@@ -150,8 +152,8 @@ def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
 
 
 def accelerating(layout: WindowLayout) -> Statement:
-    """Return the acceleration of the carrier of all bodies: the acceleration of a free root, now known;
-    nothing for the world.
+    """Return the step that stores the acceleration of the carrier of all bodies: that of a free root, which
+    is known now; zero for the world.
     """
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
     acceleration = m.numbers(6, root) if layout.schedule.free else [0.0] * 6

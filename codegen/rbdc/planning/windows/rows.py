@@ -1,4 +1,4 @@
-"""Loops over rows of limbs, around the programs of `bodies.py`, and transpositions from rows of limbs to
+"""Loops over rows of limbs, around the programs of `bodies.py`, and transpositions of rows of limbs to
 columns.
 """
 
@@ -18,7 +18,7 @@ from rbdc.reduction.schedules import LIMBS, Node
 
 
 def row_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield the tables of these loops."""
+    """Yield the tables of the loops over rows."""
     schedule, model = layout.schedule, layout.model
     names = (", ".join("-" if node is None else _name(layout, node) for node in row) for row in schedule.grid)
     rows = zip(*layout.constants.values.values(), strict=True)
@@ -47,13 +47,13 @@ def row_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
 
 
 def _name(layout: WindowLayout, node: Node) -> str:
-    """Return the name of a node's body, with a number where its joint has several."""
+    """Return the name of a node's body, with an index if its joint has several nodes."""
     name = layout.model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
 
 
 def _scaled(layout: WindowLayout) -> dict[str, list[float]]:
-    """Return factors of coordinates, for angles and for lengths, and offsets, by slot."""
+    """Return the factors and offsets that map q to angles and to lengths, by slot."""
     rows = []
     for node in layout.slots:
         body = layout.model.bodies[node.body] if node is not None and node.alone else None
@@ -67,7 +67,7 @@ def _scaled(layout: WindowLayout) -> dict[str, list[float]]:
 
 
 def coordinates(layout: WindowLayout) -> list[Statement]:
-    """Return the entries of q, v and other inputs by slots, and sines and cosines of all angles."""
+    """Return the steps that load q, v and other inputs by slot, and compute all sines and cosines."""
     m, slides = PlaceRecorder(), layout.constants.slides
     q = m.number(Place("q", ((TableEntry("q_of", K), 1),)))
     scaled = layout.model.coupled or slides or layout.schedule.filled_in
@@ -81,7 +81,7 @@ def coordinates(layout: WindowLayout) -> list[Statement]:
 
 
 def _place(layout: WindowLayout, name: str) -> Place:
-    """Return the argument of a body with this name in row r."""
+    """Return the place, in row r, of the argument `name` of a loop body."""
     rows = {
         "own": ("motions", at.MOTION_SIZE, 1),
         "joint": ("joints", at.JOINT_SIZE, 0),
@@ -102,14 +102,14 @@ def _place(layout: WindowLayout, name: str) -> Place:
 
 
 def of_row(layout: WindowLayout, name: str) -> Step:
-    """Return a body in row r."""
+    """Return the loop body `name` in row r."""
     program = layout.bodies[name]
     arguments = dict.fromkeys(array.name for array in (*program.inputs, *program.outputs))
     return Step(program, {argument: _place(layout, argument) for argument in arguments})
 
 
 def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
-    """Return entry k of the carrier of each lane of row r."""
+    """Return the places of entry k of the carrier of each lane of row r."""
     places = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
@@ -125,7 +125,7 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
 def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
     """Return a loop from the root to the leaves.
 
-    begin: the first entry of a row's carrier that the loop reads.
+    begin: first entry of a carrier's motion that the loop reads.
     """
     steps: list[Statement] = []
     if layout.moved:
@@ -137,7 +137,7 @@ def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
 
 
 def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list[Statement]:
-    """Add `size` entries of a row to its carrier."""
+    """Return the steps that add `size` entries of a row to its carriers."""
     above = Place(to, ((TableEntry("above", R), LIMBS * size),))
     plain = _moved(size, source, above, adds=True)
     if not layout.moved:
@@ -156,14 +156,14 @@ def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list
 
 
 def _moved(size: int, source: Place, to: Place, *, adds: bool = False) -> Step:
-    """Return copies of vectors from one place to another, or additions."""
+    """Return the step that copies vectors from one place to another, or adds them."""
     m = PlaceRecorder(LIMBS)
     m.put(m.vectors(size, source), to, adds=adds)
     return m.step()
 
 
 def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
-    """Return copies of the entries of row r to the records of its lanes, from their beginnings on."""
+    """Return the step that copies entries of row r to the beginnings of the records of its lanes."""
     program = records("records", LIMBS, entries)
     size = sum(entries.values())
     places = {name: Place(name) for name in entries} | {"joint": joint}
@@ -187,7 +187,7 @@ def articulated(layout: WindowLayout) -> Loop:
 
 
 def external(layout: WindowLayout) -> WhereGiven:
-    """Return the subtraction of external forces from the forces of the bodies."""
+    """Return the loop that subtracts external forces from the forces of the bodies."""
     places = {
         f"lane{m}": Place("fext", ((TableEntry("body_of", plus(Multiple(LIMBS, R), m)), 6),))
         for m in range(LIMBS)
@@ -211,7 +211,7 @@ def backward(layout: WindowLayout) -> Loop:
 
 
 def turned(layout: WindowLayout) -> list[Statement]:
-    """Return the transposition from rows of limbs to columns, `lanes` rows at a time."""
+    """Return the loops that transpose rows of limbs to columns, four rows at a time."""
     loops: list[Statement] = []
     for first in range(0, layout.rows, LIMBS):
         pieces = list(_pieces(layout, first))
@@ -226,8 +226,8 @@ def turned(layout: WindowLayout) -> list[Statement]:
 
 
 def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
-    """Yield columns of consecutive entries of a lane, in rows from a first one on: the first column; the
-    lane, the first entry and their number.
+    """Yield runs of consecutive columns in a lane of the `LIMBS` rows from `first` on: the first column; the
+    lane, the first row within these, and the number of columns.
     """
     for lane in range(LIMBS):
         nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]
@@ -239,7 +239,7 @@ def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, 
 
 
 def posed(layout: WindowLayout) -> list[Statement]:
-    """Return constants with the frames of joints that have several degrees of freedom."""
+    """Return the steps that add the frames of joints with several degrees of freedom to the constants."""
     if not layout.schedule.filled_in:
         return []
     count = len(layout.constants.values)

@@ -1,7 +1,8 @@
 """Loops over windows of columns: derivatives of inverse dynamics.
 
-Entries (i, j) of a row i and a column j below it are s_i . F_j. Entries of a column j above row i are
-psidot_j . t_i + psiddot_j . F_a,i for the derivative by q; the derivatives by v and a have the same form.
+Entry (i, j) is s_i . F_j if column j is below row i. If column j is above row i, the derivative by q is
+psidot_j . t_i + psiddot_j . F_a,i; the derivatives by v and a have the same form. A tile is one row of the
+matrices in a window.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ _ROW: Index = TableEntry("tile_row", T)
 
 @dataclass(frozen=True)
 class Matrices:
-    """Where rows of a window are written: by matrix (q, v, a) its array, the distance between rows, and the
-    first column.
+    """Where rows of a window are written.
+
+    arrays: name of the array, by matrix (q, v, a).
+    pitch: distance between rows.
+    column: strides of the window's first column.
     """
 
     arrays: dict[str, str]
@@ -40,8 +44,8 @@ class Matrices:
 
 
 def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield windows, their tiles by kind (only in the subtree of the row, on both sides, only above it), rows
-    without entries, and masks.
+    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles are sorted by kind: with
+    columns only in the row's subtree, on both sides, only above the row.
     """
     masks: dict[int, int] = {}
     tiles, ends, empty, ends_of_empty = list[Tile](), list[int](), list[int](), [0]
@@ -72,7 +76,7 @@ def _bits(tiles: Sequence[Tile]) -> tuple[list[int], list[int]]:
 
 
 ABOVE, BELOW = "held_above", "held_below"
-"""Vectors of a window: s, 2 psidot and psiddot; the forces by q, v and a."""
+"""Arrays of a window's vectors: s, 2 psidot and psiddot; the forces by q, v and a."""
 
 
 def held_arrays(layout: WindowLayout) -> dict[str, int]:
@@ -81,7 +85,7 @@ def held_arrays(layout: WindowLayout) -> dict[str, int]:
 
 
 def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
-    """Return the rows of window w that have entries."""
+    """Return the steps that fill the rows of window w that have entries."""
     first, both, last, end = (TableEntry("kinds", plus(Multiple(3, W), k)) for k in range(4))
     root = [_root_rows(layout, to)] if layout.schedule.free else []
     return [
@@ -95,14 +99,14 @@ def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
 
 
 def _hold(layout: WindowLayout, array: str, begin: int, size: int) -> Step:
-    """Return the loads of entries of the window's columns, once for all rows."""
+    """Return the step that loads entries of the window's columns once for all rows."""
     m = PlaceRecorder(layout.lanes)
     m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
     return m.step()
 
 
 class _Half(Motion):
-    """Half of the motion with these numbers."""
+    """A motion whose dot products are halved: half of the stored 2 psidot."""
 
     def dot(self, force: Force) -> Scalar:
         return 0.5 * super().dot(force)
@@ -123,7 +127,7 @@ def _above(layout: WindowLayout, to: Matrices) -> Step:
 def _store(
     m: PlaceRecorder, layout: WindowLayout, masks: str, to: Matrices, entries: CoriolisEntries, *, adds: bool
 ) -> None:
-    """Store the existing entries by q, v and a in the lanes of a mask."""
+    """Store the entries of the matrices in `to`, in the lanes of a mask."""
     mask = m.vector(Place("masks", ((TableEntry(masks, T), layout.lanes),)))
     for x, entry in zip(to.arrays, entries, strict=False):
         m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
@@ -149,7 +153,7 @@ def _root_rows(layout: WindowLayout, to: Matrices) -> Step:
 
 
 def derivatives(layout: WindowLayout, arrays: dict[str, str]) -> Routine:
-    """Return the derivatives of inverse dynamics by windows, including zeros."""
+    """Return the routine that computes the derivatives of inverse dynamics by windows, including zeros."""
     to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
     m = PlaceRecorder(layout.lanes)
     for x in arrays:

@@ -1,11 +1,11 @@
-"""Kernels of windows need, for each width of registers, the windows of columns and the supernodes of L.
+"""The windows of columns and the supernodes of L, for each width of registers.
 
 A supernode of L consists of consecutive columns that are all attached to the same column or to each other.
 
-Let T be the inverse of L within a supernode B, K the forces of its joints, and a the acceleration of the body
-that carries it, in each column of M^-1. Then (M^-1)_BC = -T K a_C for every C before B, and (M^-1)_BB = T
-D_B^-1 T^T - T K a_B. This is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A
-for A above and a = S_A (M^-1)_A.
+For a supernode B let T be the inverse of L within B, and K the forces of its joints. For each column of M^-1
+let a be the acceleration of the body that carries B. Then (M^-1)_BC = -T K a_C for every C before B, and
+(M^-1)_BB = T D_B^-1 T^T - T K a_B. This is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with
+L_BA = K S_A for A above and a = S_A (M^-1)_A.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.reduction.schedules import Schedule, Window, windows
 
 LARGEST = 8
-"""Largest number of columns of a supernode: the sums of that many rows stay in registers."""
+"""Largest number of columns of a supernode: the sums of all its rows stay in registers."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class SupernodeRow:
     """A column of a supernode.
 
     number: index of the column in the supernode.
-    lane: its lane.
+    lane: its lane in the register.
     above: its ancestors in the supernode.
     below: its descendants in the supernode, the last one first.
     """
@@ -39,12 +39,12 @@ class SupernodeRow:
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape that supernodes with the same code share.
+    """Shape of a supernode; supernodes of one shape share their code.
 
-    parents: for each column the one to which it is attached, -1 for none.
-    rooted: whether they are a free root's.
-    top: whether the matrix begins with them.
-    lane: lane of the first column in a register; a register that began with it would end beyond the matrix.
+    parents: for each column the index of the column to which it is attached, -1 if outside the supernode.
+    rooted: whether the columns are a free root's.
+    top: whether they are the first of the matrix.
+    lane: lane of the first column. Not 0 if a register that began with it would end beyond the matrix.
     """
 
     parents: tuple[int, ...]
@@ -89,8 +89,8 @@ class Supernode:
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
-    """Return all columns in supernodes no longer than a register, each as long as possible, from the last
-    column on.
+    """Return supernodes that cover all columns, no longer than a register. From the last column on, each is
+    as long as possible.
 
     The split whose inverse costs least takes 0.98 to 1.0 of the products (six robots with a windows kernel,
     registers of 2, 4 and 8 columns).
@@ -109,12 +109,12 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
 
 
 def _hang_together(parents: Sequence[int], start: int, end: int) -> bool:
-    """Return whether columns are attached to each other or all to the same one."""
+    """Return whether all columns are attached to the same column or to each other."""
     return all(parent in (parents[start], *range(start, end)) for parent in parents[start:end])
 
 
 PRODUCT_ROWS = 6
-"""Number of rows of M^-1 that are multiplied by right-hand sides at once, with two sums each.
+"""Number of rows of M^-1 that are multiplied by right-hand sides at once; each row has two sums.
 
 Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 registers take 0.99 and 0.97
 of the time of 6; with AVX2 4 and 5 rows take 1.0 to 1.03. Solves by supernodes in place of these products
@@ -127,7 +127,7 @@ REGISTERS = (64, 32, 16)
 
 @dataclass(frozen=True)
 class Width:
-    """Registers in which `lanes` columns are side by side."""
+    """Registers of `lanes` columns."""
 
     schedule: Schedule
     lanes: int
@@ -139,13 +139,13 @@ class Width:
 
     @cached_property
     def unattached(self) -> list[list[bool]]:
-        """For each window, by groups of rows of a product, whether all of these are attached only through a
-        free root, or not at all, to the columns with entries there.
+        """For each window and each group of rows of a product, whether all rows of the group are attached to
+        the rows with entries only through a free root, or not at all.
 
         With this distinction Unitree G1 and the simple humanoid take 0.94 to 0.96 of the time.
         """
         schedule = self.schedule
-        # above a row with entries all rows have them: the uppermost joint tells
+        # all ancestors of a row with entries have entries: testing the uppermost joint is enough
         tops = [min((column, *above)) for column, above in enumerate(schedule.above_columns)]
         last = schedule.columns - PRODUCT_ROWS
         starts = [min(row, last) for row in range(0, schedule.columns, PRODUCT_ROWS)]
@@ -165,7 +165,7 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return every width, the longest registers first, none with more columns than the joints have."""
+    """Return all widths, the longest registers first; none has more columns than the joints have."""
     widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
