@@ -27,8 +27,8 @@ Rule: TypeAlias = Callable[["Builder", Operation, tuple[int, ...]], int | None]
 not apply.
 """
 Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
-"""replacement(builder, new, index) returns the value that replaces value `index` of a program: None keeps it,
-and `LEFT_OUT` computes it with the values that use it. `new` are the earlier values in the builder.
+"""replacement(builder, new, index) returns the value that replaces value `index` of a program. None keeps the
+value; `LEFT_OUT` leaves it to the values that use it. `new`: the earlier values in the builder.
 """
 LEFT_OUT = -1
 
@@ -135,7 +135,7 @@ class Builder:
     def fold(self, index: int, lanes: int, width: int) -> int:
         """Return `width` lanes; lane m is the sum of lanes m, m + `width` and so on.
 
-        Halves are added until that many lanes are left.
+        Halves are added until `width` lanes are left.
         """
         if width == 1:
             return self.reduce(index, lanes)

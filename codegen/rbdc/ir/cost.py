@@ -74,7 +74,7 @@ def cost(program: Program) -> Cost:
 
 
 def cost_by_section(program: Program) -> dict[Section, Cost]:
-    """Return the counts of each labelled stretch, in the order of the program; they add up to `cost`."""
+    """Return the counts of each section, in the order of the program; the counts add up to `cost`."""
     counts: dict[Section, Counter[str]] = {}
     for value in program.arithmetic():
         _count_value(counts.setdefault(program.sections[value.section], Counter()), program, value)

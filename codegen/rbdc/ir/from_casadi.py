@@ -49,7 +49,7 @@ def symbols(name: str, size: int) -> list[Scalar]:
 
 
 def masked(x: Scalar, mask: Scalar) -> Scalar:
-    """Return a scalar where an entry of a table of masks is not zero, otherwise zero."""
+    """Return x if `mask`, an entry of a table of masks, is not zero; otherwise return zero."""
     return Symbolic(ca.if_else(expression(mask), expression(x), ca.SX(0.0)))
 
 
@@ -101,10 +101,10 @@ def _column(values: Sequence[Scalar]) -> Any:
 def _replay(
     function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int
 ) -> tuple[Builder, list[list[int]]]:
-    """Run the tape into a builder; return it and the values of each group of entries.
+    """Replay the instructions in a builder; return the builder and the values of each group of entries.
 
-    CasADi reuses work slots; they become values. `sizes`: sizes of the groups. Each group is a section; all
-    from `last` on share one.
+    Contents of CasADi's work slots, which are reused, become values. `sizes`: sizes of the groups. Each group
+    is a section; all groups from `last` on share one.
     """
     builder = Builder()
     slot: dict[int, int] = {}
@@ -150,8 +150,8 @@ def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
 def jacobian(
     values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]] | None = None
 ) -> list[list[Scalar]]:
-    """Return the derivatives of values by symbols, (len(values), len(by)), or along the symbols' rates, one
-    vector for each direction. Entries that are constant for all symbols are numbers.
+    """Return the derivatives of values with respect to symbols (len(values), len(by)); with `rates`, along
+    these rates of the symbols, one vector for each direction. Constant entries are numbers.
     """
     if not by or not values:
         return [[] for _ in values]

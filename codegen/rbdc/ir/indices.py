@@ -16,7 +16,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """An integer of a table; `row` counts through its rows."""
+    """An entry of a table of integers; `row` is the index of the entry."""
 
     table: str
     row: Index
@@ -68,7 +68,7 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
 
 
 def tables_in(index: Index) -> Iterator[str]:
-    """Yield the tables in which an index is looked up, the last one first."""
+    """Yield the tables that an index is read from, the last lookup first."""
     match index:
         case TableEntry(table, row):
             yield table

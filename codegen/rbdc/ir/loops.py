@@ -27,9 +27,9 @@ class ConstantTable:
 
     name: name in C.
     rows: numbers by row, all of the same length.
-    integer: whether all are integers.
+    integer: whether all numbers are integers.
     comments: one for each row, or none.
-    mask: whether the integers are as large as a number: -1 in lanes that a choice selects, 0 in others.
+    mask: whether the integers have the size of a scalar: -1 in lanes that a choice selects, 0 in others.
     """
 
     name: str
@@ -68,9 +68,9 @@ class Place:
 class Step:
     """A program whose arguments lie at places: inputs and outputs by name.
 
-    Arguments in arrays with a `width` are vectors, which may begin at any number. An input either coincides
-    with an output (then vectors are all read before anything is written) or does not overlap it. An output of
-    numbers that adds must not be read.
+    Arguments in arrays with a `width` are vectors, which may begin at any number. An input and an output
+    either coincide or do not overlap. If they coincide, all vectors are read before any is written. An output
+    of numbers that adds must not be read.
     """
 
     program: Program
@@ -173,8 +173,8 @@ class Copy:
 
 @dataclass(frozen=True)
 class Straight:
-    """Straight-line code whose arguments are arrays with their names. If there are two programs, the first
-    omits the optional arguments.
+    """Straight-line code whose arguments are the arrays of the same names. If there are two programs, the
+    first omits the optional arguments.
     """
 
     programs: tuple[Program, ...]
@@ -188,7 +188,8 @@ class Routine:
     arguments: names of arrays.
     statements: its statements.
     variables: names of indices that a call passes.
-    arrays, widths: its own arrays, as in a nest; widths also of arguments that are arrays of vectors.
+    arrays: its local arrays with their sizes.
+    widths: lanes of arrays of vectors by name, including arguments.
     inlined: whether each caller inlines it, so that values stay in registers.
     """
 
@@ -209,8 +210,11 @@ class Routine:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a routine with places for its arguments, which must not overlap if they are written, and
-    indices.
+    """A call of a routine.
+
+    routine: the routine.
+    places: places of its arguments by name; written arguments must not overlap.
+    indices: indices for its variables by name.
     """
 
     routine: Routine
@@ -270,7 +274,7 @@ class LoopNest:
 
     @cached_property
     def routines(self) -> tuple[Routine, ...]:
-        """The routines that the nest calls; each follows the routines that it calls itself."""
+        """The routines that the nest calls; a routine follows the routines that it calls."""
         return tuple(_called(self.statements).values())
 
     def cost(self) -> Cost:

@@ -11,8 +11,8 @@ from rbdc.ir.verify import verify
 
 
 def exchanged_lanes(lanes: int, block: int) -> list[int]:
-    """Return the lanes of two vectors that `EXCHANGE` selects, numbered through both: with a positive block
-    the first keeps its even blocks, with a negative one the second its odd blocks.
+    """Return the lanes that `EXCHANGE` selects from two vectors; lanes of the second count from `lanes` on. A
+    positive block selects the even blocks of both vectors, a negative one the odd blocks.
     """
     if block > 0:
         return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
@@ -39,8 +39,8 @@ def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
 
 
 def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
-    """Return the program from entries of arrays of vectors, one array after the other, to the records of each
-    lane: vectors of consecutive entries `record0`, `record1`, ..., and the remaining entries `rest0`, ....
+    """Return the program that splits arrays of vectors, one array after the other, into records by lane:
+    vectors of consecutive entries `record0`, `record1`, ..., and the remaining entries `rest0`, ....
     """
     builder = Builder()
     vectors = [builder.vector(key, k, lanes) for key, size in entries.items() for k in range(size)]
@@ -54,8 +54,8 @@ def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
 
 
 def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, int]]) -> Program:
-    """Return the program from `row`, a square of vectors, to `piece0`, `piece1`, ...: consecutive entries of
-    a lane. pieces: lane, first entry, number of entries.
+    """Return the program that copies consecutive entries of a lane of `row`, a square of vectors, to
+    `piece0`, `piece1`, .... pieces: lane, first entry, number of entries.
     """
     builder = Builder()
     columns = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])

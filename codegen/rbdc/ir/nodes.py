@@ -41,13 +41,17 @@ class Value(NamedTuple):
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The numbers in its lanes if it is constant: one for a scalar; empty otherwise."""
+        """The numbers in the lanes of a constant, one for a scalar; empty for other values."""
         return self.numbers if self.constant is None else (self.constant,)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A labelled part of a program: the body that it concerns and the formula that it evaluates."""
+    """A labelled part of a program.
+
+    title: body that the section concerns.
+    formula: formula that the section evaluates.
+    """
 
     title: str
     formula: str
@@ -93,7 +97,7 @@ class Program:
         return (value for value in self.values if value.operation.arity != 0)
 
     def row(self, indices: Sequence[int]) -> tuple[str, int] | None:
-        """Return array and first entry if inputs are contiguous; otherwise None."""
+        """Return the array and the first index if the values are contiguous inputs; otherwise None."""
         sources = [self.values[index].source for index in indices]
         first = sources[0]
         return (
@@ -103,8 +107,8 @@ class Program:
         )
 
     def reordered(self, order: Sequence[int]) -> Program:
-        """Return the program with its values in this order, in which each comes before its users; unneeded
-        ones may be left out.
+        """Return the program with its values in this order, in which each value precedes its users. Unneeded
+        values may be left out.
         """
         new = {old: k for k, old in enumerate(order)}
         return replace(
@@ -130,13 +134,13 @@ class Program:
         return users
 
     def is_fused(self, index: int) -> bool:
-        """Return whether a value is a product whose only user is a sum: it is computed in the sum."""
+        """Return whether a value is a product whose only user is a sum, which then computes it."""
         users = self.users[index]
         alone = self.values[index].operation is MUL and len(users) == 1 and users[0] >= 0
         return alone and bool(self.values[users[0]].operation.signs)
 
     def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
-        """Yield the terms of a sum with their signs, in order; for an inner sum, its terms."""
+        """Yield the terms of a sum with their signs, in order; an inner sum yields its terms."""
         value = self.values[index]
         for part, sign_of_term in zip(value.arguments, value.operation.signs, strict=True):
             if is_inner(part):

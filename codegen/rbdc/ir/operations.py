@@ -48,10 +48,10 @@ class Operation:
     arity: number of arguments; None: as many as there are lanes, or one or two.
     numeric: function from one lane of each argument to one lane of the result; None for leaves and lane
         operations.
-    is_defined: whether the result exists. Undefined constants are not folded, nor are vectors of constants of
-        an operation that can be undefined.
+    is_defined: whether the result exists; None: always. Undefined results are not folded, nor are operations
+        on vectors of constants that can be undefined.
     is_trigonometric: whether it is a sine or cosine.
-    is_condition: whether it is a truth value, which only choices use.
+    is_condition: whether its result is a truth value, which only choices use.
     is_commutative: whether its arguments can be exchanged.
     signs: for sums, +1 or -1 for each argument; empty otherwise.
     parity: f(-x) / f(x), or 0 if that is not always 1 or -1.
@@ -226,7 +226,7 @@ LANES = Operation("lanes", 0, latency=0, form=Form.LANES)
 GATHER = Operation("gather", None, latency=0, form=Form.LANES)
 """Scalars as lanes."""
 EXTRACT = Operation("extract", 1, latency=0, form=Form.LANES)
-"""Lane `lane`."""
+"""Lane `lane` of the argument."""
 ROTATE = Operation("rotate", 1, form=Form.LANES)
 """Lane m is lane m + `lane` of the argument, cyclically. A wider argument gives as many lanes as the result
 has; a narrower one is repeated.

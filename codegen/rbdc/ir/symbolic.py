@@ -16,7 +16,7 @@ import casadi as ca
 
 from rbdc.spatial.scalars import is_number
 
-# They take a tenth of the time of ca.plus and the like, which first determine the kind of matrices.
+# SX.binary takes a tenth of the time of ca.plus and the like, which first determine the kind of matrices.
 _binary = ca.SX.binary
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV
 

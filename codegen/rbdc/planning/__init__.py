@@ -1,3 +1,3 @@
-"""From a model and names of functions to programs: tracing, candidates, the choice among them, limb lanes,
-fusion.
+"""Planning turns a model and names of functions into programs: tracing, candidates, the choice of a
+candidate, limb lanes, fusion.
 """

@@ -20,8 +20,8 @@ from rbdc.runtime._arrays import random_configuration
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
-"""Smallest eigenvalue of M, scaled to a unit diagonal, that counts as regular: above the rounding error of a
-regular robot.
+"""Largest eigenvalue of M, scaled to a unit diagonal, that counts as zero. It is above the rounding error of
+a regular robot.
 """
 
 
@@ -35,8 +35,8 @@ def random_placements(rng: np.random.Generator, samples: int, size: int) -> NDAr
 def random_configurations(
     model: Problem, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
 ) -> NDArray[np.float64]:
-    """Return random configurations (count, nq), within the limits of the joints of the bodies `limited`; by
-    default the leaders of closed loops.
+    """Return random configurations (count, nq). The joints of the bodies `limited` stay within their limits;
+    by default the joints of the leaders of closed loops.
     """
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     for index in [cluster.leader for cluster in model.clusters] if limited is None else limited:
@@ -46,8 +46,8 @@ def random_configurations(
 
 
 def singular_joints(model: Problem) -> list[str]:
-    """Return the joints along which the motion with zero inertia runs; empty if M is regular in one of a few
-    random configurations.
+    """Return the joints that take part in a motion with zero inertia. The list is empty if M is regular in
+    one of a few random configurations.
     """
     involved = set[str]()
     for q in random_configurations(model, np.random.default_rng(0), _SAMPLES):
@@ -72,7 +72,7 @@ def buildable(
     """Return the functions that are defined for the model, and a message for each reason why functions of a
     preset were left out.
 
-    Raises SingularModelError if one of them was requested by name.
+    Raises SingularModelError if an undefined function was requested by name.
     """
     left_out: dict[str, str] = {}
     for undefined, why, cure in _undefined(model, names):

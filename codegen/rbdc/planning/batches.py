@@ -29,14 +29,14 @@ from rbdc.planning.tracing import frame_step_programs
 FOUR_LIMBS = frozenset({1, 4})
 """Widths of the values of a single call in which only four limbs run side by side.
 
-Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed side by side:
-time of a sample computed one by one, divided by its time side by side, with clang 19 and gcc 12. Zen 3 core
-(AVX2): Solo12 0.61 to 0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63. Zen 4 core (AVX-512): 0.56 to
-1.0 and 0.87 to 1.1. On a Xeon HyQ's single call takes 258 and 367 ns, a sample in blocks without
-transposition 475 and 395 ns. Other functions of quadrupeds are slower side by side on the Zen 3 core too
-(rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63 to 0.78; aba_jvp 0.9 to 1.1) but faster elsewhere: on the Xeon
-by gcc HyQ's rnea_jvp takes 81 ns instead of 134, its aba_jvp 158 instead of 315. These functions run side by
-side.
+Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed if samples
+run side by side: time of a sample one by one, divided by its time side by side, with clang 19 and gcc 12.
+Zen 3 core (AVX2): Solo12 0.61 to 0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63. Zen 4 core
+(AVX-512): 0.56 to 1.0 and 0.87 to 1.1. On a Xeon HyQ's single call takes 258 and 367 ns, a sample in blocks
+without transposition 475 and 395 ns. Other functions of quadrupeds are slower side by side on the Zen 3 core
+too (rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63 to 0.78; aba_jvp 0.9 to 1.1) but faster elsewhere: on the
+Xeon with gcc HyQ's rnea_jvp takes 81 ns instead of 134, its aba_jvp 158 instead of 315. These functions run
+side by side.
 """
 
 
@@ -84,7 +84,7 @@ def kernel_widths(
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
-    """Return the programs of a kernel for several samples; none if it would be too large to pay."""
+    """Return the programs of a kernel for several samples; none if it would be too large to save time."""
     model, function = subject.model, subject.function
     if function.declaration.framed:
         small = plan.cost.operations <= WORTH_A_BATCH

@@ -40,7 +40,7 @@ def over(function: Function, scalar: ScalarType) -> Function:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A function with one of its methods: its simplified programs, each created on first use."""
+    """A function with one of its methods. The simplified programs are created on first use."""
 
     model: Problem
     function: Function
@@ -65,8 +65,8 @@ class Candidate:
         otherwise without the inputs if that saves enough.
 
         Lanes took 0.31 to 0.76 of the work on all tested robots. On an arm of seven joints with two fingers
-        of two, where they took 0.73 to 0.91 of the work, they took 0.85 to 1.06 of the time (a Xeon, clang 19
-        and gcc 12).
+        of two joints, lanes took 0.73 to 0.91 of the work and 0.85 to 1.06 of the time (a Xeon, clang 19 and
+        gcc 12).
         """
         limbs = laned(self.model, self.function, self.method)
         if limbs is not None:
@@ -92,12 +92,12 @@ class Candidate:
         return [self.without, self.whole] if self._saves(WORTH_A_FORM) else [self.whole]
 
     def _saves(self, part: float) -> bool:
-        """Return whether omitting the optional inputs saves more than a part of the operations."""
+        """Return whether omitting the optional inputs saves more than this fraction of the operations."""
         return cost(self.whole).operations > (1.0 + part) * cost(self.without).operations
 
 
 def candidates(model: Problem, function: Function) -> list[Candidate]:
-    """Return the function by each of its methods."""
+    """Return one candidate for each method of the function."""
     return [Candidate(model, function, method) for method in function.methods]
 
 
@@ -113,14 +113,12 @@ def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
 
 
 def of_samples(candidates: Sequence[Candidate]) -> list[Program]:
-    """Return the scalar programs for several samples, by the method with the least work for several
-    samples.
-    """
+    """Return the scalar programs for several samples of the candidate whose programs have the least work."""
     return min((candidate.samples for candidate in candidates), key=lambda samples: cost(samples[0]).weight)
 
 
 def programs(model: Problem, function: Function, method: str) -> list[Program]:
-    """Return the programs of a function by a method, as they are emitted."""
+    """Return the programs of a function with one of its methods, in their final form."""
     return finished(Candidate(model, function, method).kernels)
 
 
@@ -131,7 +129,7 @@ def finished(kernels: Sequence[Program]) -> list[Program]:
 
 
 def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
-    """Return the programs of the system that is left to solve, for functions with that form."""
+    """Return the programs that compute the system to solve in columns; None for functions without it."""
     if function.to_solve is None:
         return None
     left = Function(preparation(function.declaration), {"columns": function.to_solve})

@@ -1,4 +1,4 @@
-"""Contacts of identical limbs, and the inputs that limbs in lanes exchange."""
+"""Contacts of identical limbs, and the permutation of contact inputs under a permutation of the limbs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def contacts_of(model: Problem, index: int) -> list[Placement]:
 def contact_moves(
     model: Problem, step: Mapping[int, int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
-    """Map a permutation of bodies to entries of inputs over contacts and of the solution; return nothing if
-    the contacts of limbs differ.
+    """Return the permutation of entries of contact inputs and of the solution for a permutation of bodies;
+    empty if the contacts of the limbs differ.
     """
     contacts, every = _moved(model, step), range(total_rows(model))
 
@@ -47,7 +47,7 @@ def contact_moves(
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
-    """Map a permutation of bodies to the contacts; return nothing if the contacts of limbs differ."""
+    """Return the permutation of contacts for a permutation of bodies; empty if contacts of limbs differ."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
     alike = all(here == there for here, there in kinds)
@@ -57,10 +57,9 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 
 
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Map a permutation of bodies to forces of contacts and joint accelerations, and their weights.
+    """Return the permutation of contact forces, accelerations and weights for a permutation of bodies.
 
-    The exchange of contacts is not visible in the program, because contacts are eliminated one after the
-    other.
+    The program does not show this permutation, because contacts are eliminated one after the other.
     """
     if not rows:
         return {}
@@ -72,6 +71,6 @@ def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, 
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
-    """Return kind, rows and bodies of a contact after a step."""
+    """Return kind, rows and bodies of a contact after a permutation of bodies."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)

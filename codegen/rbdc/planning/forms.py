@@ -59,7 +59,7 @@ class Subject:
 
     @cached_property
     def candidates(self) -> list[Candidate]:
-        """The function by each method."""
+        """One candidate for each method of the function."""
         return candidates(self.model, self.function)
 
 
@@ -76,12 +76,12 @@ def straight_line(subject: Subject) -> Plan | None:
 
 
 def straight_line_of(function: Function, method: str, kernels: tuple[Program, ...]) -> Plan:
-    """Return the plan of straight-line code by these programs."""
+    """Return the plan of straight-line code with these programs."""
     return Plan(function, STRAIGHT_LINE, StraightLine(method, kernels), cost(kernels[0]))
 
 
 def is_left_to_others(model: Problem, function: Function) -> bool:
-    """Return whether straight-line code is not considered, by the measurements at the thresholds."""
+    """Return whether straight-line code is left out, by the thresholds of `rbdc.planning.policy`."""
     if model.nv > MAXIMUM_DOF:
         return True
     if has_paths(model, function):
@@ -104,8 +104,8 @@ def columns(subject: Subject) -> Plan | None:
 
 
 def windows(subject: Subject) -> Plan | None:
-    """Return first derivatives and M^-1 of trees with limbs, with limbs and windows of columns side by side
-    (`rbdc.planning.windows`). Return None for functions and models without such a kernel.
+    """Return first derivatives and M^-1 of trees with limbs: limbs run side by side, and so do the columns of
+    a window (`rbdc.planning.windows`). Return None for functions and models without such a kernel.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
@@ -132,15 +132,15 @@ def paths(subject: Subject) -> Plan | None:
 
 
 def _called(subject: Subject, name: str) -> Plan:
-    """Return another function of the catalogue for this one to call; all callers share its name."""
+    """Return the plan of a catalogue function that the subject calls; all callers use the same name."""
     other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
     declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
     return chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
 
 
 def climb(subject: Subject) -> Plan | None:
-    """Return a function of a frame: straight-line steps from the frame to the root; the path is found at run
-    time. Return None for other functions.
+    """Return the plan of a function of a frame: straight-line steps from the frame to the root, along a path
+    that is found at run time. Return None for other functions.
     """
     model, function = subject.model, subject.function
     if not function.declaration.framed:
@@ -155,7 +155,7 @@ def climb(subject: Subject) -> Plan | None:
 
 def rolled(subject: Subject) -> Plan | None:
     """Return loops over tables of the model's constants, by the method with the fewest operations. Return
-    None for functions without loops, and with springs or dry friction.
+    None for functions without such loops, and for models with springs or dry friction.
     """
     if not subject.function.policy.rolled or not subject.model.only_damped:
         return None
@@ -213,26 +213,29 @@ FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {
     CLIMB: climb,
     ROLLED: rolled,
 }
-"""All forms by name, in the order of reports; ties go to the first. Each function returns a function in this
-form, or None if the form does not apply or would take minutes for no gain.
+"""All forms by name, in the order of reports; ties go to the first. Each entry returns the plan of a subject
+in this form, or None if the form does not apply or would take minutes for no gain.
 """
 
 
 def plans_of(subject: Subject) -> dict[str, Plan]:
-    """Return the function in all its forms, by the form's name."""
+    """Return the plans of a function in all forms that apply, by name of the form."""
     plans = {name: form(subject) for name, form in FORMS.items()}
     return {name: plan for name, plan in plans.items() if plan is not None}
 
 
 def least_time(plans: Iterable[Plan]) -> Plan | None:
-    """Return the plan with the least time by the table; ties go to the first; None if there is no plan."""
+    """Return the plan with the least time according to the table of `rbdc.planning.calibration`. Ties go to
+    the first. Return None if there is no plan.
+    """
     return min(plans, key=lambda plan: plan.nanoseconds, default=None)
 
 
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = UNTOLD) -> Plan:
-    """Return the plan in the chosen form. Without a choice, return the fastest plan among those that the
-    style allows: loops over bodies for `rolled`; for `auto` loops over bodies if straight-line code has more
-    than `WORTH_ROLLING` operations, or if there is no other plan.
+    """Return the plan in the chosen form; without a choice, the fastest plan that the style allows.
+
+    `rolled` takes loops over bodies. `auto` takes them if the fastest other plan has more than
+    `WORTH_ROLLING` operations, or if there is no other plan.
     """
     if choice.form is not None:
         return _in_form(subject, choice.form, choice.place)

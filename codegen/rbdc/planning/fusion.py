@@ -22,8 +22,8 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """Return the outputs of several functions, from the inputs that each takes by name. The result is in
-    lanes if all functions are.
+    """Return a function that evaluates several functions in order, each with the inputs that it takes. The
+    result is in lanes if all functions are.
     """
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
@@ -37,8 +37,8 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
 
 
 def fused(model: Problem, names: Sequence[str]) -> Function:
-    """Return one function from several of the catalogue, `a_and_b`, with all their inputs, each once, and all
-    their outputs.
+    """Return the function `a_and_b` of several functions of the catalogue, with all their inputs, each once,
+    and all their outputs.
 
     names: functions; a function of a frame as `function@frame` or `function@frame@reference` (default LOCAL).
         The methods of the fused function are all combinations of the methods of its parts, on a joint-space
@@ -112,8 +112,8 @@ def _asked(model: Problem, text: str) -> EntryPart:
 
 
 def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[EntryPart, ...]]:
-    """Return for every entry point of a package with these groups of `fuse` the functions of the catalogue
-    that it consists of.
+    """Return the catalogue functions in every entry point of a package with these groups of `fuse`, by name
+    of the entry point.
     """
     parts: dict[str, tuple[EntryPart, ...]] = {name: (EntryPart(name),) for name in functions_of(model)}
     for group in groups:

@@ -1,4 +1,4 @@
-"""Signs of the joints of identical limbs, which apply to inputs and outputs over these joints."""
+"""Signs of the joints of identical limbs, which apply to inputs and outputs indexed by these joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdc.spatial import Scalar
 
 
 def signs_of(bodies: Sequence[Body], signs: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
-    """Return the signs of joints that are not +1, by entry of q and of v. `signs`: signs by body."""
+    """Return the signs other than +1, by entry of q and of v. `signs`: signs of the joints by body."""
     other = {index: sign for index, sign in signs.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
         "q": {bodies[index].index_q: sign for index, sign in other.items()},
@@ -22,15 +22,15 @@ def signs_of(bodies: Sequence[Body], signs: Mapping[int, Scalar]) -> dict[str, d
 
 
 def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scalar]:
-    """Return entries over the joints times the signs of the joints."""
+    """Return entries indexed by joints, times the signs of the joints."""
     return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
 
 
 def signed_output(
     model: Problem, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
 ) -> list[Scalar]:
-    """Apply the signs to an output indexed by joint directions; along such axes they follow the entries of
-    contacts, if these come first.
+    """Return an output indexed by joint directions, times the signs. Entries of contacts may precede the
+    joints along an axis.
     """
     starts = _joint_axes(model, output)
     result = []
@@ -42,8 +42,8 @@ def signed_output(
 
 
 def _joint_axes(model: Problem, output: Parameter) -> list[int | None]:
-    """Return for each axis of an output where the joints' directions begin; None for an axis without them,
-    such as directions in space and matrices of placements.
+    """Return the index at which joint directions begin, for each axis of an output; None for other axes, such
+    as directions in space and matrices of placements.
     """
     last = len(output.shape) - 1
     other_axes = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()

@@ -1,4 +1,4 @@
-"""Programs whose limbs run side by side: the limbs' constants are inputs, one trace is made, and
+"""Programs whose identical limbs share vector lanes. The limbs' constants are inputs of one trace, from which
 `rbdc.ir.passes.vectorise.lanes` forms the lanes.
 """
 
@@ -43,14 +43,15 @@ APART = (
 
 @dataclass(frozen=True)
 class LaneBody(JointSpaceBody):
-    """A body of a limb whose constants are scalars. `contacts`: frames of contacts on it, as described and in
-    the chosen frame.
+    """A body of a limb whose constants are scalars.
+
+    contacts: frames of the body's contacts, as described, and as scalars in the chosen frame.
     """
 
     contacts: tuple[tuple[Placement, Placement], ...] = ()
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Return the frame of a contact from the constants."""
+        """Return the frame of a contact as scalars."""
         return next(symbolic for described, symbolic in self.contacts if described == placement)
 
 
@@ -60,8 +61,8 @@ class LaneModel:
 
     model: the model.
     groups: groups of limbs.
-    numbers: for each body of a limb its constants and the sign of its joint.
-    slots: by body and index of a constant that differs between limbs, its place in `CONSTANTS`.
+    numbers: sign of the joint, then the constants, for each body of a limb.
+    slots: index in `CONSTANTS` of each constant that differs between limbs, by body and index in `numbers`.
     """
 
     model: JointSpaceModel
@@ -75,7 +76,8 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
     """Return the limbs of a model and the groups within them, with aligned frames. Return None without limbs,
     or if only some of them have run-time inertial parameters. `space` as in `reduced`.
 
-    Groups within limbs take 0.57 to 1.0 of the work: TIAGo 0.69 to 0.95, and hands of two to four fingers.
+    Lanes for groups within limbs take 0.57 to 1.0 of the work on TIAGo (0.69 to 0.95) and on hands with two
+    to four fingers.
     """
     small = reduced(constant_part(model), space)
     whole = groups(small)
@@ -99,7 +101,7 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
 
 
 def _take_the_same(model: Problem, groups: Sequence[LimbGroup]) -> bool:
-    """Return whether none or all of corresponding bodies have run-time inertial parameters of their own."""
+    """Return whether all or no corresponding bodies have run-time inertial parameters of their own."""
     for bodies in (bodies for group in groups for bodies in group.lanes()):
         rows = [[row for row in model.parameters if row.body == index] for index in bodies]
         if any(rows) and any(len(rows_of_body) != 1 or rows_of_body[0].added for rows_of_body in rows):
@@ -200,7 +202,7 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
 
 
 def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Exchange:
-    """Return the permutation that moves every limb of the groups of one size to the next."""
+    """Return the permutation that moves every limb of the groups of one size to the next limb."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
@@ -214,7 +216,7 @@ def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Excha
 
 
 def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
-    """Map a permutation of bodies to their entries in the inputs."""
+    """Return the permutation of input entries for a permutation of bodies."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}

@@ -1,5 +1,6 @@
-"""Plans: functions of a model in one form each, as data. Forms create them (`rbdc.planning.forms`), and the
-printer of C takes them (`rbdc.emit.printing`).
+"""Plans: a plan is a function of a model in one form (a way to write the function in C), as data.
+
+`rbdc.planning.forms` creates plans, and `rbdc.emit.printing` prints them as C.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ class StraightLine:
 
 @dataclass(frozen=True)
 class Columns:
-    """Straight-line code and the loops of a solve in columns (`rbdc.planning.columns`): one nest for each
-    width of registers, longest first.
+    """Straight-line code, then loops that solve for columns side by side (`rbdc.planning.columns`).
+
+    nests: one loop nest for each register width, longest first.
     """
 
     nests: tuple[LoopNest, ...]
@@ -37,8 +39,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Windows:
-    """A kernel over rows of limbs and windows of columns (`rbdc.planning.windows`), and its loops for the
-    longest registers.
+    """A kernel over rows of limbs and windows (columns side by side in a register; `rbdc.planning.windows`).
+
+    layout: schedule, constants and programs of the kernel.
+    nest: its loops for the longest registers.
     """
 
     layout: WindowLayout
@@ -50,7 +54,9 @@ class Paths:
     """Second derivatives as straight-line code, then loops over the degrees of freedom on each path of the
     tree.
 
-    uses: functions that it calls first.
+    model: the problem.
+    nest: straight-line code and loops.
+    uses: plans of the functions that are called first.
     """
 
     model: Problem
@@ -60,7 +66,7 @@ class Paths:
 
 @dataclass(frozen=True)
 class Climb:
-    """The climb from a frame to the root.
+    """The climb (straight-line steps from a frame to the root).
 
     model: the problem.
     steps: one program for each body.
@@ -94,7 +100,7 @@ class Plan:
     content: data from which the C is printed.
     cost: operations of a call for one sample without the optional input, including the called functions.
     looped: operations of loops that solve in columns or multiply matrices.
-    moved: numbers among the columns.
+    moved: number of entries of the columns that are solved for.
     """
 
     function: Function
@@ -121,12 +127,12 @@ class Plan:
 
     @property
     def lanes(self) -> int:
-        """Largest number of numbers that a value of these programs has side by side."""
+        """Largest number of SIMD lanes of a value in these programs."""
         return max((value.width for program in self.kernels for value in program.values), default=1)
 
     @property
     def nanoseconds(self) -> float:
-        """Time of a call by the table of `rbdc.planning.calibration`."""
+        """Time of a call (ns) according to the table of `rbdc.planning.calibration`."""
         written = self.cost.operations - self.looped
         return calibration.nanoseconds(self.form, written, self.looped, self.moved)
 
@@ -135,11 +141,11 @@ class Plan:
 class BatchPlan:
     """The computation of several samples; by default a plain loop, printed beside the function.
 
-    samples: scalar programs of a kernel with one sample in each lane, if there are two, the first without the
-        optional input; for a function of a frame the steps of its climb.
-    one_by_one: whether the batch is a loop nevertheless, and the kernel is for blocks in lanes only.
-    widths: samples side by side in a kernel, by register size (bytes) (`ScalarType.widths`); for a function
-        of a frame the samples of a block.
+    samples: scalar programs of a kernel with one sample in each lane; if there are two, the first omits the
+        optional inputs; for functions of a frame, the steps of the climb.
+    one_by_one: whether a batch of rows loops over single calls, and the kernel serves only blocks in lanes.
+    widths: number of samples side by side in a kernel, by register size in bytes (`ScalarType.widths`); for
+        functions of a frame, the number of samples of a block.
     """
 
     samples: tuple[Program, ...] = ()
@@ -149,12 +155,12 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class FormChoice:
-    """A choice that replaces the choice of planning; None keeps it.
+    """A requested choice. Planning decides fields that are None.
 
     form: form of a call for one sample.
-    lanes: samples side by side in a batch of rows, 1 for one by one.
-    blocks: samples side by side in a batch of blocks.
-    place: where it was requested, for messages.
+    lanes: number of samples side by side in a batch of rows; 1: one by one.
+    blocks: number of samples side by side in a batch of blocks.
+    place: where the choice was requested, for messages.
     """
 
     form: str | None = None

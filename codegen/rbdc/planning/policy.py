@@ -16,8 +16,8 @@ us rolled, in 20 KB); with 76000 66 us (31 us rolled).
 """
 
 MAXIMUM_DOF = 128
-"""Largest number of degrees of freedom that is unrolled. For larger models straight-line matrices take
-minutes and produce an unusable library.
+"""Largest number of degrees of freedom of models whose functions are unrolled. For larger models matrices as
+straight-line code take minutes and produce an unusable library.
 """
 
 MAXIMUM_ROWS = 96
@@ -27,8 +27,8 @@ at 60.
 """
 
 WORTH_A_KERNEL = 0.03
-"""A function gets a second kernel, without its optional input, if this kernel saves more than this part of
-the operations.
+"""A function gets a second kernel, without its optional input, if this kernel saves more than this fraction
+of the operations.
 """
 
 WORTH_A_FORM = 0.05
@@ -38,18 +38,22 @@ STRAIGHT_SECOND_ORDER = 3
 """Largest number of degrees of freedom for which second derivatives are always straight-line code.
 
 Measured on chains of 2, 3, 4 and 6 joints, clang 19, a Zen 4 core: straight-line code takes 0.23, 0.58, 1.09
-and 2.4 us, the form `paths` 0.42, 0.67, 0.86 and 1.6 us, with half of the build time and less from 4 on.
+and 2.4 us, the form `paths` 0.42, 0.67, 0.86 and 1.6 us. From 4 joints on `paths` takes at most half of the
+build time.
 """
 
 TRIED_SECOND_ORDER = 6
-"""Largest number of degrees of freedom for which straight-line code is tried, and chosen if it is faster by
-the table. Measured with clang 19 on a Zen 4 core: the time of straight-line code divided by the time of the
-loops (ratio of operations). Tensors of inverse
-dynamics: UR5 0.86, by gcc 12 0.79 (0.78), on a Xeon of 2023 1.32 and 1.16 (0.75), chains of 4, 5 and 6 joints
-with skew axes 1.17, 1.26 and 1.45 (1.53, 1.55, 1.72), iiwa 1.28 (1.40); of forward dynamics: UR5 0.76 (0.88,
-but 17,500), the chains 1.03, 0.93 and 1.15 (1.34, 1.12, 1.47). Hessians of weighted sums, on a Xeon with
-AVX-512: panda's arm 2.95 and 1.53, by gcc 2.48 and 1.37 (2.3 and 3.3); UR5 on the Xeon of 2023 0.8, 0.7
-    (1.02).
+"""Largest number of degrees of freedom for which straight-line code is tried. It is chosen if it is faster
+according to the table of `rbdc.planning.calibration`.
+
+Measured with clang 19 on a Zen 4 core, unless stated: the time of straight-line code divided by the time of
+the loops (ratio of operations).
+Tensors of inverse dynamics: UR5 0.86, with gcc 12 0.79 (0.78), on a Xeon of 2023 1.32 and 1.16 (0.75); chains
+of 4, 5 and 6 joints with skew axes 1.17, 1.26 and 1.45 (1.53, 1.55, 1.72); iiwa 1.28 (1.40).
+Tensors of forward dynamics: UR5 0.76 (0.88, but 17,500 operations); the chains 1.03, 0.93 and 1.15 (1.34,
+1.12, 1.47).
+Hessians of weighted sums: panda's arm on a Xeon with AVX-512 2.95 and 1.53, with gcc 2.48 and 1.37 (2.3 and
+3.3); UR5 on the Xeon of 2023 0.8, 0.7 (1.02).
 """
 
 SECOND_ORDER_IN_LANES = 8
@@ -72,15 +76,15 @@ of Hessians of weighted sums (UR5, iiwa, HyQ), and is 20 to 39 % of their C.
 """
 
 STRAIGHT_TENSORS = 16
-"""Largest number of degrees of freedom of models with coupled joints or dry friction, whose tensors the
-form `paths` does not support: larger straight-line code would be megabytes.
+"""Largest number of degrees of freedom for tensors of models with coupled joints or dry friction, which the
+form `paths` does not support. Straight-line code of larger models would have megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24
-"""Number of degrees of freedom and rows of contacts above which solves are not written out for comparison:
-columns side by side took less time on most robots that were tried, and written-out solves take the longest to
-trace. A batch is then a loop, since single calls fill the lanes. M^-1 with limbs in lanes is still
-compared: TIAGo's takes 0.71 of the time (Zen 5).
+"""Number of degrees of freedom and rows of contacts above which straight-line solves are not compared with
+solves in columns. Columns took less time on most tested robots, and straight-line solves take the longest to
+trace. A batch is then a loop, because single calls fill the lanes. M^-1 with limbs in lanes is still
+compared: on TIAGo it takes 0.71 of the time (Zen 5).
 """
 
 WORTH_A_BATCH = 40_000
@@ -95,9 +99,9 @@ compile in 3 to 7 s, with gcc 12 too.
 """
 
 ONE_REGISTER_BEYOND: Mapping[int, float] = {16: inf, 32: inf, 64: inf}
-"""Operations of a sample beyond which kernels compute as many samples side by side as a register holds,
-instead of a block, by the bytes of the processor's registers. No processor uses this yet: only one maker's
-processor was measured, and it suggests 900 for registers of 32 bytes and 0 for 16.
+"""Number of operations of a sample, by register size (bytes), beyond which a kernel computes one register of
+samples side by side instead of a block. The thresholds are infinite because only one maker's processor was
+measured. Its measurements suggest 900 for registers of 32 bytes and 0 for 16.
 
 Measured on a Zen 4 core with 64 samples in blocks: the time of a sample with eight doubles side by side,
 divided by its time with four, in code for AVX2 by clang 19 and gcc 12 (additions and multiplications). iiwa:
@@ -106,8 +110,8 @@ rnea_vjp (1,070) 1.01 and 1.09, aba_jvp (1,896) 1.46 and 1.47, rnea_derivatives 
 aba_derivatives (3,850) 1.17 and 1.41. HyQ: gravity_torque, com_jacobian and crba 0.94 to 1.04, nle (1,289)
 1.44 and 1.29, rnea 1.02 and 1.65, minverse 1.24 and 1.32, aba 1.43 and 1.42, rnea_derivatives 1.07 and 1.09,
 aba_derivatives 1.18 and 1.18. Simple humanoid: rnea (1,983) 1.33 and 1.38, crba 1.19 and 1.19, aba 1.16 and
-1.24. Kernels of eight have 2.3 times the code, which limits them beyond 28 KB, where the code no longer fits
-into the first instruction cache.
+1.24. Kernels of eight have 2.3 times the code, which limits them beyond 28 KB: more code does not fit into
+the first-level instruction cache.
 
 Eight doubles relative to two, in code for SSE2, iiwa: rnea 1.29 and 1.22, aba 1.54 and 1.46, rnea_derivatives
 1.47 and 1.31, aba_derivatives 1.28 and 1.25. With registers of 64 bytes, four doubles take 1.08 to 1.19 of
@@ -117,7 +121,7 @@ the time of eight, and sixteen 0.98 to 1.38.
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
 """The work of an operation in some methods, relative to an operation in the others, in single calls.
 Articulated bodies wait for one another, up the tree and down again. Samples side by side hide this latency:
-with the same factor, batches of aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the time.
+with the factor in batches too, aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the time.
 
 Measured on a Xeon with gcc 12 and clang 19: the time with L^T D L, divided by the time with articulated
 bodies (ratio of the work): aba of panda 0.92 and 0.82 (1.02), of iiwa 0.85 and 0.80 (0.96), of HyQ 1.05 and
@@ -128,14 +132,15 @@ Unitree G1 1.74 and 1.46 (1.19); aba_jvp of TIAGo 0.77 and 0.79 (0.99), of HyQ 0
 """
 
 MOSTLY_COPIED = 2.0
-"""Functions without sines of joint angles, and with fewer operations than this per number of a sample that
-comes in or goes out, spend their time moving numbers. Side by side, the numbers are transposed twice.
-Examples are `integrate` and `difference` of most robots.
+"""Number of operations per input and output number of a sample, below which functions without sines of joint
+angles spend their time moving numbers. Samples side by side are transposed twice. Examples are `integrate`
+and `difference` of most robots.
 
 Measured with clang 19 and with gcc 12, batches of 64 and 512, a Zen 3 core (AVX2): time of a sample one by
 one, divided by its time side by side. iiwa, UR5 and panda (0.3 operations) 0.55 to 0.80 and 0.11 to 0.48, a
 cart and pole 0.74 to 0.86 and 0.33 to 0.69, a humanoid with a free root (1.4) 0.74 to 0.78 and 0.18 to 0.34;
-HyQ and Solo12 with a free root (2.3 to 2.5) 1.00 to 1.13 and 0.30 to 0.51, joints of three freedoms (3.7 and
-4.2) 1.25 to 2.0 and 0.6 to 0.66. On a Zen 4 core with AVX-512 `integrate` took 0.3 to 0.4 on arms, 0.7 to 1.0
-on quadrupeds. A cart and pole's M (0.3 operations, but a cosine) takes 1.25 to 2.1 and 1.0 to 1.1.
+HyQ and Solo12 with a free root (2.3 to 2.5) 1.00 to 1.13 and 0.30 to 0.51, joints with three degrees of
+freedom (3.7 and 4.2) 1.25 to 2.0 and 0.6 to 0.66. On a Zen 4 core with AVX-512 `integrate` took 0.3 to 0.4 on
+arms, 0.7 to 1.0 on quadrupeds. A cart and pole's M (0.3 operations, but a cosine) takes 1.25 to 2.1 and 1.0
+to 1.1.
 """

@@ -43,8 +43,8 @@ def frame_offset_program() -> Program:
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Problem) -> list[Program]:
     """Return for each body the program of one step from a frame towards the root: (q, x) -> columns J,
-    placement up; x and up are twelve numbers each. A joint that follows another along a curve has columns
-    times slope, curvature and jerk.
+    placement up; x and up are twelve numbers each. A mimic joint along a curve has the columns times slope,
+    then times curvature, then times jerk.
     """
     programs = []
     for index, body in enumerate(model.bodies):

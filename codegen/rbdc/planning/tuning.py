@@ -1,5 +1,5 @@
-"""Tunings: the form of each function, its compiler and the number of samples of its batch side by side.
-Measured times replace the table of `rbdc.planning.calibration`. A file keeps the tuning.
+"""Tunings: a tuning sets the form and the compiler of each function, and the number of samples side by side
+in its batch. Measured times replace the table of `rbdc.planning.calibration`. A file keeps the tuning.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Decision:
     place: str = field(default="", compare=False)
 
     def nanoseconds(self, way: TunedWay) -> float | None:
-        """Return the time of a choice (ns), the geometric mean over processors; None if one of the processors
-        did not measure it.
+        """Return the time of a choice (ns), the geometric mean over processors; None if the choice was not
+        measured on all of them.
         """
         times = [timing.nanoseconds for timing in self.measured if timing.way == way]
         processors = {timing.processor for timing in self.measured}
@@ -123,7 +123,7 @@ class Tuning:
         return [decision for kind in KINDS for decision in self.decisions[kind].values()]
 
     def choices(self) -> dict[str, FormChoice]:
-        """Return the choices of planning, by function."""
+        """Return the choices for planning, by function."""
         by_function = {name: [self.decisions[kind].get(name) for kind in KINDS] for name in self.functions}
         return {name: _choice(*decisions) for name, decisions in by_function.items()}
 
@@ -133,15 +133,15 @@ class Tuning:
         return {word: compiler for word, compiler in names.items() if compiler is not None}
 
     def compiler(self, function: str, *, batch: bool = False) -> str | None:
-        """Return the name of the compiler of a function, or of its kernel for batches; None if none is
-        named.
+        """Return the name of the compiler of a function, or of its kernel for batches; None without a
+        decision.
         """
         kinds = (BLOCKS, BATCH) if batch else (SINGLE,)
         named = (self.decisions[kind][function] for kind in kinds if function in self.decisions[kind])
         return next((decision.way.compiler for decision in named), None)
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
-        """Return remarks on a build of these functions for a processor; without a processor, for all."""
+        """Return remarks on a build of these functions for a processor; an empty name stands for any."""
         remarks = []
         if processor and self.processors and processor not in self.processors:
             remarks.append(f"measured on {', '.join(self.processors)}; this is {processor}")
@@ -151,7 +151,7 @@ class Tuning:
 
     @property
     def text(self) -> str:
-        """The text of the file. Equal contents have equal text, with a measurement on each line."""
+        """The text of the file, with one measurement on each line. Equal tunings have equal text."""
         used = self.compilers.items()
         kinds = {name: [k for k in KINDS if name in self.decisions[k]] for name in self.functions}
         data = {

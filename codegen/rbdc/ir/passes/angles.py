@@ -1,9 +1,9 @@
 """Gathered angles: the sines and cosines of all joint angles are computed first, side by side.
 
 Before: sin and cos of joint angles stand among the values that use them. After: a section at the beginning
-    computes all of them, in the order of first use; the emitter writes it as one call over vectors. Only an
-    input, with a sign and an offset, is a joint angle. The offset becomes a second argument: the call keeps
-    the part that rounding would remove from the sum.
+    computes all of them, in the order of first use; the emitter writes it as one call over vectors. A joint
+    angle is an input, which may have a sign and an offset. The offset becomes a second argument: the call
+    keeps the part that rounding would remove from the sum.
 """
 
 from __future__ import annotations

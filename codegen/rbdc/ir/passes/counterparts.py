@@ -15,9 +15,9 @@ Terms = Counter[tuple[int, int]]
 class Counterparts:
     """The counterpart of each value, if it has one.
 
-    image: its index.
-    sums: values that are sums of terms which are only exchanged with each other.
-    told: values whose counterparts are declared by their symbols, like inputs.
+    image: index of the counterpart of each value; None without a counterpart.
+    sums: values that are sums whose terms are only exchanged with each other.
+    told: counterparts of values that `moves` names by symbol, like inputs.
     """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:

@@ -1,7 +1,7 @@
 """Chunking: several functions compute a long program, so that compilers take linear time and memory.
 
-Before: one list of values. After: consecutive chunks of at most about `limit` operations, split at section
-    boundaries where one is near. Values for later chunks go through workspaces, one for each width, whose
+Before: one list of values. After: consecutive chunks of at most about `limit` operations, split at a
+    section boundary if one is near. Values for later chunks go through workspaces, one for each width, whose
     slots are reused.
 """
 

@@ -75,8 +75,8 @@ def _identity(
 def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
     """Join choices: CasADi writes ``c ? x : y`` as ``(c ? x : 0) + (!c ? y : 0)``.
 
-    Before: the sum of two choices, of which one is 0 where the other is not. After: one choice. A choice by a
-        negated condition becomes one by the condition with exchanged alternatives.
+    Before: the sum of two choices, of which one is 0 where the other is not. After: one choice. A choice with
+        a negated condition becomes a choice with the condition and exchanged alternatives.
     """
     if operation is WHERE:
         condition, then, otherwise = arguments
@@ -145,7 +145,7 @@ def _product(builder: Builder, operation: Operation, x: int, y: int) -> int | No
 
 
 def _positive(builder: Builder, index: int) -> int | None:
-    """Return -x where value `index` is -x or a negative constant, else None."""
+    """Return the negated value if value `index` is a negation or a negative constant, else None."""
     value = builder.values[index]
     if value.operation is NEG:
         return value.arguments[0]

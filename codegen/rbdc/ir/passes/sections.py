@@ -14,10 +14,11 @@ more registers and memory: some measured times rose, others fell.
 """
 
 WORTH_MOVING = 0.986
-"""Programs also keep their order if `_Schedule` predicts that the new order takes more than this part of
-their time. The prediction does not model registers. Measured on a Xeon with clang 19 and gcc 12, in parts of
-the time in the old order (predictions in parentheses): HyQ's aba (0.987) 1.13 and 1.04, crba of quadrupeds
-(0.98 to 0.985) 0.9 and 1.1, an arm's crba and aba (0.92 to 0.97) 0.87 to 0.96 and 0.83 to 0.9.
+"""Programs also keep their order if `_Schedule` predicts that the new order takes more than this fraction
+of their time. The prediction does not model registers. Measured on a Xeon with clang 19 and gcc 12: time in
+the new order, divided by the time in the old order (predictions in parentheses): HyQ's aba (0.987) 1.13 and
+1.04, crba of quadrupeds (0.98 to 0.985) 0.9 and 1.1, an arm's crba and aba (0.92 to 0.97) 0.87 to 0.96 and
+0.83 to 0.9.
 """
 
 _WIDTH = 2.0
@@ -85,9 +86,9 @@ class _Schedule:
         return max(self._ready.values(), default=0.0)
 
     def rank(self, unit: int) -> tuple[float, float]:
-        """Return the rank of a unit; smaller ones come first.
+        """Return the rank of a unit; smaller ranks come first.
 
-        It consists of the time that the unit waits for its operands, then of the shortness of its path to the
+        The rank is the time that the unit waits for its operands, then minus the length of its path to the
         end.
         """
         ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
@@ -110,12 +111,12 @@ def _runs(program: Program, label: Callable[[int], object]) -> list[list[int]]:
 
 
 def gather_labels(program: Program) -> Program:
-    """Put values under the heading that they serve; order and operations are unchanged.
+    """Move values to the section that uses them; order and operations are unchanged.
 
     Before: a value has the section of the label that needed it first, or for which a pass created it. So a
         value that one section uses may split that section. After: a run of values between two runs of another
-        section, which nothing in its own section uses, belongs to that section. Joined runs may be such a run
-        again.
+        section belongs to that section, if its own section does not use the run. The pass is repeated for the
+        joined runs.
     """
     gathered = _gathered(program)
     return program if gathered == program else gather_labels(gathered)

@@ -19,8 +19,8 @@ def optimise(program: Program) -> Program:
     """Return the program after all passes that simplify scalars.
 
     The order is: constant folding, choices, sign normalisation, commutative ordering and hash-consing in one
-    sweep; then shared reciprocals, and the merging of values that become equal by these; then removal of dead
-    code and joining of like terms.
+    sweep; then shared reciprocals, and merging of the values that reciprocals make equal; then removal of
+    dead code and joining of like terms.
     """
     equal = remove_dead_code(share_reciprocals(rewrite(program, RULES)))
     gathered = gather_like_terms(equal)
@@ -112,9 +112,7 @@ def gather_like_terms(program: Program) -> Program:
                 sums[index] = alike
 
     def gathered(builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """Return the sum of one term for each value that terms are multiples of, in the form of the old
-        sum.
-        """
+        """Return the sum in the form of the old sum, with the multiples of each value joined to one term."""
         if index not in sums:
             return None
         left: dict[int, int] = {}

@@ -1,7 +1,7 @@
 """Sums as chains of fused multiply-adds.
 
 Before: each sum is a binary tree of +, - and negations, as the algorithm wrote it. After: if the inner values
-    of a tree have no other user, it is one chain, ``((start + a b) + c d) - e f``. The chain takes one
+    of a tree have no other user, the tree is one chain, ``((start + a b) + c d) - e f``. The chain takes one
     instruction per term, or one fewer if it starts from a value that is no product. Terms are in the order in
     which they become ready, the latest last.
 """
@@ -30,7 +30,7 @@ class _Chains:
         self._ready: list[int] = []
 
     def chained(self, builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """Return the chain of a sum; nothing for a value that is computed where it is added."""
+        """Return the chain of a sum, `LEFT_OUT` for a value that is computed in a sum, None otherwise."""
         if self._is_inner(index) or self._program.is_fused(index):
             return LEFT_OUT
         return self._sum(builder, new, index) if self._program.values[index].operation.signs else None
@@ -38,8 +38,8 @@ class _Chains:
     def _is_inner(self, index: int) -> bool:
         """Return whether a value is part of a sum that is its only user, in the same section.
 
-        Across sections a sum would pass from one C function to the next as all of its terms instead of one
-        value.
+        A sum across sections would pass all of its terms, instead of one value, from one C function to the
+        next.
         """
         values, users = self._program.values, self._program.users[index]
         if not values[index].operation.signs or len(users) != 1 or users[0] < 0:

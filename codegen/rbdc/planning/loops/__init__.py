@@ -1,7 +1,7 @@
 """The recursions as loops over tables of the model (`--style rolled`).
 
-They take a tenth of the code of unrolled functions, and are the only form for robots that are too large to
-unroll.
+The loops take a tenth of the code of unrolled functions, and are the only form for robots that are too large
+to unroll.
 
 `machine.py` runs the recursions of `rbdc.algorithms` with the constants of a body as symbols (`bodies.py`,
 `tree.py`), once for each kind of joint. Arrays pass quantities from loop to loop (`arrays.py`). The result is

@@ -1,4 +1,4 @@
-"""The path above each degree of freedom, and above each row of M in the elimination of M."""
+"""The ancestors of each degree of freedom, and of each row of M in the elimination tree of M."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class Ancestors:
-    """Ancestors of each degree of freedom from the root down, then itself: `entries` from `start` to `own`.
+    """Ancestors of each number (a degree of freedom or a row) from the root down, then the number itself.
 
-    One list for each leaf suffices: the ancestors of a number are the beginning of the list of any leaf below
-    it. Descendants of a number follow it and end before `end`.
+    start: index in `entries` of the first ancestor.
+    own: index in `entries` of the number itself.
+    end: end of the descendants, which follow the number.
+    entries: one list for each leaf; the ancestors of a number begin the list of any leaf below the number.
     """
 
     start: tuple[int, ...]
@@ -50,11 +52,10 @@ class Ancestors:
 
 
 def elimination_parents(model: Model, paths: Ancestors, paths_of_rows: Sequence[int] = ()) -> list[int]:
-    """Return the elimination tree of M over v. Eliminating a row fills all entries that it couples; without
-    couplings the tree is the robot's.
+    """Return the parents in the elimination tree of M over v. Eliminating a row fills all entries that the
+    row couples; without couplings the tree is the robot's.
 
-    paths_of_rows: rows before those of M, each with entries along the path of the degree of freedom that is
-        listed for it.
+    paths_of_rows: for each row before those of M, the degree of freedom along whose path the row has entries.
     """
     before = len(paths_of_rows)
     columns = [before + column for column, _, _ in dof_table(model)]

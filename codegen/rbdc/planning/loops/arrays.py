@@ -1,4 +1,7 @@
-"""Arrays of loops: quantities by bodies and columns, vectors, matrices and tensors over v."""
+"""Arrays of loops: quantities by bodies and columns, vectors, matrices and tensors over v.
+
+A text is a recursion of `rbdc.algorithms` that runs on these arrays.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,10 @@ BODIES = ("i", "parent", "b", "held", "held_root", *(f"{name}_body" for name in 
 class Where(NamedTuple):
     """Indices of a body or a column in the C, by their names in `rbdc.planning.loops.recording`.
 
-    row: of an array, `offset` rows further.
-    entry: of a vector over v.
-    counts_all: whether the entry counts all rows, including those before v.
+    row: name of the row index of an array.
+    offset: number of rows to add.
+    entry: name of the entry index of a vector over v.
+    counts_all: whether the entry index counts all rows, including those before v.
     """
 
     row: str
@@ -43,10 +47,10 @@ class KnownArray:
     """Properties of an array that earlier runs of a text found.
 
     kind: type of its quantities.
-    of: function that builds one of its numbers.
+    of: function that builds a quantity from its numbers.
     size: number of numbers of a quantity.
     kept: numbers that are stored, because they are not structurally zero.
-    cleared: number of entries that are initially zero, where sums of pairs begin.
+    cleared: number of entries to clear first, because values are added to entries of pairs.
     """
 
     kind: Any
@@ -57,10 +61,10 @@ class KnownArray:
 
 
 def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[str, int], int, int]:
-    """Return strides (summed for equal indices), offset and size of an array in which the parts of a place
-    follow each other.
+    """Return strides by index (summed for equal indices), offset and size of a row-major array.
 
-    A part has an index, an offset and the number of its values.
+    parts: index, offset and number of values along each axis.
+    width: numbers in an entry.
     """
     strides, offset = dict[str, int](), 0
     for name, further, count in reversed(parts):
@@ -70,13 +74,16 @@ def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[st
 
 
 def wheres(at: At) -> list[Any]:
-    """Return the C indices of the indices."""
+    """Return the C indices (`Where`) of an algorithm's indices."""
     return [index.at for index in (at if isinstance(at, tuple) else (at,))]
 
 
 class Stepped(NamedTuple):
-    """A step of an input: its name, the name of the array of the step, and the type of numbers that
-    carry it.
+    """A step of an input.
+
+    name: name of the input.
+    unit: name of the array that holds the step.
+    kind: type of the numbers that carry the step.
     """
 
     name: str
@@ -135,8 +142,8 @@ class Arrays:
         return values
 
     def packed(self, x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-        """Return the numbers of a quantity, with parts of numbers separated, and a function that builds such
-        a quantity from other numbers.
+        """Return the numbers of a quantity, with values and rates separated, and a function that builds the
+        quantity from other numbers.
         """
         numbers, of = packed(x)
         if not self.steps:
@@ -174,7 +181,7 @@ class Arrays:
         return LoopArray(self, name, known, world)
 
     def given(self, name: str, kind: Callable[..., Quantity], size: int) -> LoopArray[Quantity]:
-        """Return an input by bodies, as quantities of so many numbers each."""
+        """Return an input that is indexed by bodies, as quantities of `size` numbers each."""
         known = self.known.setdefault(
             name, KnownArray(kind, getattr(kind, "of", kind), size, set(range(size)))
         )
@@ -267,7 +274,7 @@ class LoopArray(Array[Quantity]):
 class LoopResult(Array[Scalar]):
     """A vector, a matrix or a tensor of the C, over v; without a name nothing is stored.
 
-    adds: whether entries of joints that follow others are added.
+    adds: whether stored entries are added, because mimic joints share entries of v.
     """
 
     def __init__(self, m: Arrays, name: str, *, adds: bool) -> None:

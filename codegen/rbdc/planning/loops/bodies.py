@@ -20,8 +20,8 @@ from rbdc.spatial.scalars import is_number
 
 
 class Angle:
-    """A joint's angle with known cosine and sine; placements need no other functions of it except sums and
-    products.
+    """A joint's angle with known cosine and sine. Placements need no other functions of the angle, except
+    sums and products.
     """
 
     def __init__(self, angle: Scalar, cosine: Scalar, sine: Scalar) -> None:
@@ -80,7 +80,7 @@ class LoopBody(Body):
         return self.m.from_first_loop("X", Placement, self.parent).compose(local)
 
     def _in_parent(self) -> Placement:
-        """Return the frame of the body in its parent's at q."""
+        """Return the placement of the body's frame in its parent's frame at q."""
         q = self.m.moved("q", self._position(), self.entries, self._rate)
         return Placement.of(self.constants("placement")).compose(self.joint.placement(q))
 
@@ -226,7 +226,7 @@ class LoopColumn(Column):
     def _inner(
         self, rows: Sequence[str], first: indices.Index, stop: TableEntry, about: str, carried: Quantity
     ) -> Iterator[tuple[Column, Quantity]]:
-        """Yield a loop over columns by one of these rows; each loop around it uses another row."""
+        """Yield a loop over columns, indexed by one of these rows; each surrounding loop uses another row."""
         depth = len(self.m.scopes)
         if depth > len(rows):
             raise UnsupportedError(f"loops have columns within columns {len(rows)} deep at most")

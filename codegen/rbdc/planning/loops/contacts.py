@@ -45,8 +45,8 @@ class LoopContact:
         return self.m.read(SWITCHES, 1, c=1)[0]
 
     def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
-        """Return the motion of the contact for zero joint accelerations; rows are along the user's axes, or
-        those of the common frame. gains: include the contact's gains, and its target.
+        """Return the motion of the contact for zero joint accelerations; rows are along the user's axes if
+        `local`, else along those of the common frame. gains: include the contact's gains and target.
         """
         m, body = self.m, self.contact.first.body
         origin = m.from_first_loop("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
@@ -80,7 +80,7 @@ class LoopContact:
 
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
-    """Return all contacts; those that hold the same components are traced at once."""
+    """Return all contacts; contacts that hold the same components are traced at once."""
     every = m.tree.model.contacts
     firsts = [next(contact for contact in every if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
     titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]

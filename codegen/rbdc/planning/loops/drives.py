@@ -39,6 +39,6 @@ def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
 
 
 def diagonal(m: Loops, out: str, table: str) -> None:
-    """Add a table of the drives to a diagonal."""
+    """Add a table of the drives to the diagonal of a matrix."""
     for at in m.over(m.tree.nv, ENTRY, table) if any(getattr(m.tree.model, table)) else ():
         m.result(out).add((at, at), m.result(table)[ALONE])

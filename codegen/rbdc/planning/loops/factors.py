@@ -1,6 +1,6 @@
-"""Linear algebra with M = L^T D L by loops, eliminated from the last row up.
+"""Linear algebra with M = L^T D L as loops, eliminated from the last row up.
 
-This keeps the zeros between branches: L_ik is not zero only for k above i in the elimination tree.
+This order keeps the zeros between branches: L_ik is nonzero only if k is above i in the elimination tree.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class LoopRow(FactorRow):
 
 
 def invert(m: Loops, inverse: str) -> None:
-    """Replace H, L below the diagonal and D^-1 on it, by M^-1, both triangles.
+    """Replace H (L below the diagonal, D^-1 on it) by both triangles of M^-1.
 
     Row k of L M^-1 = D^-1 L^-T ends at 1 / D on the diagonal.
     """
@@ -104,7 +104,7 @@ class ColumnBlock:
         return self.m.scope.read(self.matrix, self.size, self.offset, **self._place(row))
 
     def reduce(self, k: Index, row: list[Scalar], others: Iterable[tuple[Index, Scalar]]) -> None:
-        """Replace row k by a row minus multiples of others. Sums pass through registers."""
+        """Replace row k by `row` minus multiples of other rows. Sums pass through registers."""
         scope = self.m.scope
         scope.write(SUMS, row)
         for other, factor in others:
@@ -125,7 +125,7 @@ def _blocks(m: Loops, matrix: str) -> Iterator[ColumnBlock]:
 
 
 def solve_rows(m: Loops, factors: str, b: str) -> None:
-    """Replace B by -M^-1 B, row by row, with L below the diagonal and D^-1 on it."""
+    """Replace B by -M^-1 B, row by row. `factors` holds L below the diagonal and D^-1 on it."""
     h, rows = m.result(factors), LoopRows(m)
     for k in rows.rows("L^T Y = B", backward=True):
         for block in _blocks(m, b):

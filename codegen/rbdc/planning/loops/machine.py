@@ -30,11 +30,11 @@ class Loops(Arrays, ComposedMachine):
     external: whether there are external forces.
     one_frame: whether all quantities are in one frame.
     before: number of rows of vectors and matrices before those of v.
-    names: names of results in place of those in the text, "" for results that are not stored.
+    names: names of results by their names in the text; "" for results that are not stored.
 
-    A text runs until the known properties of its arrays no longer change: which entries are zero, and which
-    placements X, columns S, inertias I and origins O of roots, computed in the first loop over bodies, later
-    loops read. The first loop contains no other loop.
+    A text (a recursion) runs again until the known properties of its arrays no longer change. These are the
+    entries that are zero, and the quantities of the first loop over bodies that later loops read: placements
+    X, columns S, inertias I and origins O of roots. The first loop contains no other loop.
     """
 
     def run(self, text: Callable[[Loops], object]) -> list[Statement]:
@@ -74,7 +74,7 @@ class Loops(Arrays, ComposedMachine):
         self.placed = True
 
     def by_kind(self, loop: Loop, on: TableEntry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
-        """Yield a loop whose body is selected by an index, for each of several places, which have titles."""
+        """Yield each titled place; the loop runs the body of the place that the index `on` selects."""
         cases = []
         for title, place in places:
             self.scopes.append(Scope(title))
@@ -88,7 +88,7 @@ class Loops(Arrays, ComposedMachine):
         return self.over(len(self.tree.dofs), LoopColumn(self, Where("k", 0, "column")), about)
 
     def over(self, count: int, at: Place, about: str, *, backward: bool = False) -> Iterator[Place]:
-        """Yield a loop from 0 whose variable is the row of a place."""
+        """Yield a place in a loop from 0 to `count`, whose variable is the row of the place."""
         self.scopes.append(Scope())
         yield at
         body = self.scopes.pop().statements(dry=self.dry)
@@ -208,7 +208,7 @@ class Loops(Arrays, ComposedMachine):
     def _products(
         self, at: str, factors: Sequence[Factor], fixed: dict[str, Index]
     ) -> Iterator[tuple[At, Scalar]]:
-        """Yield the products by loops over the first letter, the summed letters, then the others.
+        """Yield the products in loops over the first letter, the summed letters, then the others.
 
         Each product is computed as soon as its factors are known.
         """

@@ -1,5 +1,5 @@
-"""Steps of loops, and bodies of loops in lanes, traced from algorithms: reads and writes become the arguments
-of a program.
+"""Recorders of steps (straight-line programs in loops) and of bodies in lanes, traced from algorithms: reads
+and writes become the arguments of a program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ COLUMNS: Mapping[str, Index] = {
     "up": TableEntry("up", UP),
     "top": TableEntry("up", ABOVE),
 }
-"""Columns of inner loops: of the same joint, below and above; then the columns of loops within these loops.
+"""Indices of columns in inner loops: j of the same joint, p below, up above; in loops within these loops s, t
+and top.
 """
 INDICES: Mapping[str, Index] = {
     "parent": TableEntry("parent_of", BODY),
@@ -48,23 +49,23 @@ INDICES: Mapping[str, Index] = {
     "held_root": TableEntry("contact_root_of", CONTACT),
     "held_row": TableEntry("contact_row_of", CONTACT),
 }
-"""Indices by the names that places have for them; others are variables of loops.
+"""Indices by their names in places; other names are variables of loops.
 
-Loops go over bodies i, degrees of freedom k of the whole tree, j and s of a joint, p and t below, and those
-above, at d and e in the list of paths; in eliminations over rows k of M, i below and those above, at e in the
-list of rows; n: over angles, c: over contacts.
+i: bodies. k: degrees of freedom of the tree. j, s: degrees of freedom of a joint. p, t: degrees of freedom
+below. d, e: positions in the list of paths, of degrees of freedom above. n: angles. c: contacts.
+In eliminations k: rows of M. i: rows below. e: positions in the list of rows, of rows above.
 """
 CARRIED = "row"
-"""The array of numbers that a loop over columns hands to loops within it."""
+"""The array of numbers that a loop over columns passes to its inner loops."""
 
 
 class _Argument(NamedTuple):
     """An argument of a step.
 
-    place: where it begins.
+    place: where the argument begins.
     values: its entries.
-    entries: where each entry lies, if they are not contiguous.
-    adds: whether they are added to the stored ones.
+    entries: offset of each entry, if the entries are not contiguous.
+    adds: whether the entries are added to the stored ones.
     """
 
     place: Place
@@ -94,8 +95,8 @@ class StepRecorder:
     A place is an array and its indices: `read("X", 12, i=12)` are the twelve numbers of `X` from 12 i on.
     Reads return the values that the step has stored or added.
 
-    carried: numbers passed to inner loops in an array: by the identity of a scalar its place and itself.
-    earlier: arguments that earlier steps have read and nothing has changed since.
+    carried: numbers passed to inner loops in an array, as (index, scalar) by `id` of the scalar.
+    earlier: arguments that earlier steps have read, and that are unchanged since.
     """
 
     def __init__(
@@ -156,14 +157,14 @@ class StepRecorder:
         self._labels.record(self.title, formula, symbol, values)
 
     def stores(self, array: str = "") -> bool:
-        """Return whether anything is stored, or anything in an array."""
+        """Return whether the step stores anything, in this array if one is named."""
         if array:
             return any(target.array == array for target in self._stored)
         return bool(self.carried) or any(self._stored.values())
 
     def unchanged(self, changed: set[str]) -> dict[str, _Argument]:
-        """Return arguments that this and earlier steps have read, from arrays that neither this step nor
-        `changed` changes.
+        """Return arguments that this and earlier steps have read, from arrays that this step does not store
+        and that are not in `changed`.
         """
         known = {**self._earlier, **self._read}
         changed = changed | {target.array for target in self._stored}
@@ -224,7 +225,7 @@ def _name(target: _Target, offset: int) -> str:
 
 
 def _place(target: _Target, offset: int) -> Place:
-    """Return the place of the indices by their names."""
+    """Return the place of a target; its index names become indices."""
     indices = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
     return Place(target.array, tuple(indices), offset)
 
@@ -232,7 +233,8 @@ def _place(target: _Target, offset: int) -> Place:
 class Scope:
     """The body of a loop: steps and the loops between them.
 
-    Statements after an inner loop move before it unless they read or write arrays that the inner loop stores.
+    Statements after an inner loop move before the loop, unless they read arrays that the loop stores, or
+    store to arrays that the loop reads or stores.
 
     title: subject of the steps.
     depth: number of surrounding loops that carry numbers.
@@ -284,7 +286,7 @@ class Scope:
         return places
 
     def statements(self, *, dry: bool) -> tuple[Statement, ...]:
-        """Return all statements; none if only stored values are requested."""
+        """Return all statements; none in a dry run, which only finds the stored entries."""
         there = (part for part in self.parts if isinstance(part, Loop) or part.stores())
         return () if dry else tuple(part if isinstance(part, Loop) else part.step() for part in there)
 
@@ -320,7 +322,7 @@ class LaneRecorder:
         self._comment = comment
 
     def read(self, array: str, entry: int = 0) -> Scalar:
-        """Return an entry of an array: its new value if it is written, else its stored one."""
+        """Return an entry of an array: the new value if the entry was written, else the stored value."""
         if entry in self._written.get(array, {}):
             return self._written[array][entry]
         known = self._read.setdefault(array, [])

@@ -1,4 +1,4 @@
-"""A machine that renames arrays, so that texts may use the names of inputs or tables."""
+"""A machine that renames arrays, so that texts (recursions) may use the names of inputs or tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rolled functions: recursions as loops, by the names that records have for them
+"""Rolled functions: recursions as loops over bodies, by their names in function records
 (`rbdc.functions.record.Policy.rolled`).
 """
 
@@ -27,10 +27,10 @@ from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Motion, Scalar
 
 MAXIMUM_BODIES = 1000
-"""Some 700 bytes of stack for each body."""
+"""Largest number of moving bodies. Each takes some 700 bytes of stack."""
 
 _LARGEST_ON_STACK = 48
-"""Entries of v up to which forward dynamics may keep the factors of M on the stack."""
+"""Largest nv for which forward dynamics may keep the factors of M on the stack."""
 
 _ARTICULATED = "articulated_bodies"
 """The recursion that stores no array of the size of M. It does not support joints that follow others."""
@@ -117,8 +117,8 @@ def _inverse_dynamics_derivatives(m: Loops, *outputs: str, v: str = "v", a: str 
 
 
 def _derivatives_at_rest(m: Loops, *outputs: str, v: str = "") -> None:
-    """Compute the derivatives of inverse dynamics without accelerations and forces, except those by
-    accelerations.
+    """Compute the derivatives of inverse dynamics for zero accelerations and external forces, except those
+    with respect to accelerations.
     """
     _inverse_dynamics_derivatives(m, *[*outputs, "", ""][:3], v=v, a="")
 
@@ -167,7 +167,7 @@ def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
 
 
 def nest(tree: TreeTables, text: Callable[..., None], declaration: FunctionDeclaration) -> LoopNest:
-    """Return a text as loops, with the tables and arrays that it uses.
+    """Return a text (a recursion) as loops, with the tables and arrays that the loops use.
 
     The text is called with a machine and the names of the function's outputs.
     """

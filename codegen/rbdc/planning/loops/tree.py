@@ -18,16 +18,18 @@ from rbdc.spatial import Placement, RigidInertia
 
 
 def kind_of(contact: Contact) -> tuple[int, tuple[int, ...]]:
-    """Return the kind of contacts that one program serves: the number of components, and which of them are
-    held.
+    """Return the kind of a contact: the number of components, and which of them are held. One program serves
+    all contacts of a kind.
     """
     return contact.kind.components, contact.held
 
 
 @dataclass(frozen=True)
 class BodyKind:
-    """Bodies that one program serves: all have the same joint, in a frame with the joint's axis on z, and all
-    are attached to the world or all to a body.
+    """Bodies that one program serves.
+
+    joint: joint of all these bodies, in a frame with the joint's axis on z.
+    rooted: whether all are attached to the world; otherwise all are attached to a body.
     """
 
     joint: JointType
@@ -123,7 +125,7 @@ class TreeTables:
 
     @cached_property
     def contact_indices(self) -> dict[str, Sequence[int]]:
-        """Columns of integers.
+        """Columns of integers by their names in the C.
 
         contact_*: one entry for each contact with the world.
         held_*: the rows above each row in the elimination tree, with rows of contacts numbered before those

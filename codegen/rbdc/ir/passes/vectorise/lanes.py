@@ -28,7 +28,7 @@ from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 class Exchange:
     """A cyclic permutation of input entries that exchanges limbs, and the constants of the limbs.
 
-    steps: permutations whose composition it is; each leaves the program invariant. Besides inputs,
+    steps: permutations that compose the exchange; each leaves the program invariant. Besides inputs,
         permutations may map values, by symbol and number, that are known to be exchanged with the inputs.
     widths: numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
         permutation.
@@ -50,7 +50,7 @@ class _Reduction(NamedTuple):
 
     lanes: lanes of the terms.
     lane: lane of the sum to which lane 0 belongs.
-    different: number of different counterparts in it.
+    different: number of different counterparts in a lane of the sum.
     """
 
     lanes: int
@@ -106,8 +106,8 @@ class _Packer:
         return [Section(", ".join(title), section.formula) for title, section in pairs]
 
     def _orbit(self, index: int) -> tuple[int, ...] | None:
-        """Return the counterparts of a value, the first in the program first; None without counterparts. They
-        are the lanes of one value.
+        """Return the counterparts of a value, the first in the program first; None without counterparts. The
+        counterparts are the lanes of one value.
         """
         orbit = [index]
         for _ in range(self.exchange.widths[-1] - 1):
@@ -122,8 +122,8 @@ class _Packer:
         return tuple((orbit[start:] + orbit[:start])[:width])
 
     def _place(self, index: int) -> int:
-        """Return the position of a value among its counterparts; for inputs their position, so that limbs
-        have one order.
+        """Return the key that orders counterparts: the index of a value; for inputs the index of the entry,
+        so that limbs have one order.
         """
         source = self.program.values[index].source
         return index if source is None else source[1]
@@ -231,8 +231,8 @@ class _Packer:
     def _sum(self, terms: Terms, width: int) -> int:
         """Return a sum in `width` lanes.
 
-        Terms with no more lanes are added one by one; those of limbs are added in their lanes, then over all
-        limbs by one reduction.
+        Terms with at most `width` lanes are added one by one. Terms of limbs are added in their lanes, then
+        over all limbs in one reduction.
         """
         signed: list[tuple[int, int]] = []
         reduced: dict[_Reduction, list[tuple[int, int]]] = {}
@@ -267,7 +267,7 @@ class _Packer:
         return orbit[orbit.index(leaf) % width :: width]
 
     def _reduced(self, total: int, over: _Reduction, width: int) -> int:
-        """Return the sum over counterparts of a value in lanes, in `width` lanes."""
+        """Return a value in lanes, summed over its counterparts, in `width` lanes."""
         folded = self.builder.fold(total, over.lanes, width)
         repeated = over.lanes // (width * over.different)
         if repeated > 1:

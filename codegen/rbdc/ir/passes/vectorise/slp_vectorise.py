@@ -39,7 +39,7 @@ def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _are_alike(program: Program, run: Sequence[int]) -> bool:
-    """Return whether each is a sum of inputs, and the next entry is the same sum of the next inputs."""
+    """Return whether each entry is a sum of inputs, and the next entry the same sum of the next inputs."""
     values = [program.values[index] for index in run]
     if not values[0].operation.is_sum or any(value.operation is not values[0].operation for value in values):
         return False
