@@ -3,7 +3,8 @@
 The inputs are the same on every machine. The references are the recursions of the literature
 (`rbdc.algorithms.reference`). They share no algorithm, compiled code, pass or emitter with the methods that
 are measured. Errors follow the metrics of Singh, Russell and Wensing, equations (40) to (43), over all
-outputs and samples, less the uncertainty of the inputs.
+outputs and samples. The error that decides whether a result is wrong leaves out the uncertainty of the
+inputs.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ SEED = 20180706
 LONGEST = 0.01
 """Longest time step that is drawn (s)."""
 NOT_DRAWN = (Kind.PARAMETERS, Kind.SWITCHES, Kind.POSITIVE, Kind.OTHER)
-"""Kinds of inputs that no comparison needs, or has values for."""
+"""Kinds of inputs that comparisons do not need or cannot draw."""
 
 Array = NDArray[np.float64]
 
 
 def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
-    """Return random values (samples, size) of every required input in the catalogue that can be drawn, by
-    name.
+    """Return random values (samples, size) by name, for every required input of the catalogue that can be
+    drawn.
 
     Configurations lie within the joint limits and times within `LONGEST`. Placements have unit quaternions.
     All other inputs are standard normal, or zero if `at_rest`.
@@ -80,19 +81,20 @@ def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> l
 
 
 def deepest_frame(model: Problem) -> int:
-    """Return the frame with the most joints on its path to the root; ties go to the first. Functions of a
-    frame are measured with it.
+    """Return the index of the frame with the most joints on its path to the root; ties go to the first.
+    Functions of a frame are measured with this frame.
     """
     depth = [len(model.support(frame.body)) for frame in model.frames]
     return depth.index(max(depth))
 
 
 def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """Return the outputs of the function at every sample of `inputs`, by name.
+    """Return the outputs of the function at every sample. `inputs` has values (samples, size) by name.
 
-    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates, a function of two frames
-    relative to the first frame. The shape is (2, samples, size): each entry is a sum of two doubles, which
-    has about 32 digits. The cache keys are the model, the function, the inputs and the sources of rbdc.
+    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates, a function of two frames,
+    relative to the first frame of the model. The shape is (2, samples, size): each entry is a sum of two
+    doubles, which has about 32 digits. The cache key covers the model, the function, the inputs and the
+    sources of rbdc.
     """
     name = function.declaration.name
     data = [part for key, x in sorted(inputs.items()) for part in (key, np.ascontiguousarray(x).tobytes())]
@@ -124,11 +126,11 @@ def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -
 WRONG = 1e-8
 """Largest error of a method relative to the sample's largest entry; a result with a larger error is wrong."""
 WRONG_NUMERICAL = 1e-2
-"""Bound of the error of finite differences."""
+"""The same bound for finite differences."""
 
 
 def tolerance(method: str) -> float:
-    """Return the largest admissible scaled error of a method, by its name."""
+    """Return the largest admissible error `scaled` of the method with this name."""
     return WRONG_NUMERICAL if method.endswith(("-difference", "-diff-1", "-diff-2")) else WRONG
 
 
@@ -139,8 +141,8 @@ def errors(values: Array, reference: Array, uncertain: Array | float = 0.0) -> d
     rms_abs: root mean square of |A - Aref| (41).
     max_rel: largest |A - Aref| / max(|Aref|, 1) (42).
     rms_rel: root mean square of the same ratio (43).
-    scaled: largest error of a sample relative to the largest entry of the sample, less `uncertain`. It does
-        not depend on units and therefore decides whether a result is wrong.
+    scaled: largest of (|A - Aref| - `uncertain`) / (largest entry of the sample). This ratio does not depend
+        on units and therefore decides whether a result is wrong.
 
     An entry that is not finite has an infinite error. `uncertain` (samples, size) is the part of the error of
     each entry that `scaled` disregards.

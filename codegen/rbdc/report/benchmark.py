@@ -23,7 +23,7 @@ from rbdc.resources import resolve, robot_names
 METHODS = ("generated", *PEERS)
 """Methods of every function."""
 DERIVATIVE_METHODS = ("ad-forward-casadi", "ad-reverse-casadi")
-"""Methods of derivatives; CasADi's own choice is one of them."""
+"""Further methods of derivatives; CasADi's own choice of mode is one of the two."""
 COMPILERS = ("gcc",)
 """Further compilers of the generated method."""
 
@@ -59,7 +59,7 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
             absent[robot.label] = str(error)
             failed.append(robot.label)
     for function in (function for report in reports.values() for function in report["functions"]):
-        function["patterns"] = None  # they would be most of the file
+        function["patterns"] = None  # patterns would be most of the file
     if not reports:
         reasons = "; ".join(f"{label}: {reason}" for label, reason in absent.items())
         raise OptionError(f"no robot could be measured: {reasons}")
@@ -95,7 +95,9 @@ SUITE: dict[str, tuple[str, str | None]] = {
     "solo12": ("free-flyer", None),
     "anymal_b": ("free-flyer", None),
 }
-"""Root joint and file in `PACKAGE` by name; without a file the robot ships with rbdc or must be given."""
+"""Root joint and file in `PACKAGE`, by robot. A robot without a file ships with rbdc, or its description must
+be given.
+"""
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,9 @@ class Entrant:
 def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
     """Return the robots that the command line names; without words, the whole suite.
 
-    A description replaces the robot of the suite whose name begins its own name. `root_joint` applies to
-    robots that are named one by one. Raises OptionError for a word that is neither a description nor a name,
-    and if two robots have the same label.
+    A description replaces the robot of the suite whose name is a prefix of the description's label.
+    `root_joint` applies to robots that are named one by one. Raises OptionError for a word that is neither a
+    description nor a name, and if two robots have the same label.
     """
     chosen = named = [_entrant(word, root_joint) for word in words if word != WHOLE]
     if WHOLE in words or not words:

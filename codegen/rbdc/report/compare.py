@@ -74,7 +74,7 @@ def labelled_report(
 ) -> dict[str, Any]:
     """Return the report of one of several comparisons, ready for JSON; its progress is shown under its label.
 
-    Within `keeping` the report is kept, or taken from an interrupted run.
+    Within the context `keeping`, the report is stored, or read if an interrupted run has stored it.
     """
     return kept(
         (description, options),
@@ -119,7 +119,7 @@ class Family:
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
-    """Return the sizes of `FROM:TO` (doubling from FROM, and TO itself), or of numbers between commas.
+    """Return the sizes of `FROM:TO` (doubling from FROM, and TO itself), or of comma-separated numbers.
 
     Raises OptionError for other texts and for sizes that no family has.
     """
@@ -145,7 +145,8 @@ Asked = Callable[[Family, int], CompareOptions]
 
 
 def families_report(families: Sequence[Family], asked: Asked, progress: Progress) -> dict[str, Any]:
-    """Compare every size of every family with the options that `asked` returns for it; ready for JSON.
+    """Compare every size of every family, and return the report, ready for JSON. `asked` returns the options
+    of a family and size.
 
     The progress estimates the time left from the sizes that are finished.
     """
@@ -218,7 +219,7 @@ def _by_method(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the exponents of times and code of a function, and the crossings, by family."""
+    """Return by family the exponents of a function's times and code sizes, and the crossings of the times."""
     growths: dict[str, Any] = {"name": function, "families": {}}
     for family in dict.fromkeys(entry["family"] for entry in entries):
         times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))
@@ -239,8 +240,8 @@ def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
     """Return the least-squares fit log y = exponent log x + constant and the number of points; None for fewer
     than `FEWEST`.
 
-    Logarithms are natural, all values positive. Singh, Russell and Wensing, Table III, with x the number of
-    bodies and y in microseconds.
+    Logarithms are natural; only positive values count. Source: Singh, Russell and Wensing, Table III, with x
+    the number of bodies and y in microseconds.
     """
     positive = {size: y for size, y in points.items() if y > 0.0}
     if len(positive) < FEWEST:
@@ -252,8 +253,8 @@ def growth(points: Mapping[int, float]) -> dict[str, Any] | None:
 def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
     """Return the sizes at which the curves of two methods cross.
 
-    From about `size` bodies on, `faster` takes less time than `slower`, which was faster below. Curves are
-    interpolated by straight lines between logarithms.
+    From about `size` bodies on, `faster` takes less time than `slower`; for fewer bodies `slower` takes less.
+    Curves are interpolated linearly between the logarithms of sizes and times.
     """
     places = []
     for one, other in combinations(curves, 2):

@@ -1,7 +1,7 @@
-"""Run rbdc benchmark --forms: time every form of every function beside the form that planning chooses.
+"""Run rbdc benchmark --forms: time every form (way to write a function in C) beside the chosen form.
 
-The report estimates what a tuning would gain, and has the rows of the measurements on which the table of
-planning rests.
+Planning chooses the form from a table of measurements. The report estimates the gain of a tuning, and has
+rows for the measurements behind that table.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from rbdc.report.options import CompareOptions
 
 WRONG_CHOICE = 1.5
 """A chosen form that takes more than this many times as long as the fastest is a wrong choice. One table
-serves all processors, so its choices cannot be the best on each of them; `--tune` measures each.
+serves all processors, so its choices cannot be the best on each of them; `--tune` measures on the processor
+itself.
 """
 
 
 _COMPILERS = 1 + len(COMPILERS)
-"""Times that a form has in the measurements of the table."""
+"""Number of times of a form in the measurements of the table: one for each compiler."""
 
 
 def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
@@ -65,10 +66,10 @@ def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: 
 
 
 def wrong_choices(report: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each form that should not have been chosen, or that computes something else.
+    """Return a sentence for each wrong choice, and for each form whose results deviate.
 
-    The chosen form takes more than `WRONG_CHOICE` times as long as the fastest, or results of a form differ
-    from those of the chosen one by more than `WRONG`.
+    A choice is wrong if the chosen form takes more than `WRONG_CHOICE` times as long as the fastest form.
+    Results deviate if they differ from those of the chosen form by more than `WRONG`.
     """
     sentences = [
         f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
@@ -91,8 +92,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each robot on what a tuning would gain: the times of the chosen forms with the
-    first compiler, divided by the least times of all forms and compilers.
+    """Return a sentence for each robot on the gain of a tuning: the times of the chosen forms with the first
+    compiler, divided by the least times of all forms and compilers.
     """
     sentences = []
     for robot, of_robot in groupby(rows, itemgetter("robot")):
@@ -114,8 +115,8 @@ def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return rows for `ENTRIES` of tests/emit/support_measurements.py.
 
-    Functions with several forms have the operations of each form and its times by all compilers. A prime
-    stands for derivatives.
+    A function with several forms has a row for each form, with its operations and its times by all compilers.
+    A prime stands for `_derivatives`.
     """
     lines = []
     for _, of_function in groupby(rows, itemgetter("robot", "function")):

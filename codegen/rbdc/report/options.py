@@ -34,7 +34,7 @@ PINOCCHIOS = (NATIVE, PINOCCHIO)
 
 
 def peer_of(method: str) -> str | None:
-    """Return the peer whose code a method is; None for a method of rbdc."""
+    """Return the peer that a method's code comes from; None for a method of rbdc."""
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
 
 
@@ -74,8 +74,8 @@ class CompareOptions(BuildOptions):
     also: further compilers, for the generated method alone.
     given_up: functions and methods that exceeded the limit for smaller mechanisms.
     batch: largest batch, None for no batches.
-    every_form: include the straight-line code of every algorithm of the catalogue, including that of the
-        generated method.
+    every_form: include the straight-line code of every algorithm of the catalogue, also of the algorithm of
+        the generated method.
     """
 
     functions: Option[tuple[str, ...] | None] = Option(
@@ -128,7 +128,7 @@ class CompareOptions(BuildOptions):
         return self.functions or tuple(reference.function for reference in self.references) or None
 
     def wants(self, method: str, family: str) -> bool:
-        """Return whether a method is to be measured; the generated one always is.
+        """Return whether a method is to be measured; the generated method always is.
 
         The word peer stands for every method of the peers, the word loops for every paper's recursion as
         loops.

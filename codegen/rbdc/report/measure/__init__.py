@@ -1,1 +1,1 @@
-"""Measure the times of compiled methods, and the limits of the processor that they are compared with."""
+"""Measure the times of compiled methods, and the limits of the processor to compare the times with."""

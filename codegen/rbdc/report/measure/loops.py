@@ -1,4 +1,4 @@
-"""Load methods in the timing process, and time them by loops in C.
+"""Load methods in the timing process, and time them with loops in C.
 
 The loops time single calls, and batches: one call from C for contiguous samples.
 """
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 PASS_NANOSECONDS = 30_000.0
 """Approximate least duration of a pass; the clock's own 20 to 30 ns are negligible in comparison."""
 ROUNDS = 8, 150
-"""Least and largest number of rounds; the least one uses each of `OFFSETS` once."""
+"""Least and largest number of rounds; the least number uses each of the `OFFSETS` once."""
 COLD_CALLS = 9
 PAGE, LINE = 4096, 64
 OFFSETS = 8
@@ -32,7 +32,7 @@ OFFSETS = 8
 
 An offset can double a time, since a load waits for a store to the same offset of another page. Every method
 is thus timed at its best and at its usual offset. The offsets share memory that each pass reuses: large
-results stay in the caches, as in a program that stores them in the same place.
+results stay in the caches, as in a program that always stores results in the same place.
 """
 
 
@@ -77,8 +77,8 @@ class LoadedMethod:
         return [x.astype(np.float64) for x in self.outputs]
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Return the address and length in memory of code and constants, of the library and of the libraries
-        that it calls.
+        """Return the addresses and lengths in memory of the code and constants of the library and of the
+        libraries that it calls.
         """
         segments = []
         for line in Path("/proc/self/maps").read_text().splitlines():
@@ -119,8 +119,8 @@ class Timer:
     """The C timing loop over samples of one function, for methods of one dtype.
 
     Blocks of n contiguous samples are used in turn. Only batches have `outputs`, which receive the results
-    sample by sample; other results overwrite the method's next place. Batches are timed by the clock of the
-    thread, because during a large one another process gets the processor in every round.
+    sample by sample; other results overwrite the method's next place. Batches are timed with the clock of the
+    thread, because another process gets the processor during every large batch.
     """
 
     def __init__(
@@ -139,9 +139,7 @@ class Timer:
         return as_ctypes(np.arange(blocks)[:, np.newaxis] * np.array(lengths) + np.array(first))
 
     def hot(self, method: LoadedMethod, calls: int, n: int = 1, blocks: int = 0) -> float:
-        """Return nanoseconds of a call, averaged over `calls` calls, over some of the blocks
-        (default: all).
-        """
+        """Return the mean time (ns) of `calls` calls over the first `blocks` blocks (0: all blocks)."""
         key = n, blocks or self.count // n
         if key not in self._blocks:
             rows = [self._addresses(arrays, *key) for arrays in (self.inputs, self.outputs) if arrays]

@@ -1,7 +1,7 @@
 """Time single calls and batches in worker processes that interleave all methods.
 
-It also has the results of a comparison, and the limits of one core: its peak of multiply-adds and its memory
-bandwidth.
+The module also has the results of a comparison, and the limits of one core: its peak of multiply-adds and its
+memory bandwidth.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def run(
     *,
     limits: bool = True,
 ) -> tuple[int | None, Limits]:
-    """Time the contenders of functions, or those of their batches, and keep the times and the outputs of the
+    """Time the contenders of functions or of their batches, and store the times and the outputs of the
     checked samples.
 
     count: number of processes.
     limits: measure the limits of the core too.
 
-    Returns the number of the core, and the limits: the peak of the core, for batches the bandwidth of its
-    memory, empty if they are not measured. Raises ToolchainError if a process fails.
+    Returns the number of the core, and its limits: the peak, or for batches the memory bandwidth; empty if
+    limits are not measured. Raises ToolchainError if a process fails.
     """
     job = {
         "library": str(measuring(tools.compiler, tools.flags)),
@@ -155,7 +155,7 @@ def bandwidth_percent(bandwidth: Limits, moved: int, nanoseconds: float) -> floa
 
 
 _FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
-# They follow the flags of the comparison, which set the width of vectors and allow or forbid fusing. The
+# These flags follow those of the comparison, which set the width of vectors and allow or forbid fusing. The
 # limits of a core do not depend on how well a compiler optimises, and the scalar kernel must stay scalar.
 
 

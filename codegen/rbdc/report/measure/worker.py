@@ -1,8 +1,8 @@
 """Time methods in a process that loads their libraries and nothing else, pinned to one core.
 
 All methods of a function are interleaved: each round times every one of them once, over the same inputs.
-Batches are measured size by size. The same loop measures the peak of the core beside each function, for
-batches the bandwidth of the memory; the best measurement counts.
+Batches are measured size by size. Beside each function the same loop measures the peak of the core, or for
+batches the memory bandwidth; the best measurement counts.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ BATCH_ROUNDS = 5, 100
 BATCH_NANOSECONDS = 100_000.0
 """Approximate least duration of a pass of batches; the clock of a thread itself takes 0.5 us."""
 BUFFER = 2**28, 2**30
-"""Least and largest size (bytes) of the buffer for the bandwidth; between these limits it is eight times the
-last cache.
+"""Least and largest size of the buffer for the bandwidth (bytes). Within these limits the buffer is eight
+times as large as the last-level cache.
 """
 PASSES = 5
 """Passes over the buffer at each measurement."""
@@ -60,8 +60,8 @@ def peak(library: str, seconds: float) -> dict[str, Any]:
 
 
 def bandwidth(library: str, buffer: Array) -> dict[str, Any]:
-    """Return the highest bytes per second that the core reads and writes, both counted, in `PASSES` passes
-    over a buffer.
+    """Return the memory bandwidth of the core: the highest rate of bytes read plus bytes written in `PASSES`
+    passes over a buffer.
     """
     timer = Timer(library, [LIMIT_INPUT[np.newaxis]], outputs=[buffer])
     passing = kernel(library, "bandwidth")
@@ -94,12 +94,12 @@ def pin() -> int | None:
 
 
 Results = tuple[dict[str, Any], dict[str, list[Array]]]
-"""By method its times, and its outputs of the checked samples."""
+"""Times by method, and outputs of the checked samples by method."""
 
 
 def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
-    """Return the results of the methods of a function for one sample: passes for about the seconds of the
-    job, then cold calls.
+    """Return the results of the methods of a function for one sample. Passes take about the function's
+    `seconds`; cold calls follow.
     """
     methods, inputs = (
         [LoadedMethod(one, function["outputs"]) for one in function["methods"]],
@@ -121,7 +121,7 @@ def singles(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
 
 def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
     """Return the results of the methods of a function in batches, with times of a sample by size. All sizes
-    together take about the seconds of the job.
+    together take about the function's `seconds`.
     """
     methods, sizes = [LoadedMethod(one) for one in function["methods"]], function["samples"]
     timers, most = dict[str, Timer](), max(sizes)
@@ -143,8 +143,8 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
 
 
 def batched(timer: Timer, method: LoadedMethod, n: int, blocks: int) -> Callable[[int], float]:
-    """Return the function that times batches of n. A peer takes one sample at a time and is timed
-    by n calls.
+    """Return the function that times batches of n. A peer takes one sample at a time and is timed with n
+    calls.
     """
     each = 1 if method.fetch is None else n
     return lambda calls: each * timer.hot(method, each * calls, n // each, each * blocks)
@@ -156,7 +156,7 @@ def _summary(times: Sequence[float]) -> dict[str, Any]:
 
 
 def run(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], dict[str, Any]]:
-    """Run a job: batches if it has numbers of samples, else single calls.
+    """Run a job: batches if its functions have sizes of batches (`samples`), else single calls.
 
     Returns the number of the core (None if the process could not be pinned), the results by function, and the
     limits of the core.

@@ -1,6 +1,6 @@
 """Assemble a comparison: generate and compile every requested method of every function.
 
-Batches follow: C with one entry point around a method, which computes n samples.
+Batches are assembled later: C around a method, with one entry point that computes n samples.
 """
 
 from __future__ import annotations
@@ -111,13 +111,14 @@ def assemble(
 
 
 Job = tuple[Measured, str, str, Callable[[], Contender]]
-"""A comparison, the name and the family of a method in it, and the function that compiles the method."""
+"""A measurement, the name and the family of a method in it, and the function that compiles the method."""
 
 
 def compile_all(
     jobs: Iterable[Job], options: CompareOptions, done: Callable[[Measured], None] = lambda _: None
 ) -> None:
-    """Compile methods while the next ones are generated; call `done` for each that takes part, in order.
+    """Compile methods while the next ones are generated; call `done` after each method that compiled, in
+    order.
 
     A method that exceeds the time limit of the options is absent, and so is a method of a peer that does not
     compile. Other C that does not compile raises ToolchainError.

@@ -1,11 +1,12 @@
 """Methods by CasADi: CasADi's C of the algorithms, and CasADi's derivatives through its C generator and
 through rbdc's.
 
-CasADi's C uses the papers' recursion with the fewest operations for the model, counted in the function that
-CasADi compiles, for derivatives after differentiation.
+CasADi's C uses the papers' recursion with the fewest operations for the model. The operations are those of
+the CasADi function that becomes C; derivatives are counted after differentiation.
 
-Derivatives by q are in the tangent space: the Jacobian by the entries of q times dq/dt of each unit velocity
-(`rbdc.algorithms.manifold.configuration_rate`), which is constant if q is a vector space.
+Derivatives with respect to q are in the tangent space: the Jacobian with respect to the entries of q, times
+dq/dt of each unit velocity (`rbdc.algorithms.manifold.configuration_rate`), which is constant if q is a
+vector space.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ _COUNTED = {
 
 
 def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Function:
-    """Return a recursion as a CasADi function of expressions, before any pass of rbdc; outputs are columns,
-    row by row.
+    """Return a recursion as a CasADi function of expressions, before any pass of rbdc; outputs are column
+    vectors with row-major entries.
     """
     inputs = [(p.name, ca.SX.sym(p.name, p.size)) for p in function.declaration.required]
     with written_out():
@@ -84,7 +85,8 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
     """Return a function of first or second derivatives of a recursion, differentiated by CasADi in one of the
     `MODES`.
 
-    Second derivatives of each output are the matrix by its first variable, differentiated by its second one.
+    Each tensor of second derivatives is a matrix of first derivatives, differentiated with respect to the
+    tensor's second variable.
     """
     base, weight = _base(model, function), float(mode == "reverse")
     options = {} if mode == "auto" else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
@@ -103,7 +105,7 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
         of_by = [p.name.rsplit("_d", 1) for p in function.declaration.outputs]
         numbers, places = [*dict.fromkeys(of for of, _ in of_by)], [p.name for p in base.declaration.required]
         return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
-    # The tensor by the last input and q: the matrix by that input, differentiated by q.
+    # The tensor of the last input and q is the matrix of that input, differentiated with respect to q.
     last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
     tensors = [
         slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs
@@ -144,8 +146,8 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """Return the modes of `MODES` in which CasADi differentiates towards a function, by the method through
-    rbdc's C. Second derivatives are forward derivatives of the first.
+    """Return the modes of `MODES` in which CasADi differentiates to obtain a function, by the name of the
+    method with rbdc's C. Second derivatives are forward-mode derivatives of first derivatives.
     """
     if function.second_order is not None:
         return {"ad": "forward"}
@@ -159,7 +161,7 @@ def _base(model: Problem, function: Function) -> Function:
 
 
 def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Function, str]:
-    """Return the function behind CasADi's C of a method of `ad_methods`, and the name of its recursion.
+    """Return the CasADi function that a method of `ad_methods` writes as C, and the name of the recursion.
 
     The methods are casadi, ad-<mode>-casadi and ad-casadi. Among the papers' recursions, the one with the
     fewest final operations is used, so that a peer gets the recursion that is cheapest for it.
@@ -185,7 +187,7 @@ def _cost(function: ca.Function) -> Cost:
 
 
 def ad_methods(model: Problem, function: Function, *, large: bool = False) -> list[Method]:
-    """Return the methods of this module for one function. `large`: of any size."""
+    """Return the methods of this module for one function. `large`: without a limit of size."""
     if function.declaration.framed:
         return []
     modes = modes_of(function)
@@ -212,7 +214,7 @@ def _through_casadi(model: Problem, function: Function, method: str, large: bool
 
 
 def _through_ours(model: Problem, function: Function, mode: str, large: bool) -> Implementation:
-    """Return C by the passes and the emitter of rbdc from CasADi's derivatives of the generated recursion."""
+    """Return rbdc's C (passes and emitter) of CasADi's derivatives of the generated recursion."""
     if not large:
         refuse_large(model, function)
     base = _base(model, function)

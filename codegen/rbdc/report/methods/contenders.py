@@ -1,4 +1,4 @@
-"""The methods of every function from rbdc's generator, their compilation, and the compilers of a comparison.
+"""Methods of a function that rbdc's generator writes, their compilation, and the compilers of a comparison.
 
 The methods are straight-line C, loops over the model, and algorithms of the literature.
 """
@@ -58,16 +58,17 @@ ZEROED = "generated-zeroed"
 BY_PARAMETERS = "generated-parameters"
 """Name of the method with inertial parameters at run time."""
 VECTORISED = ("-ftree-vectorize", "-fno-unroll-loops")
-"""Flags of papers' algorithms as loops. Their authors compile with -O3, which vectorises loops; the flags of
-generated code do not. FDSVA-SO of Atlas, whose tensor products are 11.8 of its 14.1 million multiplications,
-takes 1.4 ms instead of 5.5 to 6.0 ms (gcc 12, Zen 4; clang 19: 2.0 and 4.2 ms), by IDFOZA 1.3 instead of 3.4
-ms. Recursions without such products take as long (IDSVA, IDSVA-SO). Loops are not unrolled, because clang 19
-would unroll the inner loops of up to 32 steps and vectorise those around them: a product of 16 bodies then
-takes 48 us instead of 6.4 us, and FDSVA-SO of Atlas 12 ms with -O3.
+"""Flags of papers' algorithms as loops. The papers' authors compile with -O3, which vectorises loops; the
+flags of generated code do not. With these flags FDSVA-SO of Atlas takes 1.4 ms instead of 5.5 to 6.0 ms, with
+IDFOZA 1.3 ms instead of 3.4 ms (gcc 12, Zen 4); with clang 19 it takes 2.0 ms instead of 4.2 ms. Its tensor
+products are 11.8 of its 14.1 million multiplications. Recursions without such products (IDSVA, IDSVA-SO) take
+as long as without them. Loops are not unrolled: clang 19 would unroll the inner loops of up to 32 steps and
+vectorise the loops around them. A product of 16 bodies would then take 48 us instead of 6.4 us, and FDSVA-SO
+of Atlas 12 ms with -O3.
 """
 MOST_ON_STACK = 2**19
-"""Largest total size of the arrays of loops on the stack, in numbers: half of a usual stack. Larger arrays
-are static, for instance those with an entry for every pair of bodies and columns.
+"""Largest total size of a method's arrays on the stack (numbers): half of a usual stack. Larger ones are
+static, for instance arrays with an entry for every pair of bodies and columns.
 """
 
 
@@ -81,9 +82,9 @@ def methods_of(
 ) -> list[Method]:
     """Return every method of a function that rbdc compiles, in the order of the report.
 
-    With `rows` the methods include inertial parameters at run time if the function depends on them. With
-    `every_form` or `large` they include the straight-line code of the generated algorithm. With `large`
-    straight-line code has no limit of size; the caller limits its time.
+    With `rows` the methods include generated code with inertial parameters at run time, if the function
+    depends on them. With `every_form` or `large` they include the straight-line code of the generated
+    algorithm. With `large` straight-line code has no limit of size; the caller limits its time.
     """
     in_c = partial(generated, model, function)
     methods = [Method("generated", "generated", in_c), Method(SINGLE, "single", partial(in_c, scalar=FLOAT))]
@@ -97,7 +98,7 @@ def methods_of(
         methods.append(Method(BY_PARAMETERS, "analytical", partial(generated, taking, function, words)))
     if function.policy.rolled:
         methods.append(Method("rolled", "analytical", partial(in_c, style="rolled")))
-    # With a limit the robot may be large, for which the choice of an algorithm takes minutes.
+    # With a time limit the robot may be large, and choosing its algorithm would take minutes.
     for method, evaluate in _others(model, function, every_form=every_form or large).items():
         make = partial(by_method, model, function, method, evaluate, large=large)
         methods.append(Method(f"unrolled-{method}", "analytical", make))
@@ -156,7 +157,7 @@ def compiled(
     figures = {
         **({} if code.cost is None else {name: getattr(code.cost, name) for name in COUNTS}),
         "statements": code.statements,
-        "text_bytes": sum(len(code.files[name]) for name in units),  # but for headers, which functions share
+        "text_bytes": sum(len(code.files[name]) for name in units),  # without headers, which functions share
         "code_bytes": sum(f.code_bytes for f in units.values()),
         "stack_bytes": max(f.stack_bytes for f in units.values()),
         "compile_seconds": sum(f.seconds for f in units.values()),
@@ -168,7 +169,7 @@ def compiled(
 def library_of(
     files: Mapping[str, str], tools: Toolchain, seconds: float | None = None, flags: Sequence[str] = ()
 ) -> SharedLibrary:
-    """Return the library of C files by name, compiled as `compiled` compiles them."""
+    """Compile C files (text by name) with the flags of `compiled`, and return their library."""
     units = units_of(files, (*STANDARD_FLAGS, *tools.flags, *flags), seconds)
     return shared_library("method.so", units, tools.compiler, 1)
 
@@ -184,8 +185,8 @@ def generated(
 ) -> Implementation:
     """Return the C that `rbdc build` generates for the function.
 
-    If the function takes inertial parameters at run time, their values are those of the model. `form` is
-    explained at `of_files`. `words` describes the method, beside its algorithm.
+    If the function takes inertial parameters at run time, their values are those of the model. `form`: see
+    `of_files`. `words` are appended to the description of the algorithm.
     """
     names, options = [function.declaration.name], GenerationOptions(style, scalar=scalar)
     package = generate(model, ROBOT, names, lambda _: None, options)
@@ -196,7 +197,7 @@ def generated(
 def by_method(
     model: Problem, function: Function, method: str, evaluate: Evaluate, *, large: bool = False
 ) -> Implementation:
-    """Return the C of another algorithm through the same compiler. `large`: of any size."""
+    """Return rbdc's C of another algorithm. `large`: without a limit of size."""
     if not large:
         refuse_large(model, function)
     entry = Function(function.declaration, {method: evaluate})
@@ -210,7 +211,7 @@ def by_method(
 def as_loops(
     model: Problem, function: Function, reference: str, text: Text, *, zeroed: bool = False
 ) -> Implementation:
-    """Return the C of a paper's text over a machine as loops, for models of any size.
+    """Return the C of a paper's text (`reference_loops.Text`) as loops, for models of any size.
 
     zeroed: outputs hold zeros or earlier results, and structurally zero entries are not written.
     """
@@ -232,12 +233,13 @@ DIFFERENTIATED = {
     "rnea_derivatives": "idsva",
     "aba_derivatives": "carpentier-mansard",
 }
-"""Differences of which the papers give times, and the references of the functions that they call."""
+"""Differences for which the papers give times, and the reference of each function that the differences call.
+"""
 
 
 def differences_of_loops(function: Function) -> dict[str, str]:
-    """Return the differences that call a paper's recursion as loops in place of generated code, by method,
-    and the function that each calls.
+    """Return by method name the differences that call a paper's recursion as loops in place of generated
+    code, each with the function that it calls.
     """
     bases = {} if function.comparison.of_placements else bases_of(function)
     return {

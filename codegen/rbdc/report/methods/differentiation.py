@@ -7,8 +7,9 @@ step, and the chain rule.
 Steps along q are in the tangent space. One-sided differences use steps of 2^-26, central differences of
 2^-17: about the square and the cube root of the unit roundoff, where truncation and cancellation balance. The
 complex step is 2^-300, whose square underflows to zero. Entry [i, j, k] of second derivatives is L_k (L_j
-f_i), by a step along k and then one along j. The bicomplex step is 1e-20. Finite-Diff-1 uses the step
-10^-3.5, between the paper's best steps of 1e-4 and 1e-3; Finite-Diff-2 uses the paper's step of 1e-5.
+f_i), where L_j is the derivative along direction j: a step along k, then a step along j. The bicomplex step
+is 1e-20. Finite-Diff-1 uses the step 10^-3.5, between the paper's best steps of 1e-4 and 1e-3; Finite-Diff-2
+uses the paper's step of 1e-5.
 """
 
 from __future__ import annotations
@@ -81,12 +82,12 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
 
 @dataclass(frozen=True)
 class DifferenceScheme:
-    """A derivative along direction k or, with `twice`, by a step along k and then one along j, as C.
+    """C of a derivative along direction k or, with `twice`, along direction k and then along direction j.
 
     quotient: C expression for entry r, from the results `y` of several evaluations.
     ends: for each evaluation of differences the condition under which it is needed, and its moves, each a
         direction and a distance.
-    before: whether the function is also evaluated `here`.
+    before: whether the function is also evaluated without a move (`here` in C).
     scalar: type over which the function is traced again; None if the generated function is called.
     """
 
@@ -150,7 +151,7 @@ SCHEMES = {
 def by_scheme(
     model: Problem, function: Function, of: str, method: str, called: Called | None = None
 ) -> Implementation:
-    """Return a method by the template of its C; `of` is the function that is differentiated.
+    """Return the C of a method from its template; `of` is the function that is differentiated.
 
     called: another implementation of that function, for differences, in place of the generated one.
     """
@@ -190,7 +191,7 @@ def by_scheme(
 
 
 def _by_placements(model: Problem, function: Function, of: str, method: str) -> Implementation:
-    """Return a method that moves the joints on their parents, by the template of its C."""
+    """Return the C, from its template, of a method that moves the joints on their parents."""
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, (output,) = SCHEMES[method], declaration.outputs
     scalar = scheme.scalar or DOUBLE
@@ -220,10 +221,11 @@ def _by_placements(model: Problem, function: Function, of: str, method: str) -> 
 
 
 def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
-    """Return the inputs that are moved, by number, and the changes that follow.
+    """Return for each pair of moved inputs (numbers of the inner and of the outer input) the output entries
+    that follow.
 
-    A change has the output, the number of the result that changes, and the index of its entry i, c for
-    directions j and k.
+    An entry has the output, the number of the differentiated result, and the C index of row i and column c
+    for directions j and k.
     """
     outputs, second = function.declaration.outputs, function.second_order
     if second is None:
@@ -249,7 +251,9 @@ def generated_c(model: Problem, *names: str) -> Called:
 
 
 def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) -> Called:
-    """Return the C of a function over numbers of several parts, and of the rates of its inputs."""
+    """Return the C of a function over numbers of several parts (complex, bicomplex, hyper-dual), and of the
+    rates of its inputs.
+    """
     files, prototypes = dict[str, str](), list[str]()
     rates = _rates(model, twice=SCHEMES[method].twice)
     for program, kind in ((_parts(model, base, method), scalar), (rates, DOUBLE)):
@@ -272,8 +276,8 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
     """Return the function over complex numbers, or the last part of the function over numbers of several
     parts.
 
-    Each input is a row. A bicomplex number is a part without i2 and a factor of i2. The chain rule has the
-    value, two slopes and the mixed slope, which only q has.
+    Each part is one array of all inputs. A bicomplex number has a part without i2 and a factor of i2. The
+    chain rule has the value, two slopes and a mixed slope; the mixed slope is zero except for q.
     """
     ends = (0, model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
     x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))
@@ -297,8 +301,8 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
 def _rates(model: Problem, *, twice: bool) -> Program:
     """Return the rate of q along a tangent.
 
-    With `twice` it returns the rates of all inputs along a first and a second tangent, and the rate of q
-    along the second of its rate along the first.
+    With `twice` return the rates d1 and d2 of all inputs along a first and a second tangent, and d12: the
+    derivative along the first tangent of q's rate along the second tangent.
     """
     q, nv = symbols("x", model.nq), model.nv
     if not twice:
@@ -316,8 +320,8 @@ def _rates(model: Problem, *, twice: bool) -> Program:
 
 
 class Bicomplex(Tangent):
-    """Bicomplex numbers: value + rate i2 with i2^2 = -1, both complex by i1 (Lantoine, Russell and Dargent,
-    2012).
+    """Bicomplex numbers: value + rate i2 with i2^2 = -1, where value and rate are complex numbers in i1
+    (Lantoine, Russell and Dargent, 2012).
 
     All operations except the product neglect the square of the rate, which is lost to rounding in the
     bicomplex step: sin(a + b i2) = sin a cosh b + cos a sinh b i2, where cosh b = 1 and sinh b = b.

@@ -36,14 +36,13 @@ ADAPTER = "adapter.c"
 """Name of the C file that has the entry point."""
 
 COUNT = "const size_t n = *(const size_t *)context;"
-"""C of the number of samples."""
+"""C that reads the number of samples of a batch."""
 
 INTO_ZEROED, BATCH, BLOCKS = "_into_zeroed", "_batch", "_lanes"
-"""Endings of the C functions for outputs that hold zeros, and for n samples, in rows and in blocks."""
+"""Endings of names of C functions: for outputs that hold zeros, for n samples in rows, and in blocks."""
 
 LIMIT = 80_000
-"""Number of operations above which straight-line C of a method that is not the generated one is not compiled.
-"""
+"""Largest number of operations of straight-line C that is compiled; the generated method has no limit."""
 MOST_DOF = 12
 """Degrees of freedom above which second derivatives are not traced as straight-line code: tracing takes
 minutes, and the C is megabytes.
@@ -63,17 +62,17 @@ def refuse_large(model: Problem, function: Function) -> None:
 
 MOST_JOINTS = {"zhakatayev": 12, "chain-rule": 0, "bicomplex-step": 0}
 """Largest number of joints for which a reference is straight-line code: the code of larger robots takes
-minutes to compile. The chain rule and the bicomplex step have methods with the names of their references,
-which loop over the directions.
+minutes to compile. The chain rule and the bicomplex step never are: methods with the same names loop over the
+directions instead.
 """
 
 
 def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
     """Return the papers' recursions for a function, on the model with the link frames of the description.
 
-    If the function's record has a name for that, the oracle on the joint-space model is added. If the
-    generated methods equal the textbook methods, return the generated ones: the references then only check
-    results and are not timed.
+    If the function's record has a name `through_passes`, the oracle (the reference that checks results) on
+    the joint-space model is added under this name. If the generated methods equal the textbook methods,
+    return the generated methods: the references then only check results and are not timed.
     """
     if function.comparison.checks_only:
         return dict(function.methods)
@@ -173,7 +172,8 @@ def header(prototypes: Sequence[str]) -> str:
 
 
 def call_of(declaration: FunctionDeclaration, frame: int = 0, form: str = "", index: str = "") -> str:
-    """Return the C call of a form of a function with rbdc's signature, with arguments from `in` and `out`.
+    """Return C that calls a function with rbdc's signature, with arguments from `in` and `out`. `form`: see
+    `of_files`.
 
     The arguments point to the first sample, or to sample `index`.
     """

@@ -21,7 +21,7 @@ def over(seconds: float) -> str:
 
 
 def within(seconds: float | None, work: Callable[[], Result]) -> Result:
-    """Return the result of `work`, or raise TimeLimitError when it takes more processor time than its limit.
+    """Return the result of `work`, or raise TimeLimitError when it takes more processor time than `seconds`.
 
     A call into a library, such as one Jacobian by CasADi, is ended when it returns to Python. There is no
     limit for None, outside the main thread, and on systems without interval timers.

@@ -1,7 +1,8 @@
 """A user's references for functions of the catalogue: functions of a Python file as methods of a comparison.
 
-A text over a machine (`rbdc.algorithms.tools.machine`) becomes loops and straight-line code. A plain function
-(model, *inputs) becomes straight-line code. The oracle remains the reference that the record names.
+A text over a machine (a recursion that an abstract machine runs, `rbdc.algorithms.tools.machine`) becomes
+loops and straight-line code. A plain function (model, *inputs) becomes straight-line code. Results are still
+checked against the reference in the function's record.
 """
 
 from __future__ import annotations
@@ -174,9 +175,7 @@ def _is_text(reference: Loaded, declaration: FunctionDeclaration) -> bool:
 
 
 def _text(reference: Loaded, function: Function) -> Text:
-    """Return the user's text with the contribution of motors and damping that texts of the same function
-    have.
-    """
+    """Return the user's text with the terms of motors and damping that rbdc's texts of the function have."""
     known = [*texts_of(function).values()]
     like = max(known, key=lambda text: text.loaded, default=Text(reference.call))
 
@@ -193,7 +192,7 @@ def _text(reference: Loaded, function: Function) -> Text:
 def _check_results(
     reference: Loaded, m: Machine, outputs: Sequence[Parameter], results: Sequence[Any]
 ) -> None:
-    """Raise TypeError unless the results are those of a machine, one for each output and of its size."""
+    """Raise TypeError unless the machine has made one result for each output, of the output's size."""
     kind, distinct = LoopResult if isinstance(m, Loops) else Array, len({id(x) for x in results})
     if not (len(results) == distinct == len(outputs) and all(isinstance(x, kind) for x in results)):
         wanted = "results of m.vector, m.matrix or m.tensor"
@@ -269,8 +268,8 @@ def _unrolled(model: Problem, function: Function, reference: Loaded, text: Text 
 
 
 def _argument(p: Parameter, inputs: Inputs) -> list[Any]:
-    """Return an input in the form that plain functions take: scalars; external forces as one
-    `Force` a body.
+    """Return an input in the form that plain functions take: a list of scalars, or for external forces one
+    `Force` for each body.
     """
     x = list(inputs[p.name])
     return [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)] if p.kind is Kind.WRENCHES else x

@@ -17,7 +17,7 @@ BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs (bytes)."""
 
 NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
-"""Reason for the absence of a peer that gave none."""
+"""Reason for an absent peer that gave no reason."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ FIGURES = (*COUNTS, "statements", "text_bytes", "code_bytes", "stack_bytes", "co
 
 @dataclass(frozen=True)
 class Contender:
-    """A compiled method, ready to be timed, for one sample or, in batches, for n.
+    """A compiled method, ready to be timed: for one sample or for a batch.
 
     call: symbol of `library` that computes.
     fetch: symbol that copies the results out afterwards, untimed (peers only).
@@ -45,8 +45,9 @@ class Contender:
     dtype: type of inputs and outputs.
     figures: the entries of `FIGURES` that exist for the method.
     algorithm: the recursion; in batches, how samples are computed.
-    of: in batches, the method of the comparison whose code it calls.
-    moved: in batches, bytes of a sample that are read and written; results of a peer stay in its own data.
+    of: in batches, the method for one sample whose code it calls.
+    moved: in batches, bytes of a sample that are read and written; for Pinocchio only those read, since its
+        results stay in its own data.
     """
 
     method: str
@@ -64,8 +65,8 @@ class Contender:
 
     @property
     def double(self) -> bool:
-        """Whether the method computes in double precision; the peak and the bound of errors apply only
-        then.
+        """Whether the method computes in double precision. Only then do the peak and the bound of errors
+        apply.
         """
         return self.dtype == "float64"
 
@@ -75,9 +76,9 @@ class Measured:
     """Methods that take part in a measurement, and those that do not.
 
     times: by method.
-    outputs: those of the checked samples, by method; not for loops over a peer's calls.
+    outputs: outputs of the checked samples, by method; none for loops over a peer's calls.
     errors: by method.
-    seconds: approximate time of timing, None for that of the options.
+    seconds: approximate duration of the timing, None for `seconds` of the options.
     """
 
     contenders: list[Contender] = field(default_factory=list)
@@ -94,7 +95,7 @@ class Batches(Measured):
 
     samples: batch sizes.
     left_out: sizes whose data exceed `BATCH_MEMORY`.
-    lanes: samples side by side in the generated batch function, None if that is a loop.
+    lanes: samples in the SIMD lanes of the generated batch function, None if the function loops over samples.
     flops: flop of one sample.
     """
 

@@ -1,4 +1,8 @@
-"""References as loops over tables of the model, from the same texts over machines that the oracle runs."""
+"""References as loops over tables of the model.
+
+A text is a recursion that an abstract machine runs (`rbdc.algorithms.tools.machine`). The same texts compute
+the reference results.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +48,11 @@ def _as_they_are(m: Loops, *arrays: Any) -> Any:
 class Text(NamedTuple):
     """A recursion as loops.
 
-    text: function of a machine and, by columns, the inputs beside q, v and a; returns the outputs in their
-        order.
+    text: function of a machine and of the inputs beside q, v and a, which have entries for columns (degrees
+        of freedom); returns the outputs in their order.
     before: changes the inputs for motors and damping.
     after: adds motors and damping to the outputs, by their names.
-    following: whether the text supports joints that follow others.
+    following: whether the text supports mimic joints.
     one_frame: as in `Loops`.
     loaded: whether the text supports external forces.
     """
@@ -79,8 +83,8 @@ def reference_loops(problem: Problem, function: Function, reference: str) -> Loo
 
 
 def declared(function: Function, text: Text) -> FunctionDeclaration:
-    """Return the declaration of a function by a text: without external forces if the text does not support
-    them.
+    """Return the declaration of a function that a text computes: without external forces if the text does not
+    support them.
     """
     declaration = function.declaration
     return declaration if text.loaded else replace(declaration, inputs=tuple(declaration.required))
@@ -102,7 +106,7 @@ def loops_of(problem: Problem, function: Function, name: str, text: Text) -> Loo
 MOVING = (Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.WRENCHES)
 """Inputs that a machine has for bodies: q, v, a and external forces."""
 BY_COLUMNS = (Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS)
-"""Inputs that a text receives as arguments, by columns."""
+"""Inputs that a text receives as arguments, with entries for columns (degrees of freedom)."""
 
 
 def has_texts(declaration: FunctionDeclaration) -> bool:
@@ -120,8 +124,8 @@ def by_columns(declaration: FunctionDeclaration) -> list[Parameter]:
 def _run(
     text: Text, declaration: FunctionDeclaration, names: dict[str, str], m: Loops, *outputs: str
 ) -> None:
-    """Run a text on a machine. names: the names of its outputs by the names in the text, which the first run
-    fills.
+    """Run a text on a machine. names: the outputs' names by the array names in the text; the first run fills
+    it.
     """
     kinds = {p.kind: p.name for p in declaration.inputs}
     m.v, m.a = kinds.get(Kind.VELOCITY, ""), kinds.get(Kind.ACCELERATION, "")
@@ -191,8 +195,8 @@ def _carpentier_mansard(m: Loops) -> Results:
 
 
 def _forward(text: Callable[..., Results], **ways: bool) -> Text:
-    """Return derivatives of forward dynamics from derivatives of inverse dynamics, whose text does not return
-    M.
+    """Return a text for derivatives of forward dynamics from derivatives of inverse dynamics; M is not
+    stored.
     """
 
     def alone(m: Loops, tau: LoopResult) -> Results:
@@ -232,4 +236,6 @@ TEXTS: Mapping[str, Text] = {
     ".derivatives.hyper_dual:aba_by_chain_rule": _by_pairs(of_forward_dynamics, CHAIN_RULE),
     ".derivatives.hyper_dual:aba_by_bicomplex_step": _by_pairs(of_forward_dynamics, BICOMPLEX),
 }
-"""By the places that records name. Regressors depend on frames, which loops choose."""
+"""Texts by the places (module:function) that records name. Regressors have none, because they depend on
+frames, which loops choose.
+"""

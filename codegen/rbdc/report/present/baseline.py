@@ -29,11 +29,13 @@ REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
 
 GATED = {"operations": 1.0, "statements": 1.0, "text bytes": 1.01}
-"""Figures that depend on rbdc alone, and the factor above which they are worse; one more comment does not
-count.
+"""Figures that depend on rbdc alone, and the factor above which they are worse. The factor of text bytes
+tolerates one more comment.
 """
 COMPILED = {"code bytes": 1.01, "stack bytes": 1.01}
-"""Figures that depend on compiler and flags too; they count if both are the same in the two reports."""
+"""Figures that depend on compiler and flags too. They count if the two reports have the same compiler and
+flags.
+"""
 ERRORS = {f"error {metric}": 2.0 for metric in METRICS}
 """Errors, which depend on the inputs; a harmless change of rounding stays below the factor."""
 ERROR_FLOOR = 2.0**-53
@@ -137,7 +139,7 @@ def _methods(report: Report) -> dict[tuple[str, str], Report]:
 def _judge_figures(
     place: str, new: Report, old: Report, limits: Mapping[str, float], verdict: Verdict
 ) -> None:
-    """Judge the figures of a method that have limits, the factors beyond which they are worse."""
+    """Judge the figures of a method that have a limit: the factor beyond which the figure is worse."""
     before, now = _figures(old), _figures(new)
     for words, limit in limits.items():
         then, current = before.get(words), now.get(words)
@@ -169,10 +171,10 @@ WORSE_RATIO = 1.25
 
 @dataclass(frozen=True)
 class TimeChange:
-    """The least time of a call (ns), in the earlier run and in this one.
+    """The change of a method's time since the earlier run.
 
-    yardstick: how many times as long something outside rbdc took as in the earlier run, None if nothing was
-        measured.
+    then, now: least time of a call in the earlier run and in this run (ns).
+    yardstick: time of something outside rbdc in this run / in the earlier run, None if nothing was measured.
     beside: the name of the yardstick.
     """
 

@@ -1,7 +1,7 @@
 """Colours of methods: one for each, in every figure, table and key of every page.
 
 The family of a method sets the hue, so that a page's key names families. Its place among the methods of its
-functions sets the shade. All builds of a peer have one colour: a figure shows the fastest alone.
+functions sets the shade. All builds of a peer have one colour: a figure shows only the fastest build.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ UNROLLED = "unrolled-"
 LAST = 23
 """The shade of algorithms that only some models have; the loops of these algorithms have the shade before."""
 INK = "#1d2430"
-"""Colour of items among methods that are no methods."""
+"""Colour of items that are shown among methods but are not methods."""
 GOLDEN = 137.5
-"""Degrees between the hues of curves that are no methods: no two of a dozen come close."""
+"""Degrees between the hues of curves that are not methods: no two of twelve hues are close."""
 
 
 def _shade(hue: float, k: int = 0, chroma: float = 0.12) -> str:

@@ -119,7 +119,7 @@ def _setting(report: Mapping[str, Any]) -> list[str]:
 
 
 def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
-    """Return how methods were measured, and batches if there are any."""
+    """Return how methods were measured, and batches too if there are any."""
     words = (
         "All methods have the same C signature and are called from the same C loop. Passes of all methods "
         "of a function alternate, so that a busy neighbour slows all of them. Before a cold call its code, "
@@ -290,9 +290,7 @@ def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]
 
 
 def _of_peers(report: Mapping[str, Any], before: str = "") -> list[str]:
-    """Return the algorithms by which CasADi was fastest, and the absent peers; `before` stands
-    before each.
-    """
+    """Return the algorithms by which CasADi was fastest, and the absent peers; `before` begins each line."""
     lines = [
         f"{before}{entry_heading(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
         for function in report["functions"]

@@ -220,8 +220,7 @@ def grown(
     shown: Callable[[float], str] | None = None,
     dashed: Collection[str] = (),
 ) -> str:
-    """Return curves over sizes by their labels, which begin with the names of methods, both on logarithmic
-    axes.
+    """Return curves over sizes on logarithmic axes. The labels of curves begin with the names of methods.
 
     Zeros are drawn at 1e-17.
 
@@ -306,7 +305,7 @@ def _columns(labels: Iterable[str]) -> int:
 
 
 def _height(rows: int) -> float:
-    """Return the height of a figure of rows (inches)."""
+    """Return the height of a figure with this number of rows (inches)."""
     return 0.75 + 0.27 * rows
 
 

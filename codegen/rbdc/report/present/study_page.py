@@ -1,4 +1,4 @@
-"""Pages of studies and of curves: times, code and errors of families over the size, with exponents and
+"""Pages of studies, families and forms: times, code and errors of families over the size, with exponents and
 crossings; times of forms over operations.
 """
 

@@ -58,8 +58,8 @@ def ratio_words(ratio: float) -> str:
 
 
 def peak_shares(figures: Mapping[str, Any] | None) -> list[str]:
-    """Return the shares of the vector and of the scalar peak of a method, a point or an entry of a
-    summary; dashes for None.
+    """Return which shares of the vector peak and of the scalar peak a method, a point or an entry of a
+    summary reaches; dashes for None.
     """
     share = figures and figures["peak_percent"]
     return [DASH if share is None else f"{share[of]:.3g} %" for of in ("vector", "scalar")]
@@ -82,8 +82,8 @@ def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
 
 
 def beside_words(function: Mapping[str, Any]) -> list[str]:
-    """Return a sentence about the time of a function beside the one that it extends, if both were measured;
-    older reports do not have it.
+    """Return a sentence that compares a function's time with that of the function it extends. No sentence if
+    one of them was not measured, and for older reports.
     """
     comparison = function.get("beside")
     if comparison is None:
@@ -234,7 +234,7 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
 
 
 def _time(entry: Mapping[str, Any] | None) -> str | Cell:
-    """Return the time, with its ratio unless it is that of the generated code."""
+    """Return the time of an entry, with its ratio unless the entry is the generated code."""
     if entry is None:
         return DASH
     ratio = "" if entry["method"] == "generated" else ratio_words(entry["ratio"])
@@ -280,7 +280,7 @@ class Measure(NamedTuple):
 
     title: title of its curves.
     words: label of the ordinate.
-    of: returns it from a method's figures, None if it does not exist.
+    of: function that returns the value from a method's figures, None if the method has none.
     """
 
     title: str

@@ -38,7 +38,7 @@ AS_CODE = (AUTOMATIC, CASADI_CODE, CODE_GENERATION)
 SIZES = (2, 4, 6, 8, 12, 16, 32, 48)
 SIZES_OF_FLAGS = (8, 16, 32, 64)
 FLAGS = {WITH: ("-O3", "-march=native"), WITHOUT: ("-O3", "-march=native", "-mno-avx")}
-"""The article's flags of Fig. 15, by which compilers vectorise the products."""
+"""The article's flags of Fig. 15, with which compilers vectorise the products."""
 
 
 def of_families(options: CompareOptions, progress: Progress) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def _interpreted(model: Problem) -> float:
 
 
 def by_flags(options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """Return the entries of chains by `FLAGS`; no entries on processors without AVX."""
+    """Return the entries of chains for each of the `FLAGS`; no entries on processors without AVX."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return {}
     asked = replace(options, functions=(FORWARD,), methods=(FD_SO, FD_SO_AZA, FD_SO_IDFOZA), peers=())

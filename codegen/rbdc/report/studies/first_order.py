@@ -30,7 +30,7 @@ ROBOTS = {
 """Robot and root joint by column: the robots of rbdc nearest to the paper's KUKA LWR, HyQ and Atlas."""
 GENERATED, ROLLED, PEER = "generated", "rolled", "peer"
 LOOPS, PINOCCHIO = "loops", "pinocchio"
-"""Columns of the article's algorithms as loops, and of its implementation."""
+"""Columns: the article's algorithms as loops, and the article's implementation."""
 
 
 class TableRow(NamedTuple):
@@ -74,8 +74,8 @@ ROWS = (
     ),
     TableRow("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29), TEXTBOOK, (FACTOR,), (ROLLED,)),
 )
-"""Both rows of M^-1 are straight-line code through the same passes, whichever of them is generated. Pinocchio
-has the dedicated algorithm, the loops have Cholesky's factorisation.
+"""Both rows of M^-1 are straight-line code through the same compiler passes, whichever algorithm the
+generated code uses. Pinocchio has the dedicated algorithm, the loops have Cholesky's factorisation.
 """
 
 METHODS = ("analytical", DIFFERENCE, LOOPED, PEER)
@@ -83,7 +83,7 @@ METHODS = ("analytical", DIFFERENCE, LOOPED, PEER)
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}
 QUICK_METHODS = (DIFFERENCE, "unrolled-direct", "unrolled-cholesky", *{row.loops for row in ROWS})
 RESIDUES = ("hyq", "free-flyer")
-"""The robot of Fig. 3 here, and its root."""
+"""The robot that stands for that of Fig. 3, and its root joint."""
 ID, D_ID, FD_ID, FD, D_FD, FD_FD, DIRECT, CHOLESKY = (row.label for row in ROWS)
 ALIKE = 1.5
 """A ratio of times is reproduced if it differs from the article's ratio by at most this factor."""
@@ -220,8 +220,8 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
 
 
 def _colours() -> dict[str, str]:
-    """Return colours of the rows of Table I: those of their methods; dynamics beside derivatives are drawn in
-    ink.
+    """Return the colours of the rows of Table I: the colours of their methods; rows of dynamics are drawn in
+    `INK`.
     """
     methods = {row.label: (*row.methods, "generated")[0] for row in ROWS}
     colours = line_colours(methods.values())
@@ -237,18 +237,18 @@ def _times(report: Mapping[str, Any], column: str = "generated") -> dict[str, di
 
 
 BY = {PINOCCHIO: "Pinocchio", LOOPS: "the article's algorithms as loops", GENERATED: "generated code"}
-"""Columns of rows in words. The first one that has both rows decides a claim: that of the article's
-implementation, or that of its algorithms.
+"""Columns of rows in words. The first column that has both rows of a claim decides the claim: the article's
+implementation, else its algorithms.
 """
 CALLED = {FD_ID: ID, FD_FD: FD}
-"""By a row of differences, the dynamics that they call."""
+"""For each row of differences, the row of the dynamics that the differences call."""
 
 
 def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     def ratios(one: str, other: str, column: str) -> list[float]:
         times = _times(report, column).values()
         calls = [1] * len(times)
-        if column == PINOCCHIO and one in CALLED:  # it has no differences; they are calls of its dynamics
+        if column == PINOCCHIO and one in CALLED:  # it has none: count calls of its dynamics
             one, calls = CALLED[one], [3 * robot["nv"] + 1 for robot in report["robots"]]
         pairs = [(by[one], by[other]) for by in times]
         if any(None in pair for pair in pairs):

@@ -81,7 +81,7 @@ FEW = 8
 mechanisms.
 """
 EXACT = 1e-9
-"""Largest error of an inverse, relative to its largest entry or of its product with M."""
+"""Largest error of an exact inverse: relative to its largest entry, or in an entry of M^-1 M - 1."""
 
 
 def measured(folder: Path, quick: bool, progress: Progress, humanoids: Sequence[str] = ()) -> dict[str, Any]:
@@ -127,8 +127,8 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
-    """Return |M^-1 M - 1| of Algorithm 1 in three forms: as printed, with all corrections but one, and with
-    all.
+    """Return the largest entry of |M^-1 M - 1| of Algorithm 1: as printed, with all corrections but one (for
+    each of them), and with all.
     """
     model = tree(size, family.branching)
     q = np.random.default_rng(0).normal(size=model.nv).tolist()
@@ -229,8 +229,9 @@ def _decided(claim: str, ratio: float | None, bound: float, evidence: str) -> di
 class Compared(NamedTuple):
     """Ratios of the times of two algorithms by sizes of a family.
 
-    It also has the methods at the largest size, and the bytes of code at sizes that are left out because
-    their code is too large.
+    ratios: time of the first / time of the second algorithm, by size.
+    methods: names of both methods at the largest size.
+    left_out: bytes of code, by size, at sizes that are left out because their code is too large.
     """
 
     ratios: dict[int, float]

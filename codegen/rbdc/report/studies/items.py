@@ -21,9 +21,10 @@ TESTED = "holds: tested"
 class Item(NamedTuple):
     """An item of a paper.
 
-    paper, place, what: where it stands, and what it says.
+    paper, place: where the item stands.
+    what: what the item says.
     study: the study whose claims decide it; empty for tests and illustrations.
-    claims: what these claims begin with.
+    claims: prefixes of these claims.
     tests: tests that decide it, as file::function.
     """
 
@@ -36,7 +37,7 @@ class Item(NamedTuple):
 
     @property
     def command(self) -> str:
-        """The command that shows it."""
+        """The command that shows the evidence."""
         return f"rbdc experiment {self.study}" if self.study else f"pytest {' '.join(self.tests)}".strip()
 
 

@@ -1,5 +1,5 @@
-"""Repeat the precision test of Carpentier and Mansard (2018), section V-B, on any robot: derivatives that
-should be exactly zero, by every method.
+"""Repeat the precision test of Carpentier and Mansard (2018), section V-B, on any robot: residues, which are
+derivatives that should be exactly zero, by every method.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DIFFERENCE, CENTRAL, COMPLEX = "finite-difference", "central-difference", "compl
 ARTICLE, LOOPED = "loops-carpentier-mansard", f"loops-{DIFFERENCE}"
 """The article's derivatives as loops over the model, and differences of RNEA and ABA as loops."""
 TRUNCATED = 1e-3
-"""Residues whose difference from the truncation error is within this share of it count as truncation."""
+"""A residue counts as truncation if its relative difference from the truncation error is at most this."""
 
 
 def measured(
@@ -139,7 +139,7 @@ def precision(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the residues of section V-B by every method, and the full report (patterns: the paper's Fig. 3).
 
-    Without gravity, velocity, acceleration and torque the derivatives by q and v vanish.
+    Without gravity, velocity, acceleration and torque the derivatives with respect to q and v vanish.
     """
     asked = replace(options, gravity=(0.0, 0.0, 0.0), functions=DERIVATIVES, at_rest=True)
     comparison = compare(robot, asked, progress)
@@ -175,7 +175,8 @@ def _residues(comparison: RobotComparison, states: Mapping[str, Array]) -> list[
 
 
 def _truncated(comparison: RobotComparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
-    """Return the largest truncation error of one-sided differences by v at rest, in exact arithmetic.
+    """Return the largest truncation error of one-sided differences with respect to v at rest, in exact
+    arithmetic.
 
     The function is quadratic in v at rest, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the quotient is h
     f(q, e_k). Every difference by q is zero because f is. Central differences are zero by q and by v, because

@@ -1,8 +1,10 @@
 """Caron's tutorial on the recursive Newton-Euler algorithm, step by step on any robot: each intermediate
-quantity of its two passes, a check that does not use the recursion, and its time; and unknown contact forces.
+quantity of the two passes, with a check that does not use the recursion, and with its time; then unknown
+contact forces.
 
-Checks differentiate placements in the world along the motion by dual numbers: velocities are rates of
-placements, forces rates of momenta in the world, torques give the power of the energies.
+Checks differentiate placements in the world along the motion, using dual numbers. Velocities are rates of
+placements, forces are rates of momenta in the world, and the power of the torques is the rate of the
+energies.
 """
 
 from __future__ import annotations
@@ -144,7 +146,7 @@ def power(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[
 
 
 def timed(model: Problem, states: Sequence[Array]) -> dict[str, float]:
-    """Return the seconds of each pass for one state: of the text over NumPy arrays of `SAMPLES` states."""
+    """Return the seconds of each pass for one state. The text runs over NumPy arrays of `SAMPLES` states."""
     q, v, a = (list(x.T) for x in states)
     m, seconds = Numbers(model, q, v, a), {}
 
@@ -164,8 +166,8 @@ def timed(model: Problem, states: Sequence[Array]) -> dict[str, float]:
 def _gravity(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> dict[str, float]:
-    """Return the effect of a_0 = -g: the torques beside those with weights as forces on the bodies, and the
-    accelerations beside the physical ones.
+    """Return the effect of a_0 = -g: the difference of the torques from those with weights as forces on the
+    bodies, and the difference of the accelerations from the physical accelerations.
     """
     m = Numbers(model, list(q), list(v), list(a))
     tricked, physical = forward_pass(m), forward_pass(m, Motion.zero())
@@ -186,9 +188,9 @@ def _gravity(
 def unknown_contacts(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> dict[str, Any]:
-    """Return the number of unknowns that contact forces at the bodies without children leave undetermined,
-    and the rest of the root's torques, which no motor provides, that contact forces of least norm do not
-    balance.
+    """Return quantities of contact forces at the bodies without children: among them how many unknowns remain
+    undetermined, and the part of the root's torques that contact forces of least norm do not balance. No
+    motor provides torques of the root.
     """
     state = list(q), list(v), list(a)
     leaves = [k for k in range(model.njoints) if all(body.parent != k for body in model.bodies)]
@@ -306,7 +308,7 @@ def _halves(entries: Sequence[Scalar]) -> tuple[Vector3, Vector3]:
 
 
 def _velocity(place: Placement) -> Array:
-    """Return the velocity of a frame in its axes from the rates of its placement in the world."""
+    """Return the velocity of a frame in the frame's axes, from the rates of its placement in the world."""
     rows, p = place.rotation.rows(), place.translation
     turned = np.array([[float(value_of(x)) for x in row] for row in rows])
     spin = turned.T @ np.array([[float(rate_of(x)) for x in row] for row in rows])

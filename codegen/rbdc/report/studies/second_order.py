@@ -69,15 +69,15 @@ LIMIT = 60.0
 reference takes longer, errors are unknown.
 """
 STEPS_LIMIT = 32
-"""Largest number of bodies for which differences are computed over their steps: each error takes N^2 calls.
+"""Largest number of bodies for which errors of differences over the step are computed: each takes N^2 calls.
 """
 ROBOTS = {"double_pendulum": "fixed", "ur5": "fixed", "hyq": "free-flyer"}
 """Robots of Figs. 10 and 19 with their roots, the UR5 in place of the UR3. Humanoids are given by path."""
 
 
 SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 64, 128), (2, 3)
-"""Numbers of bodies of the trees. A quick run takes the last one, and all of them for the steps of
-differences.
+"""Numbers of bodies of the trees, in full and in quick runs. A quick run measures methods for its last number
+only, and steps of differences for both.
 """
 
 _LITTLE = CompareOptions(peers=(), samples=4, checked=1)

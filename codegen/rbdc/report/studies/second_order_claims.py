@@ -100,8 +100,8 @@ ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
         1e-11,
     ),
 }
-"""For each claim: a function, a family, two methods, the ratio of the first's error to the second's, and the
-first's error where the article has it.
+"""For each claim: a function, a family, two methods, the error of the first method / that of the second, and
+the first error if the article gives it.
 """
 
 

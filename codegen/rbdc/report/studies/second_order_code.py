@@ -189,8 +189,8 @@ def _humanoid(report: Report, function: str) -> Claim:
 
 
 def _headline(report: Report, function: str) -> Claim:
-    """Return the claim of the abstract, decided by Pinocchio, the article's implementation, or by the loops
-    without it.
+    """Return the claim of the abstract, decided by Pinocchio (the article's implementation), or by the loops
+    if Pinocchio is absent.
     """
     paper, published = HEADLINE[function]
     name = "IDSVA-SO" if function == SECOND else "FDSVA-SO"

@@ -124,7 +124,7 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
 
 
 def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
-    """Return q = sin 2 pi t of every joint, with its two rates, (samples, joints) each."""
+    """Return q = sin 2 pi t of every joint and its first and second derivatives, (samples, joints) each."""
     w = 2.0 * np.pi
     one = (np.sin(w * instants), w * np.cos(w * instants), -w * w * np.sin(w * instants))
     q, v, a = (np.ascontiguousarray(np.tile(x[:, None], (1, joints))) for x in one)
@@ -132,7 +132,7 @@ def motion(instants: Array, joints: int) -> tuple[Array, Array, Array]:
 
 
 def by_the_paper(model: Problem, states: Sequence[Array]) -> Array:
-    """Return the sensitivities by algorithms 1-3, with all samples in each scalar."""
+    """Return the sensitivities by algorithms 1-3; each scalar is an array of all samples."""
     matrices, samples = sensitivities(model, *(list(x.T) for x in states)), len(states[0])
     rows = [[[np.broadcast_to(np.asarray(x, float), samples) for x in row] for row in m] for m in matrices]
     return np.moveaxis(np.array(rows), -1, 1)
@@ -167,8 +167,8 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, Modu
 def _as_loops(
     model: Problem, states: Sequence[Array], exact: Array, options: CompareOptions
 ) -> dict[str, Any]:
-    """Return the article's recursion, the text that `by_the_paper` runs, as loops in C, with one call for
-    each sample.
+    """Return the entry of the article's recursion (the text that `by_the_paper` runs) as loops in C, with one
+    call for each sample.
     """
     function = functions_of(model)[FUNCTIONS[1]]
     implementation = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])

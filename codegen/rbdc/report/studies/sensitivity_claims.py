@@ -135,7 +135,7 @@ def both_vanish(data: Report) -> dict[str, str]:
 
 
 def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
-    """Return the article's time beside its recursion as compiled loops."""
+    """Return the claim on the article's time, compared with the article's recursion as compiled loops."""
     claim = f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms in MATLAB."
     seconds = {key: method["seconds"] for key, method in methods.items()}
     evidence = (

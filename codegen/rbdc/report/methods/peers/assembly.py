@@ -1,6 +1,6 @@
 """Add peers in C++ to a comparison, if they are installed and can represent the model.
 
-They read the model from a text archive, so one library serves all robots.
+The peers read the model from a text archive, so one library serves all robots.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def add_peers(
     folder: Path,
     progress: Progress,
 ) -> Peers:
-    """Add the contenders of the requested peers in C++ to the functions that they have.
+    """Add the contenders of the requested peers in C++ to the functions that these peers have.
 
     The first compilation takes half a minute; native builds and programs of CppADCodeGen take minutes. A
     build that does not compile is absent, with the compiler's first error as the reason.
@@ -76,7 +76,7 @@ def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
 def _add_pinocchio(
     peer: str, functions: Sequence[FunctionRecord], archive: Path, peers: Peers, progress: Progress
 ) -> None:
-    """Compile a peer's builds and add their contenders, or the reason to functions that they lack."""
+    """Compile a peer's builds, and add their contenders, or the reason if they lack a function."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
     builds = pinocchio.builds(peer, wanted, progress) if wanted else []
     tried = {algorithm for build in builds for algorithm in (*build.algorithms, *build.failed)}
@@ -133,7 +133,7 @@ def _method(name: str, build: str, algorithm: str) -> str:
 
 
 def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archive: Path) -> Contender:
-    """Return one build's version of a function by one of Pinocchio's algorithms."""
+    """Return the contender of a function: one of Pinocchio's algorithms in one build."""
     symbol = f"rbdc_peer_{algorithm}"
     return Contender(
         _method(name, build.name, algorithm),
@@ -181,8 +181,8 @@ def save_model(model: Problem, path: Path) -> str | None:
 
 
 def _contacts(model: Problem) -> str:
-    """Return a line for each contact: its rows, and for both frames the joint, the rotation by rows and the
-    place.
+    """Return a line for each contact: the number of its rows, and for each of its two frames the joint, the
+    rotation (row-major) and the translation.
 
     Return no lines if Pinocchio lacks one of the contacts.
     """
@@ -198,7 +198,9 @@ def _contacts(model: Problem) -> str:
 
 
 def _joint(pin: Any, joint: JointType) -> Any:
-    """Return Pinocchio's joint, its fast type for a coordinate axis; None if Pinocchio has no such type."""
+    """Return Pinocchio's joint, of the faster type if the axis is a coordinate axis; None if Pinocchio has no
+    such type.
+    """
     peer_joint = joint.pinocchio()
     if peer_joint is None:
         return None

@@ -1,8 +1,8 @@
 """CppADCodeGen through Pinocchio: CppADCodeGen's C of Pinocchio's algorithms, compiled like all C of a
 comparison.
 
-Each algorithm has a program, compiled once from Pinocchio's `codegen` wrappers. It reads a model's archive
-and writes C, which is cached by program and archive.
+Each algorithm has a program, compiled once from Pinocchio's `codegen` wrappers. The program reads a model's
+archive and writes C, which is cached by program and archive.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def _generated(program: Path, archive: Path) -> dict[str, str]:
 
 
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
-    """Return C that wraps the call. Inputs and results are one row of numbers each; a single matrix is given
-    by its upper triangle, row by row.
+    """Return C that wraps the call. All inputs are one array, and all results another. A single matrix is
+    returned as its upper triangle, in row-major order.
     """
     starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
     after = [

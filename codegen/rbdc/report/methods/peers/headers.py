@@ -1,6 +1,6 @@
-"""Prerequisites to compile Pinocchio's C++: its headers and Boost's beside them, Eigen's, and compilers.
+"""Prerequisites to compile Pinocchio's C++: headers of Pinocchio, Boost and Eigen, and compilers.
 
-It also has the approximate times that compiling takes.
+The module also estimates the time of compilations.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ def include_folders() -> Iterator[Path]:
 def side_by_side(
     jobs: Mapping[str, tuple[str, float]], obtain: Callable[[str], Made], progress: Callable[[str], None]
 ) -> dict[str, Future[Made]]:
-    """Obtain an entry for each key of the cache, `WORKERS` at a time; return when all are finished.
+    """Obtain the cache entries of the keys of `jobs`, `WORKERS` at a time; return when all are finished.
 
-    jobs: by key, what is compiled in words, and approximately how many seconds that takes.
-    progress: called with the number of entries that the cache lacks and the time left when each begins.
+    jobs: by key, words for what is compiled, and the approximate duration (s).
+    progress: called when an entry begins that the cache lacks, with its number and the time left.
     """
     lacking = [key for key in jobs if not cache.holds(key)]
 
@@ -161,7 +161,7 @@ def side_by_side(
 
 
 def _has_avx512(compiler: Compiler) -> bool:
-    """Return whether code for this processor would use AVX-512; elsewhere the build without it is
+    """Return whether code for this processor would use AVX-512; if not, the build without AVX-512 is
     superfluous.
 
     A compiler that does not work reports its own error when it compiles.

@@ -1,7 +1,8 @@
 """Pinocchio's C++ behind the common C signature: the library of the pip package, and native builds.
 
-A harness is compiled once and cached under its source, the compiler, its flags, the versions of the headers
-and the processor. Models are passed as text archives, so one library serves all robots.
+A harness (C++ that calls Pinocchio) is compiled once and cached under its source, the compiler, its flags,
+the versions of the headers and the processor. Models are passed as text archives, so one library serves all
+robots.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ LIBRARY_PARTS = (
 compiles the others.
 """
 TEMPLATE_PARTS = ("INVERSE_INERTIA", "TASKS", "STEPS", "CONTACTS")
-"""Parts beside the library that are compiled from the headers as a user would, for every processor of its
-kind.
+"""Parts that the library lacks. They are compiled from the headers as a user would compile them, for every
+processor of the architecture.
 """
 PART, CALLS = 90.0, 30.0
-"""Approximate seconds to compile a part, and the calls of the library, from which the time left is estimated.
+"""Approximate time to compile a part, and to compile the calls of the library (s). The time left is estimated
+from both.
 """
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
@@ -68,10 +70,10 @@ class PinocchioBuild:
     name: begins the names of its methods.
     peer: the peer that it belongs to.
     what: the build in words.
-    compile_seconds: time of the files that were compiled here, measured at that time.
+    compile_seconds: compile time of the build's files, measured when they were compiled.
     code_bytes: size of the whole library.
     algorithms: the algorithms that it has.
-    failed: reasons of the algorithms that the compiler refused, by name.
+    failed: reasons why algorithms do not compile, by name.
     shipped: the library that the build calls, None if its own library has everything.
     library: the build's own library, None without any algorithm.
     """
@@ -131,10 +133,10 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
 def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) -> list[PinocchioBuild]:
     """Return the builds of a peer that have requested algorithms; two processes compile them.
 
-    The library of the pip package: only its calls are compiled, and the requested `TEMPLATE_PARTS`. Native
-    builds: the requested parts of the headers, compiled for this processor by all available compilers (gcc,
-    clang, clang without AVX-512). A build that does not compile does not stop the others. Raises
-    ToolchainError if a prerequisite is missing.
+    For the library of the pip package, only its calls and the requested `TEMPLATE_PARTS` are compiled. For
+    native builds, the requested parts of the headers are compiled for this processor by all available
+    compilers (gcc, clang, clang without AVX-512). A build that does not compile does not stop the others.
+    Raises ToolchainError if a prerequisite is missing.
     """
     there, text = headers(), harness()
     offers = offered(text)
@@ -204,7 +206,7 @@ def _linked(
     offers: Mapping[str, Sequence[str]],
     there: Headers,
 ) -> PinocchioBuild:
-    """Return the build of the files that compiled, linked, and the reasons for those that did not compile."""
+    """Link the files that compiled; return their build, and the reasons why other files did not compile."""
     (first, begun), failed = files[0], dict[str, str]()
     algorithms, objects = list[str](), list[tuple[Path, Compiled]]()
     for piece, one in files:
@@ -227,7 +229,7 @@ def _linked(
 def _library(objects: Sequence[Path], compiler: Compiler, shipped: Path | None, there: Headers) -> Path:
     """Return the library of compiled files, linked or from the cache.
 
-    It finds other libraries, including the shipped one, by a path that is part of the cache key.
+    The library finds others, including the shipped library, through a path that is part of the cache key.
     """
     others, files = list[str](), [str(path) for path in objects]
     if shipped is not None:

@@ -1,9 +1,10 @@
 """Adaptive central differences with Richardson extrapolation, by the method of `jacobianest` of D'Errico's
 Adaptive Robust Numerical Differentiation, which Zhakatayev, Rogovchenko and Paetzold (2023) use.
 
-Steps are relative to the coordinate, or absolute where it is zero: 100 and smaller by a factor of about 2,
-26 in all. Four successive slopes give one estimate without the terms of order 2 and 4 in the step. Of the
-estimates, sorted, three at each end are dropped, and the one with the smallest estimated error is taken.
+Steps are relative to the coordinate, or absolute where the coordinate is zero. The first of 26 steps is 100;
+each further step is smaller by a factor of about 2. Four successive slopes give one estimate without the
+terms of order 2 and 4 in the step. The three smallest and the three largest estimates are dropped. Of the
+others, the estimate with the smallest estimated error is taken.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ EVALUATIONS = 2 * STEPS
 
 
 def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) -> Array:
-    """Return derivatives by every coordinate of every state, shape (states, samples, outputs, coordinates).
+    """Return derivatives with respect to all coordinates of all states (states, samples, outputs,
+    coordinates).
 
     function: from states of shape (..., coordinates) to values (..., outputs).
     states: q, v and a, for instance, of shape (samples, coordinates) each.

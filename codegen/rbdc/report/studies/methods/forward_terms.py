@@ -67,7 +67,7 @@ def term_as_loops(model: Problem, term: str, way: str) -> tuple[FunctionDeclarat
 
 def times_of_terms(model: Problem, tools: Toolchain, seconds: float) -> dict[str, Any]:
     """Return the least time of a call of each term by each way (ns), as the functions of a report. seconds:
-    of the measurement of a term.
+    duration of the measurement of a term (s).
     """
     rng, timing = np.random.default_rng(1), str(measuring(tools.compiler, tools.flags))
     q = draw(model, 1)["q"]

@@ -1,5 +1,5 @@
-"""Several forces on one link by the recursion of Zhakatayev, Rogovchenko and Paetzold (2023), which knows one
-force and one torque for each link, (8), (9), (16) and (17).
+"""Several forces on one link by the recursion of Zhakatayev, Rogovchenko and Paetzold (2023), which has one
+force and one torque for each link: equations (8), (9), (16) and (17).
 
 Two forces at points r_1 and r_2 of a link add up: torques and sensitivities are linear in the loads. The
 force f_1 + f_2 at r_1 with the torque R (r_2 - r_1) x f_2 gives the torques of both forces. But the recursion
