@@ -1,4 +1,4 @@
-"""``python -m rbdc`` and the console script. An interrupt prints one line, from the first import on."""
+"""``python -m rbdc`` and the console script. An interrupt prints one line, even during imports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The result of a build: statistics of the functions and variants, times, warnings, errors, and the notes on
-the model. Notes that change the numbers of the built functions are shown in full.
+the model. A note is shown in full if its subject changes the numbers of the built functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _DECLARED = ("inputs", "framed", "method", "outputs")
-"""Entries of a function in a manifest that are not figures."""
+"""Keys of a function's entry in a manifest that hold no figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +35,14 @@ class BuildResult:
     seconds: time of the whole build (s).
     generation_seconds, compile_seconds, verification_seconds: times of the steps (s).
     functions: result of `figures`.
-    variants: for each variant its name, the extensions that it may use, and the bytes of its functions.
+    variants: for each variant its name, its instruction-set extensions, and the size of its code (bytes).
     warnings: all warnings about the description, the options and the folder.
     news: the warnings that this build shows; earlier builds did not show them.
-    errors: largest error of each function, as a share of the allowed error; None if nothing was verified,
+    errors: largest error of each function, divided by the allowed error; None if nothing was verified,
         because the package came from the cache or verification was off.
-    unverified_states: for each function, the states at which nothing could be compared, because it is
-        undefined or ill-conditioned there.
-    tuned: result of `rbdc.tuning.choosing.gains` for a build that measured.
+    unverified_states: for each function, the states at which nothing could be compared, because the function
+        is undefined or ill-conditioned there.
+    tuned: result of `rbdc.tuning.choosing.gains`, if the build measured.
     """
 
     name: str
@@ -62,9 +62,9 @@ class BuildResult:
 
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the name, the form and the deterministic figures of each function of a manifest. Figures of a
-    rolled function include the files that it shares with others. `batch_...` are figures of kernels that
-    compute several samples at once; they are absent if the batch is a loop.
+    """Return the name, the form (unrolled or rolled) and the deterministic figures of each function of a
+    manifest. Figures of a rolled function include the files that it shares with others. `batch_...` are
+    figures of kernels that compute several samples at once; they are absent if the batch is a loop.
     """
     return tuple(
         {"name": name, **{key: entry[key] for key in entry if key not in _DECLARED}}
@@ -73,8 +73,8 @@ def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any],
 
 
 def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
-    """Return the bytes of code of a function over all variants, and its largest stack (bytes) in any variant;
-    also those of the function's batch, if the batch has files of its own.
+    """Return the size of a function's code (bytes, the sum over all variants) and of its stack (bytes, the
+    largest of all variants); also those of the function's batch, if the batch has its own files.
     """
     figures = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
@@ -85,14 +85,14 @@ def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
 
 
 _INPUTS = {Effect.FORCES: FRICTION_WIDTH, Effect.DYNAMICS: PARAMETERS}
-"""For each effect that can be passed at run time, the input of the functions whose numbers it changes."""
+"""For each effect, the run-time input that marks the functions whose numbers the effect changes."""
 
 
 def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
-    """Return the remarks of a build of these functions on the model's notes.
+    """Return the messages on the model's notes that a build of these functions shows.
 
-    Notes on options, and notes that change the numbers of these functions, come in full; one line counts the
-    others. Notes on the description of a shipped robot are left out, because it is known.
+    Notes on options, and notes that concern the numbers of these functions, come in full; one line counts the
+    others. Notes on the description of a shipped robot are left out, because that description is known.
     """
     known = model.file is not None and ships(model.file)
     notes = [note for note in model.notes if note.effect is Effect.ASKED or not known]

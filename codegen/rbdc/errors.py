@@ -19,8 +19,8 @@ class RbdcError(Exception):
     """Base of all errors raised on purpose by rbdc."""
 
     exit_status = 2
-    """Exit status of the command line: bad usage or bad input. Status 1 is for comparisons, 3 for compiled
-    code that does not agree with the description.
+    """Exit status of the command line: bad usage or bad input. Status 1 is for comparisons that fail, 3 for
+    compiled code that does not agree with the description.
     """
 
 
@@ -53,7 +53,7 @@ class DescriptionError(RbdcError):
 
 
 class OptionError(RbdcError):
-    """An option or argument of rbdc without meaning. The message says which values are accepted."""
+    """An invalid option or argument of rbdc. The message says which values are accepted."""
 
 
 class UnsupportedError(RbdcError):

@@ -1,8 +1,8 @@
 """Declaration of options: each option is one field of a frozen dataclass.
 
 The field holds the option's default, its reader, its help text, its spellings, and whether a package depends
-on it. The command line, the arguments of `rbdc.build`, the manifest and the pages follow from it. A value is
-read in the same way from every source; texts of the command line are accepted in Python too.
+on it. The command line, the arguments of `rbdc.build`, the manifest and the pages follow from these fields.
+A value is read in the same way from every source; texts of the command line are accepted in Python too.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Read = TypeVar("Read", covariant=True)
 class Reading(NamedTuple, Generic[Read]):
     """How the values of an option are read.
 
-    read: function that returns the value of an argument, which may be such a value already. It raises
-        ValueError with the accepted values.
+    read: function that converts an argument to a value and returns values unchanged. It raises ValueError
+        with the accepted values.
     metavar: placeholder of the value in --help.
-    words: number of words on the command line.
+    words: number of words of a value on the command line.
     repeated: whether the option may be repeated; its value then holds all arguments.
     record: function that returns the value as the manifest stores it.
-    bare: value of the option without an argument on the command line, if that is allowed.
+    bare: value if the command line has the option without an argument; None if that is not allowed.
     """
 
     read: Callable[[Any], Read]
@@ -110,7 +110,7 @@ def options_of(owner: type) -> dict[str, Option[Any]]:
 
 
 def arguments(owner: type, passed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of a class of options by field name, whichever spelling was used.
+    """Return arguments for a class of options by field name, whichever spelling was used.
 
     Raises OptionError for an unknown name, and for an option that is passed twice.
     """
@@ -236,8 +236,8 @@ def words_of(text: str, separator: str | None = ",") -> list[str]:
 
 
 def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]:
-    """Return the reading of a sequence of names, or of one text with names between separators; None stands
-    for blanks.
+    """Return the reading of a sequence of names, or of one text with separators between the names; the
+    separator None stands for blanks.
     """
 
     def read(value: Any) -> tuple[str, ...]:

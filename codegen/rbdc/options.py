@@ -222,7 +222,7 @@ class BuildOptions(ModelOptions):
 
 
 class BuildArguments(TypedDict, total=False):
-    """Options of a build by name, with the values or texts that each takes."""
+    """Options of a build by name, with the types that each accepts."""
 
     root_joint: RootJoint
     mimic: MimicMode
@@ -327,7 +327,7 @@ def _check_tuning(options: BuildOptions) -> None:
 
 def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     """Return the options that a package depends on, as its manifest stores them. Options of the model come
-    from the model; None stands for unknown ones.
+    from the model; None stands for unknown values.
     """
     of_model = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
@@ -345,7 +345,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
 def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the Python names of the options whose values differ between two manifests.
 
-    Options that additions to a package extend, and `verify`, are left out.
+    `verify`, and the options that `add` extends, are left out.
     """
     current = json.loads(json.dumps(now))
     other = [name for name, value in current.items() if recorded.get(name, value) != value]
@@ -380,7 +380,7 @@ _GROUPS = {
 
 
 def grouped() -> dict[str, list[Option[Any]]]:
-    """Return the options by topic, as help shows them. Options that name no topic are of the C code."""
+    """Return the options by topic, as help shows them. Options without a topic belong to the C code."""
     of = {name: title for title, names in _GROUPS.items() for name in names}
     every = options_of(BuildOptions).items()
     return {title: [o for name, o in every if of.get(name, "C") == title] for title in _GROUPS}

@@ -101,8 +101,8 @@ def build_package(
 
 
 def read(description: Description, options: BuildOptions) -> Problem:
-    """Return the problem that a description and options pose. Omitted options keep the values of a model that
-    was read before.
+    """Return the problem that a description and options pose. If the description is a `Model`, omitted
+    options keep the values with which it was read.
 
     Raises OptionError or UnsupportedError for options that exclude each other or do not fit the description.
     """
@@ -158,12 +158,12 @@ class _Job:
         return [name for name in functions_of(self.model) if name in wanted]
 
     def fused(self) -> list[str]:
-        """Return the functions that fused ones consist of."""
+        """Return the functions that are parts of fused functions."""
         return [name.split("@")[0] for group in self.options.fuse for name in group]
 
     @cached_property
     def compilers(self) -> dict[str, Compiler]:
-        """The compilers that the tuning names for the functions, by name."""
+        """The compilers that the tuning chose for the selected functions, by name."""
         tuning = self.options.tuning
         return {} if tuning is None else tuning.compilers(self.selected(), self.tools)
 

@@ -52,7 +52,7 @@ _CANNOT_BE_SENT = (pickle.PickleError, AttributeError, TypeError)
 
 
 def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a process. how: streams and the like, as for Popen. Raises OSError if that fails."""
+    """Start a process. how: streams and other arguments of Popen. Raises OSError if that fails."""
     inside = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     return subprocess.Popen(command, process_group=None if inside else 0, **how)
 
@@ -72,7 +72,7 @@ def run(
     """Run a command in `folder`, which also holds its temporary files. Return its exit status, output and
     error output.
 
-    An interrupt or the time limit, if there is one, ends it. Raises OSError if it cannot be started, and
+    An interrupt or the time limit ends the command. Raises OSError if the command cannot be started, and
     subprocess.TimeoutExpired at the limit.
     """
     environment: Mapping[str, str] = (
@@ -105,9 +105,9 @@ def spread(
     """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
 
     Tasks are started in order, so the longest should come first. `done` is called with each task that has a
-    result, from several threads. This process does the tasks that a helper cannot do, because it is killed or
-    because pickle cannot send them. Raises the error of the first task that failed; no task is started after
-    it.
+    result, from several threads. This process does the tasks that failed on a helper because the helper was
+    killed or pickle could not send them. Raises the error of the first task that failed; no task is started
+    after a failure.
 
     With `lost`, helpers work alone and this process only waits, so that it reacts to an interrupt at once. It
     then ends the helpers and all their children. A task that a helper could not do is not tried again,
@@ -132,11 +132,11 @@ class NotSent(TypeError):
 
 
 class Helper(Generic[Task, Result]):
-    """A context with a process that does the same work on one task after the other; a task may end the
-    process. Calling the object works on a task.
+    """A context manager of a process that does the same work on one task after the other. Call the object
+    with a task. A task may end the process.
 
-    The process starts at once; this process does not wait for it. An object `work` keeps its state from task
-    to task. how: streams and the like, as for Popen. Raises HelperEnded if it cannot be started.
+    The constructor starts the process without waiting for it, and raises HelperEnded if that fails. If `work`
+    is an object, it keeps its state from task to task. how: streams and other arguments of Popen.
     """
 
     def __init__(self, work: Callable[[Task], Result], **how: Any) -> None:
@@ -235,7 +235,7 @@ class _Pool(Generic[Task, Result]):
 
     def _work_on_tasks(self, work: Callable[[Task], Result]) -> None:
         """Work on tasks until none waits or one has failed. If a helper raises HelperEnded or NotSent, the
-        result of its task is that of `lost`, or the task waits again.
+        result of its task is lost(task); without `lost`, the task waits again.
         """
         while True:
             try:
@@ -304,7 +304,7 @@ def _pickled(answer: object) -> bytes:
 @contextmanager
 def uncollected() -> Iterator[None]:
     """Switch the collector of cyclic garbage off. Work on millions of small objects without cycles would
-    spend between a seventh and most of its time in it.
+    spend between a seventh and most of its time in the collector.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -36,7 +36,7 @@ def shown(title: str, wanted: bool | None = None, clock: Clock = time.monotonic)
     """Show progress: in the cell of a notebook, on one line of standard error on a terminal, elsewhere as
     lines of standard error.
 
-    Characters of the title that are not ASCII are shown by their numbers.
+    Characters of the title that are not ASCII are escaped.
 
     Args:
         title: words at the beginning of each line.
@@ -62,7 +62,7 @@ def shown(title: str, wanted: bool | None = None, clock: Clock = time.monotonic)
 class Share:
     """The finished share of some work, and an estimate of the remaining time.
 
-    tell: receives both after each step.
+    tell: receives the share and the estimate after each step.
     weights: approximate time of each step, in any unit.
     """
 
@@ -92,8 +92,8 @@ def steps_of_build(declarations: Iterable[FunctionDeclaration], verify: bool) ->
 
 
 def _effort(declaration: FunctionDeclaration) -> float:
-    """Return the approximate time of a function in any unit. Functions of frames are short loops; others grow
-    more slowly than their results.
+    """Return the approximate time of a function in any unit. Functions of frames are short loops; the time of
+    others grows more slowly than the size of their results.
     """
     entries = sum(math.prod(output.shape) for output in declaration.outputs)
     return 1.0 if declaration.framed else 1.0 + math.sqrt(entries)

@@ -2,5 +2,5 @@
 model.
 
 SymPy derives the Euler-Lagrange equations with named constants. Generated code uses nothing
-of this room. The equations come from the description alone, so they also check the generated functions.
+of this package. The equations come from the description alone, so they also check the generated functions.
 """

@@ -31,7 +31,7 @@ def friction_cone(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Inequalities:
-    """Return the friction pyramid of a point's force (3,), A (sides + 1, 3).
+    """Return the friction pyramid of a contact force (3,) at a point, with A (sides + 1, 3).
 
     Opposite sides come in pairs, and the row of the normal force is last.
 
@@ -64,7 +64,7 @@ def wrench_cone(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Inequalities:
-    """Return the cone of wrenches (6,) that a rectangle can exert, about its centre, A (sides + 13, 6).
+    """Return the cone of wrenches (6,) of a rectangular contact, about its centre, with A (sides + 13, 6).
 
     Friction and the normal force have the rows of `friction_cone`. Four rows keep the centre of pressure in
     the rectangle, and eight rows bound the moment about the normal.
@@ -72,7 +72,7 @@ def wrench_cone(
     Args:
         mu, sides, inner, least, most: as in `friction_cone`.
         box: lengths of the rectangle along x and y (m).
-        rotation: (3, 3), the axes of the rectangle, its normal last, as columns in the axes of the force.
+        rotation: axes of the rectangle in the axes of the force, as columns, the normal last (3, 3).
 
     Raises:
         OptionError: an argument is out of range.
@@ -113,7 +113,7 @@ def _within(mu: float, sides: int, *, inner: bool) -> float:
 
 
 def _sides(mu: float, sides: int) -> Array:
-    """Return t . f - mu n . f for each side; opposite sides come in pairs."""
+    """Return the row of t . f - mu n . f for each side: tangent t, normal n; opposite sides in pairs."""
     angles = 2.0 * math.pi / sides * np.arange(sides // 2)
     return np.array([[s * math.cos(a), s * math.sin(a), -mu] for a in angles for s in (1.0, -1.0)])
 

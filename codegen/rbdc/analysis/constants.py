@@ -36,6 +36,7 @@ Atom = Any
 class Constant:
     """A named constant.
 
+    name: its symbol.
     value: in SI units.
     meaning: what it is, in words.
     """
@@ -70,8 +71,8 @@ class NamedModel:
 
     model: the model with atoms for all numbers of its joints, bodies and gravity except limits; its rotations
         are products of rotations by the frames' angles.
-    angles: the constants that stand for angles, by the names of their cosine and sine.
-    axes: the names in each axis that is not a coordinate axis.
+    angles: names of the cosine and the sine of each constant angle, by the angle's name.
+    axes: names of the components of each axis that is not a coordinate axis.
     neglected: number of constants that were set to zero because they are at most `neglect` times the largest
         of their kind.
 
@@ -99,7 +100,7 @@ class NamedModel:
         self.model = replace(model, bodies=bodies, gravity=gravity, friction_width=slow)
 
     def atom(self, name: str, value: float, scale: float, meaning: str) -> Atom:
-        """Return a constant; 0 if it is small relative to `scale`."""
+        """Return the symbol of a new constant, or 0 if its value is small relative to `scale`."""
         if abs(value) <= self.neglect * scale:
             self.neglected += abs(value) > _ROUNDING * scale
             return sympy.Integer(0)
@@ -107,7 +108,7 @@ class NamedModel:
         return sympy.Symbol(name)
 
     def vector(self, letter: str, number: str, values: Sequence[float], meaning: str) -> Vector3:
-        """Return constants for the entries of a vector."""
+        """Return the vector with a constant for each entry."""
         scale = max(map(abs, values), default=0.0)
         parts = zip("xyz", values, strict=True)
         return Vector3.of(
@@ -175,7 +176,7 @@ class NamedModel:
         return sympy.Symbol(cosine), sympy.Symbol(sine)
 
     def joint(self, k: int, joint: JointType) -> JointType:
-        """Return the joint about or along its axis: numbers for a coordinate axis, else constants."""
+        """Return the joint with its axis in numbers if that is a coordinate axis, otherwise in constants."""
         (column,) = joint.subspace()
         axis = (column.linear if joint.rotation == "none" else column.angular).scalars()
         if all(x in (0.0, 1.0, -1.0) for x in axis):

@@ -7,8 +7,8 @@ decomposition: Gautier (1991), Numerical calculation of the base inertial parame
 Dombre, Modeling, Identification and Control of Robots, chapter 9.
 
 For small robots `combinations` returns them in symbols, with lengths as named constants. M and dV/dq are
-linear in the ten parameters of each body. Written out over sines, cosines and positions, each parameter is a
-column of polynomials in the lengths; exact elimination finds the dependent columns.
+linear in the ten parameters of each body. As polynomials in sines, cosines and positions, they have a column
+of coefficients for each parameter; exact elimination over the lengths finds the dependent columns.
 """
 
 from __future__ import annotations
@@ -85,18 +85,23 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
         regressor: parts of the torque regressor, as in `rbdc build --regressor`; by default the links.
 
     Returns:
-        Plain data. `regressor`: its parts; `names`: all parameters, in order of the regressor's columns;
-        `parameters`: their number without the unseen ones; `rank`: number of base parameters; `base`: for
-        each its `formula`, and its `terms` as pairs of a name and a factor, the leading one first;
-        `constants`: lengths in the formulas (m); `unseen`: parameters that no torque depends on;
-        `smallest_kept`, `largest_dropped`: singular values next to the rank, relative to the largest, of the
-        regressor with columns of length 1.
+        Plain data.
+        regressor: parts of the regressor.
+        names: all parameters, in the order of the regressor's columns.
+        parameters: their number without the unseen ones.
+        rank: number of base parameters.
+        base: for each base parameter its `formula`, and its `terms` as pairs of a name and a factor, the
+            leading parameter first.
+        constants: lengths in the formulas (m).
+        unseen: parameters that no torque depends on.
+        smallest_kept, largest_dropped: singular values next to the rank, relative to the largest, of the
+            regressor with columns of length 1.
 
     Raises:
         OptionError: the regressor has no such part.
 
-    Source: Gautier (1991). Checked: the leading columns of a regressor at other states, times the terms, are
-    that regressor.
+    Source: Gautier (1991). Checked: the leading columns of a regressor at other states, times the factors of
+    the terms, are that regressor.
     """
     problem = _asking(model, regressor)
     names = np.array(names_of(problem), dtype=object)
@@ -134,7 +139,7 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
 
 
 def _asking(model: Model, regressor: str | Sequence[str] | None) -> Problem:
-    """Return the problem of a model with some parts of the regressor."""
+    """Return the problem of a model with these parts of the regressor."""
     problem = Problem.of(model)
     if regressor is None:
         return problem
@@ -212,7 +217,7 @@ def combinations(named: NamedModel) -> tuple[list[Combination], list[Constant]] 
 def _columns(equations: Equations, pose: Polynomials, k: int) -> list[dict[tuple[int, ...], Any]]:
     """Return the ten columns of body k: the contribution of each parameter to M and dV/dq.
 
-    Each entry is split into monomials of sines, cosines and positions, with a row for each.
+    Each entry is split into monomials of sines, cosines and positions, with a row for each monomial.
     """
     slopes = equations.slopes(pose, k)
     varying = [*map(sympy.Symbol, chain(*equations.turning.values(), equations.coordinates))]

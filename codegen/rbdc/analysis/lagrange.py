@@ -5,9 +5,9 @@ With the kinetic energy T = 1/2 v^T M(q) v and the potential energy V(q),
     tau_i = sum_j M_ij a_j + sum_jk c_ijk v_j v_k + dV/dq_i,
     c_ijk = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i).
 
-M is the sum over the bodies of tr(T_i^T J T_j), with the derivatives T_i of a body's axes and origin, its
-rows, by q_i, and the matrix J of its moments of mass. Polynomials are reduced by sin^2 + cos^2 = 1, which
-makes them unique: terms that cancel disappear.
+M_ij is the sum of tr(T_i^T J T_j) over the bodies. The rows of T (4, 3) are a body's axes and origin, T_i is
+the derivative of T with respect to q_i, and J (4, 4) holds the body's moments of mass. Polynomials are
+reduced by sin^2 + cos^2 = 1, which makes them unique: terms that cancel disappear.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Equations:
-    """The equations of a model by names, in polynomials of `ring`.
+    """The equations of a model with named constants, as polynomials of `ring`.
 
     coordinates: the names q_1, ...
     turning: the names of the cosine and the sine of each angle.
@@ -134,17 +134,17 @@ class Equations:
         ]
 
     def slopes(self, pose: Polynomials, k: int) -> dict[int, Polynomials]:
-        """Return the derivatives of the pose of body k by each coordinate that moves it."""
+        """Return the derivatives of the pose of body k with respect to each coordinate that moves it."""
         return {i: self.each_by(self.coordinates[i], pose) for i in self.model.support(k)}
 
 
 def moments_of(inertia: RigidInertia) -> Polynomials:
-    """Return the matrix J = [K, h; h^T, m] of a body's moments of mass."""
+    """Return J = [K, h; h^T, m] (4, 4) of a body: second moments K, first moment h, mass m."""
     h = inertia.first_moment.scalars()
     rows = [[*row, x] for row, x in zip(inertia.second_moments().rows(), h, strict=True)]
     return np.array([*rows, [*h, inertia.mass]], object)
 
 
 def kinetic(moments: Polynomials, one: Polynomials, other: Polynomials) -> Polynomial:
-    """Return the contribution of a body to an entry of M, tr(T_i^T J T_j), by its `Equations.slopes`."""
+    """Return tr(T_i^T J T_j), a body's part of M_ij, from T_i and T_j of `Equations.slopes`."""
     return np.sum(one * (moments @ other))

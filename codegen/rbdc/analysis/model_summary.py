@@ -95,7 +95,7 @@ def branches_of(model: Problem) -> dict[str, Any]:
 
 
 def show_model(data: Data) -> None:
-    """Show a model from its `as_data`, and optional data: the passes, its branches."""
+    """Show a model: the data of `as_data`, and of the passes and branches if they are there."""
     show(
         f"{shown(data['name'])}: nq {data['nq']}, nv {data['nv']}, {len(data['joints'])} moving bodies, "
         f"{len(data['frames'])} frames, {data['mass']:.6g} kg, of which {data['moving_mass']:.6g} kg move"
@@ -138,7 +138,7 @@ def _contact_lines(data: Data) -> list[str | Table]:
 
 
 def _pass_lines(data: Data) -> list[str | Table]:
-    """Return the operations that each model pass saves, and the limbs that share vector lanes."""
+    """Return the operations that each model pass saves, and the limbs (subtrees) that share vector lanes."""
     before = data["passes"][0]["operations"]
     head, rows = ["pass", "what it does", *before], []
     for stage in data["passes"]:
@@ -173,10 +173,10 @@ def _place(start: int, size: int) -> str:
 
 
 def _tree(data: Data, *, stacked: bool = False) -> Tree:
-    """Return bodies with the links fixed to them.
+    """Return the tree of bodies with the links fixed to them.
 
     stacked: a single child stands below its parent without indentation, so that long chains are no wider than
-        short ones.
+        short chains.
     """
     fixed: dict[str | None, list[str]] = {}
     for frame in data["frames"]:

@@ -1,5 +1,5 @@
-"""Sentences, tables and pages of parts as data; `show` renders them on the terminal, `page_text` as a
-self-contained page.
+"""Sentences, tables and pages as data; `show` renders them on the terminal, `page_text` as a self-contained
+HTML page.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
     text: its text.
     below: text on the next line.
     colour: colour of the dot before it.
-    tells: text that a pointer on it shows.
+    hint: text that a pointer on the cell shows.
     """
 
     text: str
@@ -53,6 +53,8 @@ class Cell(NamedTuple):
 class Table:
     """A table of texts under a title; the first column names the rows.
 
+    head: headings of the columns.
+    note: text below the table.
     words: headings of columns of words; other columns hold numbers.
     wrong: indices of rows with wrong results.
     """
@@ -66,7 +68,7 @@ class Table:
 
     @property
     def stacked(self) -> bool:
-        """Whether it is too wide for a phone, which then shows the cells of a row on separate lines."""
+        """Whether the table is too wide for a phone, which shows the cells of a row on separate lines."""
         return len(self.head) > MOST_COLUMNS or bool(self.words)
 
     @property
@@ -76,7 +78,7 @@ class Table:
 
     @property
     def lines(self) -> list[tuple[bool, list[tuple[str, bool, Cell]]]]:
-        """Rows: whether one is wrong, and its cells, each with the heading of its column."""
+        """For each row whether it is wrong, and its cells, each with the heading of its column."""
         rows = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
         return [
             (k in self.wrong, [(*head, cell) for head, cell in zip(self.headings, row, strict=True)])
@@ -147,8 +149,8 @@ def page_text(
     style: str = "",
     scripts: Sequence[str] = (),
 ) -> str:
-    """Return the HTML of a page. If it shows a report, the page carries it as JSON and names its `file`, if
-    it has one.
+    """Return the HTML of a page. If there is a `report`, the page contains it as JSON and names the report's
+    `file`, if there is one.
 
     style, scripts: text of style sheets and scripts of this page alone.
     """

@@ -16,8 +16,8 @@ from rbdc.reduction.passes import PASSES
 
 
 def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]]:
-    """Return the name and the meaning of each step, and the operation counts after it: angles as `written`,
-    rotations snapped to multiples of a quarter turn, then each pass over the model.
+    """Return the name and the meaning of each step, and the operation counts after it. The steps are: the
+    model with angles as `written`, rotations rounded by `snap`, then each pass over the model.
 
     The counts are those of the functions with `Policy.counted_by_pass`.
     """
@@ -32,9 +32,9 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
 
 
 def limb_groups(model: Problem) -> list[list[str]]:
-    """Return for each group of limbs that share lanes the names of their first links.
+    """Return the names of the first links of limbs, for each group of limbs that share vector lanes.
 
-    Groups within these limbs follow, over all of the limbs.
+    After each group come the groups nested in its limbs; they span all of these limbs.
     """
     limbs = lane_model(model)
     roots = []

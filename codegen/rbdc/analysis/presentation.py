@@ -22,7 +22,7 @@ from rbdc.model.xml import shown
 def explain(model: Problem, form: str = "text", neglect: float = 0.0) -> str:
     """Return the equations of motion in closed form, as text, latex or html; `neglect` as in `NamedModel`.
 
-    Raises UnsupportedError for models with more than a few degrees of freedom or with other joints.
+    Raises UnsupportedError for models that `NamedModel` refuses: by their size or their joints.
     """
     words, mathematics, laid_out = _FORMS[form]
     return laid_out(explanation(model, neglect, words, mathematics))
@@ -34,7 +34,7 @@ def explanation(
     words: Callable[[str], str] = str,
     mathematics: Callable[[Expression], Any] = lambda x: x,
 ) -> dict[str, Any]:
-    """Return the content of a page of equations, with words and expressions in one language.
+    """Return the content of a page of equations, as `words` and `mathematics` write texts and expressions.
 
     It has the coordinates and constants with their meanings, a sentence on neglected constants, and sections
     of quantities, with a name and a formula for each entry.
@@ -160,7 +160,7 @@ _FORMS: dict[str, tuple[Callable[[str], str], Callable[[Expression], str], Calla
     ),
     "html": (str, _mathml, _html),
 }
-"""How words and expressions are written, and how a page of them is laid out."""
+"""For each form, functions that write words and expressions, and the function that lays out a page."""
 
 
 Expression = Any
@@ -199,7 +199,7 @@ class Writer:
         return min([*powers, self._by_sums(x)], key=lambda form: int(sympy.count_ops(form)))
 
     def _in_sines(self, x: Polynomial) -> Polynomial:
-        """Return the polynomial with cos^2 = 1 - sin^2 in place of the reverse."""
+        """Return the polynomial reduced by cos^2 = 1 - sin^2 instead of sin^2 = 1 - cos^2."""
         x = x.set_ring(self.cosines_first)
         return x.rem(self.squares) if self.squares else x
 

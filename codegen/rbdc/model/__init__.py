@@ -1,4 +1,4 @@
-"""Robot descriptions, and the validated kinematic tree that they are read to."""
+"""Robot descriptions, and models: the validated kinematic trees of descriptions."""
 
 from rbdc.model.bodies import WORLD as WORLD
 from rbdc.model.bodies import Body as Body

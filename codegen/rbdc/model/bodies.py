@@ -25,8 +25,9 @@ class Body:
     placement: the joint's frame in the parent body's frame (or the world's).
     inertia: inertia about the origin of the body's frame; an `Inertia`, except in a `JointSpaceBody`.
     limits: bounds of the joint.
-    index_q, index_v: index of the joint's first entries in q and v; a follower has those of its leader.
-    coupling: law of a follower, None for other joints.
+    index_q, index_v: index of the joint's first entry in q and in v; a follower (coupled mimic joint) has
+        those of its leader.
+    coupling: law of a follower; None for other joints.
     damping: viscous damping (N s/m, N m s).
     friction: dry friction (N, N m).
     armature: inertia that the motor adds, along each direction of the joint (kg, kg m^2).
@@ -69,7 +70,7 @@ class Body:
         return placement
 
     def own_inertia(self, inertia: RigidInertia) -> RigidInertia:
-        """Map an inertia from the body's frame to the frame of `inertia`; here they are the same."""
+        """Map an inertia from the body's frame to that of the field `inertia`; here they are the same."""
         return inertia
 
 
@@ -104,8 +105,8 @@ class ParameterRow:
 
 
 class ContactKind(StrEnum):
-    """Components of a motion that a contact or a loop constrains: the three of a point; all six; or all but
-    the rotation about the frame's z.
+    """Components of the relative motion that a contact or a loop constrains: the velocity of a point (POINT);
+    all six (SURFACE, WELD); or all but the rotation about the frame's z (REVOLUTE).
     """
 
     POINT = "point"
@@ -127,8 +128,8 @@ class Contact:
     name: name of the contact.
     kind: constrained components.
     first, second: the frames; `second` is None for the world.
-    held: components of `kind` that are rows. The other rows are redundant in every configuration in which the
-        loop is closed.
+    held: indices of the components of `kind` that are constraint rows. The other components are redundant in
+        every configuration in which the loop is closed.
     """
 
     name: str
@@ -144,7 +145,7 @@ class Contact:
 
     @property
     def whole(self) -> bool:
-        """Whether the contact holds all components of vectors in space: then its rows may be along any
+        """Whether the contact holds all three components of each vector: then its rows may be along any
         axes.
         """
         return len(self.held) in (3, 6) and len(self.held) == self.kind.components
@@ -155,7 +156,7 @@ class Cluster:
     """Joints that loops bind to one coordinate.
 
     leader: body whose joint has the coordinate.
-    followers: the other bodies. Their couplings are polynomials that start the Newton steps.
+    followers: the other bodies. Their couplings are polynomials, the initial values of the Newton steps.
     carrier: body that carries the cluster, or the world.
     loops: the closed loops; they have as many rows as there are followers.
     steps: number of Newton steps that close the loops.

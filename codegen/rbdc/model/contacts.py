@@ -1,4 +1,4 @@
-"""Rows of contacts, and the optional inputs that functions of contacts share."""
+"""Constraint rows of contacts, and the optional inputs that functions of contacts share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 PROJECTION_STEPS = 8
 """Number of Newton steps that close loops. From random configurations with angles within a radian, 8 steps
 closed a five-bar in 100 cases of 100 (6 steps: 91) and two arms that hold each other in 12 of 12. A tree
-whose loop was open by metres was closed in 2 cases of 20; a second call continues from there.
+whose loop was open by metres was closed in 2 cases of 20; a second call continues from the result.
 """
 LEAST_PIVOT = 1e-13
 """Number that is added to the diagonal of J J^T, relative to the mean of the diagonal, because rows of loops
@@ -32,7 +32,7 @@ def loops_of(model: Problem) -> Problem:
 
 
 def total_rows(model: Problem) -> int:
-    """Return number of rows of all contacts."""
+    """Return the number of rows of all contacts."""
     return sum(contact.rows for contact in model.contacts)
 
 
@@ -43,7 +43,7 @@ def each_row(model: Problem, entries: Sequence[Scalar]) -> list[Scalar]:
 
 
 def row_slices(model: Problem) -> dict[str, slice]:
-    """Return the rows of each contact, by its name."""
+    """Return the slice of the rows of each contact, by name."""
     ends = accumulate(contact.rows for contact in model.contacts)
     return {one.name: slice(end - one.rows, end) for one, end in zip(model.contacts, ends, strict=True)}
 
@@ -88,7 +88,7 @@ class ContactOptions:
         return held_at(self.target[start : start + 7])
 
     def gains_of(self, number: int) -> tuple[Scalar, Scalar]:
-        """Return Kp and Kd of a contact."""
+        """Return Kp and Kd of the contact with this index."""
         return (0.0, 0.0) if self.gains is None else (self.gains[2 * number], self.gains[2 * number + 1])
 
 

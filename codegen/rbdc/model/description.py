@@ -1,5 +1,5 @@
-"""A robot as described: links and joints before lumping. Readers return it, and users can build it in
-code.
+"""A robot as described: links and joints, before links that are fixed to each other are lumped. Readers
+return a description, and users can build one in code.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ class Joint:
     limits: bounds.
     damping: viscous damping along each direction (N s/m, N m s).
     friction: dry friction along each direction (N, N m).
-    mimic: law of a follower.
+    mimic: law of a mimic joint; None for other joints.
     line: line in the file.
     armature: inertia of the motor as seen by the joint, along each direction (kg, kg m^2).
     stiffness: stiffness of a spring; joints with one coordinate only (N/m, N m/rad).
     spring_rest: coordinate at which the spring is at rest (m, rad).
     other_drives: drives whose law no function supports, each as its term and a description.
     pitch: advance of a helical joint (m/rad), positive for a right-handed thread.
-    second_axis: axis of a universal joint in the child, about which it turns by its second angle.
+    second_axis: axis of a universal joint for its second angle, in the child link's frame.
     """
 
     name: str
@@ -146,10 +146,10 @@ class Joint:
 
 @dataclass(frozen=True)
 class Loop:
-    """Frames of two links that coincide, as points or as frames.
+    """A closed loop: two links whose frames coincide in their origins or entirely.
 
     name: name of the loop.
-    kind: "point" or "weld".
+    kind: "point" (origins) or "weld" (frames).
     first, second: name of the link, and placement of the frame in it.
     """
 
@@ -173,7 +173,7 @@ class Actuator:
 
 
 class Effect(Enum):
-    """Functions whose numbers depend on the subject of a note. A build shows these notes in full."""
+    """Functions whose numbers the subject of a note changes. Their build shows the note in full."""
 
     NONE = "no function"
     FORCES = "functions with the forces of joints' drives"
@@ -185,7 +185,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True)
 class Note:
-    """A warning about a description that builds nevertheless.
+    """A warning about a description, which does not prevent a build.
 
     message: what is odd.
     line: line in the file.
@@ -207,10 +207,11 @@ class Description:
     file: path as the user wrote it, for messages.
     text_hash: SHA-256 of the text.
     gravity: gravity in the description (m/s^2), or None.
-    in_order: whether joints keep their order whatever the option says.
+    in_order: whether joints keep their order and the option `joint_order` is ignored.
     loops: closed loops.
     actuators: motors.
-    snapped: the reader rounded entries of rotations this close to 0, 1 or -1 before it composed placements.
+    snapped: tolerance within which the reader rounded entries of rotations to 0, 1 or -1 before it composed
+        placements.
     """
 
     name: str

@@ -26,9 +26,9 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
     body.
 
     It equals `autoTree` of Featherstone's spatial_v2: the parent of body i = 1, 2, ... is body floor((i - 2 +
-    ceil(b)) / b). So b = 1 is a serial chain and b = 2 a binary tree. Every body is a tube of 1 kg, 1 m long
-    and 0.1 m wide along x. Its joint turns about z; the joints that it carries are at its end, turned by
-    `SKEW` about x. `options` as in `Problem.assemble`.
+    ceil(b)) / b), with b = `branching`. So b = 1 is a serial chain and b = 2 a binary tree. Every body is a
+    tube of 1 kg along x, 1 m long and 0.1 m wide. Its joint turns about z; the joints that the body carries
+    are at its end, turned by `SKEW` about x. `options` as in `Problem.assemble`.
 
     Raises OptionError for an invalid size or branching factor.
     """

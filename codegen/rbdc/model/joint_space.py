@@ -2,7 +2,7 @@
 along z.
 
 Joint-space functions (torques, M, accelerations and their derivatives) do not depend on link frames, so they
-are generated from this model. `own_force` maps external forces from the body's frame.
+are generated from this model. `own_force` maps external forces from the body's frame to the chosen frame.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rbdc.spatial.axis_rotations import AxisRotation, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
 ROUNDING = 4e-15
-"""Relative size below which the rest of cancelling numbers counts as zero."""
+"""Relative size below which the difference of nearly equal numbers counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class JointSpaceBody(Body):
     """A body with a chosen frame. The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta); a
     revolute joint adds its angle to theta.
 
-    inertia: inertia of the chosen frame, by its second moments.
+    inertia: inertia in the chosen frame, as second moments.
     gamma, alpha, theta: angles of that rotation.
     chosen: the chosen frame in the body's own frame.
     """
@@ -38,8 +38,8 @@ class JointSpaceBody(Body):
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """Return the chosen frame in the parent's chosen frame, its rotation as a sequence of rotations about
-        one axis.
+        """Return the chosen frame in the parent's chosen frame. Its rotation is a product of rotations about
+        single axes.
         """
         turned = self.joint.rotation == "angle"
         turns: list[AnyRotation] = [self.gamma, self.alpha, about_z(self.theta, q[0] if turned else 0.0)]
@@ -60,7 +60,7 @@ class JointSpaceBody(Body):
         return self.chosen.inverse().compose(placement)
 
     def own_inertia(self, inertia: RigidInertia) -> MomentInertia:
-        """Map an inertia from the body's own frame to the chosen one, by its second moments."""
+        """Map an inertia from the body's own frame to the chosen one, as second moments."""
         moments = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments())
         return moments.moved(self.chosen.inverse())
 
@@ -69,8 +69,8 @@ class JointSpaceBody(Body):
 class JointSpaceModel(Problem):
     """A problem with chosen link frames; everything else is as in the described problem.
 
-    resting: inertia of moving links that joints do not move, about the world's origin. Regrouping has taken
-        it from the links.
+    resting: the part of the links' inertia that no joint moves, about the world's origin. The pass
+        "regrouping" has taken it from the links.
     """
 
     bodies: tuple[JointSpaceBody, ...]
@@ -80,8 +80,8 @@ class JointSpaceModel(Problem):
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """Return the rotation about z by q + theta.
 
-    If theta is a multiple of a right angle, cosine and sine change places instead: q + theta would round, by
-    4e-16 beyond 4 rad, and light links amplify this error a thousandfold.
+    A theta that is a multiple of a right angle is not added: cosine and sine of q change places and signs.
+    The sum would round, by 4e-16 beyond 4 rad, and light links amplify this error a thousandfold.
     """
     if is_number(theta) and (quarters := right_angles(theta)) is not None:
         c, s = cos(q), sin(q)
@@ -90,6 +90,6 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
 
 
 def right_angles(angle: float) -> int | None:
-    """Return the number of right angles in an angle, 0 to 3; None if it is not a multiple."""
+    """Return the number of right angles in an angle, 0 to 3; None if the angle is not a multiple of one."""
     quarters = round(angle / (math.pi / 2.0))
     return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None

@@ -1,4 +1,4 @@
-"""Lumping of a description: order joints, lump fixed links, assign degrees of freedom."""
+"""Lumping of a description: order joints, merge fixed links into bodies, assign degrees of freedom."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ CHAINS: Mapping[RootJoint, tuple[tuple[str, str, Vector3], ...]] = {
     "free-flyer-rpy": (*_SHIFTS, _ROLL, _PITCH, _YAW),
     "free-flyer-zyx": (*_SHIFTS, _YAW, _PITCH, _ROLL),
 }
-"""Roots by Euler angles: name, kind and axis of each joint, from the world on. The root link is at x, y, z
-and turned by Rx(roll) Ry(pitch) Rz(yaw), or by Rz(yaw) Ry(pitch) Rx(roll), which is URDF's rpy.
+"""Free roots with Euler angles: name, kind and axis of each joint, from the world on. The root link is at
+x, y, z and turned by Rx(roll) Ry(pitch) Rz(yaw), or by Rz(yaw) Ry(pitch) Rx(roll), which is URDF's rpy.
 Checked against Pinocchio's composite of a translation and spherical ZYX.
 """
 
 
 def lumped(written: Description, options: ModelOptions) -> dict[str, Any]:
-    """Return the fields of the model of a description under options.
+    """Return the fields of the `Model` of a description under options, by name.
 
     Raises OptionError for an option that cannot be applied, DescriptionError for a description that is not a
     robot.
@@ -136,8 +136,8 @@ def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, 
 
 
 def root_joints(kind: RootJoint, root: str) -> list[Joint]:
-    """Return the joints that carry the link `root`, from the world on: one, or six with links of the same
-    names between them.
+    """Return the joints that carry the link `root`, from the world on: one joint, or six joints and between
+    them links that have the joints' names.
     """
     if kind not in CHAINS:
         return [Joint(ROOT_JOINT_NAME, "floating" if kind == "free-flyer" else "fixed", "", root)]
@@ -150,7 +150,7 @@ def root_joints(kind: RootJoint, root: str) -> list[Joint]:
 
 
 class _Walk:
-    """Depth-first walk from the root's joint through fixed joints; siblings by joint name or as listed."""
+    """Depth-first walk from the root's joint over all links; siblings by joint name or as listed."""
 
     def __init__(self, description: Description, root_joint: RootJoint, by_name: bool) -> None:
         self.bodies: list[Body] = []
@@ -210,11 +210,11 @@ def _check_magnitudes(description: Description, walk: _Walk) -> None:
 
 
 def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> list[Note]:
-    """Return notes on links with indefinite inertia. Raise DescriptionError if the inertia of the moving body
-    that they form is indefinite too, unless `allow`.
+    """Return notes on links with indefinite inertia. Raise DescriptionError if the moving body of the link
+    has an indefinite inertia too, unless `allow`.
 
-    Only a body's sum enters the equations of motion. For links fixed to the world, only mass and centre of
-    mass count, in `com` and `potential_energy`.
+    Only the sum over a body's links enters the equations of motion. For links fixed to the world, only mass
+    and centre of mass count, in `com` and `potential_energy`.
     """
     notes = []
     for frame, link in zip(walk.frames, walk.links, strict=True):
@@ -240,8 +240,8 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Return the bodies, in which followers of mimic joints have the coupling to their final leader, with the
-    polynomials of the chain composed.
+    """Return the bodies and notes. Mimic joints get the coupling to the final leader of their chain: the
+    composition of the chain's polynomials.
     """
     joints = {joint.name: joint for joint in description.joints}
     followers = [

@@ -1,4 +1,4 @@
-"""Models over other numbers than floats. Results are then as exact as these numbers. A description holds
+"""Models over numbers other than floats. Results are then as exact as these numbers. A description holds
 floats only, whatever numbers it was built from.
 """
 
@@ -28,8 +28,8 @@ def in_floats(thing: T) -> T:
 
 
 def rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
-    """Rebuild nested dataclasses and tuples, with `leaf` applied to all other values: to the value, and to
-    the type that its field declares ("" in a tuple). Fields that do not take part in comparisons are kept.
+    """Rebuild nested dataclasses and tuples, with `leaf` applied to all other values. Its arguments are the
+    value and the type that the field declares ("" in a tuple). Fields that are not compared are kept.
     """
     if isinstance(thing, tuple):
         return tuple(rebuilt(x, leaf) for x in thing)

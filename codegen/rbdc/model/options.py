@@ -65,7 +65,7 @@ Origin = tuple[float, float, float, float, float, float]
 AddedFrame = tuple[str, str, Origin]
 """An added frame: its name, the link that it is fixed to, its placement in the link."""
 FARTHEST = 1e6
-"""Largest distance of a frame or a contact from its link (m); larger ones are no lengths of a robot."""
+"""Largest distance of a frame or a contact from its link (m); robots have no larger lengths."""
 
 
 def _finite_numbers(value: Any, remedy: str, *counts: int) -> list[float]:
@@ -100,7 +100,7 @@ def _parts(value: Any) -> tuple[RegressorPart, ...]:
 
 
 REGRESSOR = Reading(_parts, ",".join(get_args(RegressorPart)))
-"""Parts of the torque regressor."""
+"""The reading of parts of the torque regressor."""
 
 
 def origin(value: Any, remedy: str, *counts: int) -> Origin:
@@ -188,9 +188,9 @@ def _time_order(value: Any) -> int:
 
 
 HIGHEST_ORDER = 4
-"""Highest order of time derivatives: that of the names of their inputs."""
+"""Highest order of time derivatives: inputs of higher orders have no names."""
 TIME_ORDER = Reading(_time_order, "INTEGER")
-"""Orders of time derivatives."""
+"""The reading of orders of time derivatives."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class ModelOptions:
         return name in self.given or getattr(self, name) != getattr(type(self), name)
 
     def where_given(self, name: str) -> Any:
-        """Return the value of an option that the caller set; None for others."""
+        """Return the value of an option if the caller set it, otherwise None."""
         return getattr(self, name) if self.gives(name) else None
 
     @property
@@ -294,5 +294,5 @@ class ModelOptions:
         return tuple(term for term in DriveTerm if getattr(self, term) == "include")
 
     def of_model(self) -> dict[str, Any]:
-        """Return the options of a model by name, for `Model.assemble` and its relatives."""
+        """Return the options of a model by name, for `Model.assemble`, `from_file` and `from_text`."""
         return {option.names[0]: getattr(self, name) for name, option in options_of(ModelOptions).items()}

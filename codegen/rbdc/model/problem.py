@@ -37,11 +37,11 @@ class DryFriction(NamedTuple):
         return rate * rate + self.width * self.width
 
     def at(self, v: Scalar) -> Scalar:
-        """Return the friction."""
+        """Return the friction at velocity v."""
         return self.force * v * (1.0 / sqrt(self.square(v)))
 
     def rate(self, v: Scalar) -> Scalar:
-        """Return the derivative of the friction by v."""
+        """Return the derivative of the friction with respect to v."""
         square = self.square(v)
         return self.force * self.width * self.width * (1.0 / (square * sqrt(square)))
 
@@ -55,9 +55,9 @@ class Problem(Model):
     parameters: inertial parameters that functions take at run time.
     world_forces: whether external forces are expressed in the world's frame instead of the bodies' frames.
     contacts: contacts with the world and closed loops, in the order of their rows.
-    redundant: whether some of these rows are redundant in every configuration.
-    world_aligned: whether rows and forces of contacts that hold vectors are along the world's axes instead of
-        the axes of their frames.
+    redundant: whether some rows of the contacts are redundant in every configuration.
+    world_aligned: whether rows and forces of contacts with `Contact.whole` are along the world's axes instead
+        of the axes of their frames.
     clusters: joints that closed loops bind to one coordinate.
     integrator: rule of time steps.
     regressor: groups of columns of the torque regressor.
@@ -80,8 +80,8 @@ class Problem(Model):
 
     @classmethod
     def of(cls, model: Model) -> Self:
-        """Return the problem of a model: loops are constraints, drives are as its options say, and nothing
-        else is requested. A problem is returned unchanged.
+        """Return the problem of a model: loops are constraints, drives follow the model's options, and
+        nothing else is requested. A problem is returned unchanged.
         """
         if isinstance(model, cls):
             return model
@@ -111,8 +111,8 @@ class Problem(Model):
 
     @property
     def friction(self) -> list[list[DryFriction]]:
-        """Dry friction in the dynamics, for each direction of v: the friction of a joint, and of each joint
-        that follows it.
+        """Dry friction in the dynamics, for each direction of v: the laws of its joint, and of each joint
+        that follows this joint.
         """
         terms: list[list[DryFriction]] = [[] for _ in range(self.nv)]
         numbers, curves = self._counting(DriveTerm.FRICTION, "friction"), self.curves
@@ -138,7 +138,7 @@ class Problem(Model):
 
     @property
     def preload(self) -> list[Scalar]:
-        """Forces of these springs at zero coordinates (nv; N, N m)."""
+        """Forces of the springs at zero coordinates (nv; N, N m)."""
         forces: list[Scalar] = []
         for body, stiffness in zip(self.bodies, self._counting(DriveTerm.SPRINGS, "stiffness"), strict=True):
             at_zero = 0.0 if body.coupling is None else body.coupling.offset
@@ -151,12 +151,12 @@ class Problem(Model):
         return not any(self.stiffness) and not any(self.friction)
 
     def _counting(self, term: DriveTerm, name: str) -> list[Scalar]:
-        """Return a number of each joint's drive; zeros unless its term is in the dynamics."""
+        """Return the field `name` of each body; zeros unless `term` is in the dynamics."""
         return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
 
     def _along_joints(self, numbers: Sequence[Scalar], *, squared: bool = True) -> list[Scalar]:
-        """Map numbers of joints to v; a follower's is multiplied by its multiplier, usually `squared`. A
-        multiplier along a curve exists only in a model at one configuration.
+        """Sum numbers of joints over the directions of v (nv). A follower's number is multiplied by its
+        multiplier, `squared` or not. Along a curve, only a model at one configuration has a multiplier.
         """
         total, curves = [0.0] * self.nv, self.curves
         for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
@@ -175,7 +175,7 @@ class Problem(Model):
 
     @property
     def curves(self) -> dict[int, Coupling]:
-        """The bodies whose joints follow others along curves, with the polynomials (clusters start there)."""
+        """Polynomials of joints that follow others along curves, by body (in clusters: initial values)."""
         clustered = {k for cluster in self.clusters for k in cluster.followers}
         curves = {}
         for index, body in enumerate(self.bodies):

@@ -23,7 +23,7 @@ _ORTHONORMAL = 4e-15
 """Largest rounding error of products of the rows of a rotation."""
 
 _PARALLEL = 1e-9
-"""Sine of the angle between axes below which they count as parallel."""
+"""Axes count as parallel if the sine of the angle between them is not larger."""
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
@@ -165,7 +165,7 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
 
 
 def _with_snapped_rotations(description: Description, snap: float) -> Description:
-    """Return the description with entries of joint rotations rounded that are within `snap` of 0, 1 or -1. A
+    """Return the description with joint rotations whose entries within `snap` of 0, 1 or -1 are rounded. A
     note has the number of rounded entries, or else of entries that a larger `snap` would round.
 
     Raises OptionError if the reader has already rounded by more.
@@ -181,7 +181,7 @@ def _with_snapped_rotations(description: Description, snap: float) -> Descriptio
 
 
 def snapped(rotation: AnyRotation, snap: float) -> Rotation:
-    """Return a rotation with entries rounded to 0, 1 or -1 that are within `snap` or within rounding.
+    """Return a rotation whose entries within `snap`, or within rounding, of 0, 1 or -1 are rounded.
 
     Return it unchanged if the rounded rows are not orthonormal. An example is an entry that is the product of
     the sines of two small angles: rounding makes it 0, but keeps the larger sines.
@@ -229,8 +229,8 @@ def without_universal(description: Description) -> Description:
     NAME_1 and NAME_2, with the link NAME_cross between them, which has no mass. Each of the two joints gets
     the limits, damping, friction and armature of the universal joint.
 
-    A universal joint turns by q1 about its axis in the parent, then by q2 about its second axis in the child.
-    With J the rotation by q2, its motion subspace in the child is S(q) = [J^T e1, e2], and c_J = dS/dt v =
+    A universal joint turns by q1 about its axis e1 in the parent, then by q2 about its axis e2 in the child.
+    With J the rotation by q2, the motion subspace in the child is S(q) = [J^T e1, e2], and c_J = dS/dt v =
     (J^T e1) x e2 v1 v2. The chain has the same q, v, M and forces: its second body moves by S(q) v, and the
     velocity products of its revolute joints, whose subspaces are constant, are c_J.
     Checked against Pinocchio's universal joint.

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from rbdc.errors import DescriptionError
 
 TEXT = "<text>"
-"""Place in messages of a description that was passed as text; others show their file."""
+"""Stands for the file in messages on a description that was passed as text."""
 UNNAMED = "robot"
 """Name of a robot whose description was passed as text and has no name."""
 
@@ -25,7 +25,7 @@ def is_text(description: object) -> TypeGuard[str]:
 def encoded(text: str) -> bytes:
     """Return the text in UTF-8 with unchanged line numbers.
 
-    Blanks before an XML declaration, which no parser accepts, move behind its first word. Raises
+    Blanks before an XML declaration, which no parser accepts, move behind `<?xml`. Raises
     DescriptionError for an empty text and for one that cannot be encoded.
     """
     text = text.lstrip("\ufeff")

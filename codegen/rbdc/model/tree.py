@@ -30,7 +30,7 @@ class Model:
     name: name of the robot.
     bodies: moving bodies.
     frames: frames of all links.
-    nq, nv: sizes of configuration and velocity; followers of coupled mimic joints have no entries.
+    nq, nv: sizes of configuration and velocity; coupled mimic joints (followers) have no entries.
     base_inertia: inertia of the links fixed to the world, about the world's origin. This inertia counts only
         in the centre of mass and the potential energy.
     gravity: gravity (m/s^2).
@@ -147,8 +147,8 @@ class Model:
 
     @property
     def actuation(self) -> list[list[float]]:
-        """B (nv, number of `actuators`) of tau = B u, with u the forces of motors. The force of a motor on a
-        follower is mapped to its leader by the multiplier.
+        """The matrix B (nv, number of `actuators`) in tau = B u, with u the forces of motors. The force of a
+        motor on a follower, times the multiplier, acts on the leader.
         """
         bodies = {body.joint_name: body for body in self.bodies}
         matrix = [[0.0] * len(self.actuators) for _ in range(self.nv)]
@@ -161,7 +161,7 @@ class Model:
 
     @property
     def njoints(self) -> int:
-        """Number of moving bodies, each carried by one joint; followers of coupled mimic joints included."""
+        """Number of moving bodies, each carried by one joint; coupled mimic joints are included."""
         return len(self.bodies)
 
     @property

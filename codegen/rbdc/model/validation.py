@@ -52,9 +52,9 @@ _TERMS = {
 def validate(
     description: Description, *, coupled: bool = False, included: Sequence[DriveTerm] = ()
 ) -> list[Note]:
-    """Return notes on odd things that build. Raise DescriptionError for anything that is not a robot.
+    """Return notes on oddities of a robot. Raise DescriptionError for anything that is not a robot.
 
-    coupled: whether mimic joints follow their leaders; then every mimic joint must be able to.
+    coupled: whether mimic joints follow their leaders; then every mimic joint must be able to follow.
     included: terms of joint drives in the dynamics. Raises UnsupportedError for drive laws of these terms
         that no function has.
 
@@ -256,8 +256,8 @@ def _called(item: Link | Joint) -> str:
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:
-    """Return the principal moment (kg m^2) of a finite inertia that is so negative that its cause must be a
-    wrong sign and not rounding to few digits; None if there is no such moment.
+    """Return the smallest principal moment (kg m^2) of a finite inertia if it is so negative that a wrong
+    sign caused it, and not rounding to few digits; otherwise None.
     """
     (least, _, largest), rounding = _principal_moments(inertia)
     return least if least < -_INDEFINITE * max(abs(least), abs(largest)) - rounding else None

@@ -84,7 +84,7 @@ class Document:
         return root
 
     def _without_default_namespaces(self) -> None:
-        """Read elements without a prefix as elements of URDF, whatever their default namespace is."""
+        """Read elements without a prefix as elements of URDF, and ignore their default namespace."""
         seen: set[str] = set()
         for element in self.root.iter("{*}*"):
             space = namespace_of(element)
@@ -106,7 +106,7 @@ class Document:
     def note(
         self, message: str, where: etree._Element | int | None = None, effect: Effect = Effect.NONE
     ) -> None:
-        """Note something odd at an element or a line, and the functions whose numbers it changes."""
+        """Note something odd at an element or a line; `effect`: the functions whose numbers it changes."""
         self.notes.append(Note(message, line_of(where), effect))
 
     def attribute(self, element: etree._Element, name: str) -> str:
@@ -196,8 +196,8 @@ def _parser(*, given_as_text: bool, recover: bool = False) -> etree.XMLParser:
 
 
 def _undeclared(root: etree._Element) -> dict[str, list[etree._Element]]:
-    """Return the elements of each undeclared prefix, which occurs in the name of the element or of an
-    attribute.
+    """Return, for each undeclared prefix, the elements whose name, or the name of an attribute, begins with
+    the prefix.
     """
     elements: dict[str, list[etree._Element]] = {}
     for element in root.iter("{*}*"):

@@ -34,8 +34,8 @@ class Pattern(NamedTuple):
 
 
 def patterns(model: Problem) -> list[Pattern]:
-    """Return the pattern of links over directions of v, and the patterns of all matrices (nv, nv) of control
-    functions and first derivatives.
+    """Return the pattern of moving links (rows) over directions of v (columns), and the patterns of all
+    matrices (nv, nv) of control functions and first derivatives.
 
     Matrices with the same pattern share one.
     """
@@ -57,7 +57,7 @@ def moved_links(model: Problem) -> Entries:
 
 
 def _matrices(model: Problem) -> Iterator[tuple[str, Entries]]:
-    """Yield the square matrices over v of the catalogue by the names of function and output."""
+    """Yield the nonzero entries of the catalogue's outputs (nv, nv), named by function and output."""
     catalogue = functions_of(model)
     names = [name for name, f in catalogue.items() if f.preset in _OF_PRESETS and f.methods]
     for name in buildable(model, names, None)[0]:

@@ -31,8 +31,8 @@ _SHORTEST = 1e-6
 def scene(model: Problem) -> dict[str, Any]:
     """Return the robot as plain data, lengths in m.
 
-    bodies: for each its parent (-1: the world), its placement in the parent, the columns of S, the first of
-        its coordinates, how it follows its leader, its mass (kg), its centre of mass, and `ellipsoid`.
+    bodies: for each body its parent (-1: the world), placement in the parent, columns of S, index of its
+        first coordinate, law by which it follows its leader, mass (kg), centre of mass, and `ellipsoid`.
     base: mass and centre of mass of the links that are fixed to the world.
     segments: lines of the figure, from the origin of a body, in its frame.
     frames: for each its body and its placement in the body.

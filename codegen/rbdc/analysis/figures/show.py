@@ -32,7 +32,7 @@ _BONE, _MASS, _INERTIA = (86, 97, 111), (180, 80, 15), (47, 111, 179)
 class Solid:
     """Parts that move with a node, in its frame.
 
-    segments: end points (n, 3; m) of lines from its origin.
+    segments: end points of lines from the node's origin (n, 3; m).
     centre: centre of mass (3; m).
     axes: half axes of the inertia ellipsoid (3; m), and the rotation to the node's axes (3, 3).
     size: radius of the ball at the centre of mass (m).
@@ -50,7 +50,7 @@ class Drawing:
 
     nodes: names of the bodies, or of the frames of a module.
     coordinates: as `rbdc.analysis.figures.scene.scene` has them.
-    placements: function of the coordinates, which returns the placements of the nodes in the world (n, 4, 4).
+    placements: function that maps the coordinates to the placements of the nodes in the world (n, 4, 4).
     solids: parts that move with each node; empty for frames.
     triad: length of the axes of a frame (m).
     """

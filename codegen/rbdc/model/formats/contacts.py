@@ -5,8 +5,8 @@
 each, with `kind`, `link` and optionally `origin` (3 or 6 numbers); for loops also `second` and
 `second_origin`.
 
-A YAML file has the format of the public set of parallel robots, which provides one beside each URDF. It has
-`closed_loop`, pairs of links whose frames coincide; `type`, '3d' or '6d' for each; and `name_mot`, the
+A YAML file has the format of the public set of parallel robots, which has one beside each URDF. Its keys are
+`closed_loop`, pairs of links whose frames coincide; `type`, '3d' or '6d' for each pair; and `name_mot`, the
 motors. The motors are ignored: every joint has its entry in tau. `joint_name` and `joint_type` replace joints
 of the URDF; both are refused, because the URDF should have these joints. Loops are named after their first
 links.
@@ -223,7 +223,7 @@ def _of_pair(fields: Fields, pair: LocatedValue, kind: LocatedValue) -> ContactO
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) -> ContactOption:
-    """Return the contact. Raise a refusal that shows the form of such declarations."""
+    """Return the contact. Raise _DeclarationError with the form of declarations for a wrong one."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
         raise _DeclarationError("it is not a contact", form)
@@ -254,7 +254,7 @@ CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
 
 
 def _read_loops(value: Any) -> tuple[str, ...] | None:
-    """Return the joints of motors for loops to reduce; None if loops are constraints."""
+    """Return the motors' joints, to which loops are reduced; None if loops are constraints."""
     if value == "hold":
         return None
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""JSON and YAML whose values know their lines, and checks of a schema whose errors name file and line.
+"""JSON and YAML whose values have line numbers, and checks of a schema whose errors name file and line.
 
 Python's JSON reader checks the text; a second pass over its tokens gives each value its line. The package
 PyYAML reads YAML. Tags, anchors and aliases are refused, so that the data are no larger than the text.

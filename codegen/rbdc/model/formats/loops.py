@@ -1,5 +1,5 @@
-"""A loop of joints: which joint to leave out of the tree, and the option that holds its links together
-instead.
+"""A loop of joints: which joint to leave out of the tree, and the option that holds the joint's links
+together instead.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SYNTAX = "=:@,"
 def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
     """Return which of two joints that carry the same link to remove, and the --loop that replaces it.
 
-    A joint that closes a cycle below the link has to go. Otherwise it is the later joint for which a loop
-    constrains the same motion.
+    A joint that closes a cycle below the link is removed. Without such a joint, the last joint is removed
+    for which a loop constrains the same motion.
     """
     closing = [joint for joint in both if joint.parent in _below(joint.child, joints, both)]
     chosen = [joint for joint in closing or reversed(both) if joint.kind in _KINDS] or [both[-1]]
@@ -95,7 +95,7 @@ def _in_a_plane(joint: Joint, rest: Sequence[Joint]) -> bool:
 
 
 def _keeps(joint: Joint, axis: Vector3, normal: Vector3) -> bool:
-    """Return whether a joint keeps everything in the plane with this normal."""
+    """Return whether a joint moves everything within planes with this normal."""
     if joint.kind == Helical.kind:
         return False
     if joint.kind == "prismatic":

@@ -86,7 +86,7 @@ class _MjcfReader:
         ]
 
     def _unique(self, name: str, otherwise: str) -> str:
-        """Return an unused name; `otherwise`, with underscores as needed, for something without a name."""
+        """Return a name that is unused, with underscores as needed; `otherwise` replaces an empty name."""
         name = free_name(name or otherwise, self.taken)
         self.taken.add(name)
         return name
@@ -183,7 +183,7 @@ class _MjcfReader:
     def _other_drives(
         self, j: int, kind: int, damping: list[float], friction: float
     ) -> Iterator[tuple[DriveTerm, str]]:
-        """Yield the forces of a joint's drive by laws that no function has."""
+        """Yield the terms of a joint's drive whose laws no function has, with descriptions."""
         dof = int(self.m.jnt_dofadr[j])
         if self.m.dof_dampingpoly[dof].any() and not elements.disabled(self.m, "DAMPER"):
             yield DriveTerm.DAMPING, "damping by a polynomial"
@@ -235,8 +235,8 @@ class _MjcfReader:
         return Inertia.about_com(mass, pose.translation, about)
 
     def _coupled(self, joints: list[Joint]) -> list[Joint]:
-        """Return the joints; those that equality constraints bind to others become mimics: q1 - ref1 = c0 +
-        c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...
+        """Return the joints; joints that equality constraints bind to others become mimic joints: q1 - ref1 =
+        c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...
         """
         mimics: dict[str, Mimic] = {}
         for e in range(self.m.neq):

@@ -13,7 +13,7 @@ from rbdc.model.text import TEXT
 from rbdc.model.xml import Document, on_one_line
 
 _CORNERS = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-"""Vertices of the mesh that replaces one whose file is missing."""
+"""Vertices of the mesh that replaces a mesh whose file is missing."""
 _OTHER_FILES = ("include", "attach", "model")
 """Elements that include other files. MuJoCo does not say to which file a line belongs."""
 
@@ -125,7 +125,7 @@ def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
     if rule == rules.mjINERTIAFROMGEOM_AUTO and body.explicitinertial:
         return False
     least, most = geom.compiler.inertiagrouprange
-    weightless = geom.mass == 0.0 or (geom.mass != geom.mass and geom.density == 0.0)  # no mass is NaN
+    weightless = geom.mass == 0.0 or (geom.mass != geom.mass and geom.density == 0.0)  # NaN: no mass
     return bool(least <= geom.group <= most and not weightless)
 
 

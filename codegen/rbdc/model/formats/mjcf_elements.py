@@ -22,7 +22,7 @@ _WRAPS_JOINT = 1
 
 
 def actuators(compiled: Any, joint_names: Sequence[str]) -> Iterator[Actuator]:
-    """Yield the motors with their forces on joints: the gears, times the coefficients of a fixed tendon.
+    """Yield the motors with their factors on joints: the gears, times the coefficients of a fixed tendon.
     Checked against MuJoCo's `qfrc_actuator`.
     """
     for number in range(actuator_count(compiled)):
@@ -77,8 +77,8 @@ def acts_on_joint(m: Any, actuator: int) -> bool:
 
 
 def actuator_count(m: Any) -> int:
-    """Return the number of actuators. MuJoCo's `nu` counts their controls, of which an actuator may have
-    several.
+    """Return the number of actuators. MuJoCo's `nu` counts controls, and an actuator may have several
+    controls.
     """
     return len(m.actuator_trntype)
 

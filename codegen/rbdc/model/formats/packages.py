@@ -46,7 +46,7 @@ def _listed(variable: str) -> list[str]:
 
 
 def _below(root: Path, name: str) -> Iterator[Path]:
-    """Yield a folder, its subfolder of that name, then all folders below, except those inside packages."""
+    """Yield a folder, its subfolder `name`, then all folders below, except those inside packages."""
     yield root
     yield root / name
     for place, folders, files in os.walk(root):

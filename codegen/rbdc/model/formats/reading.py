@@ -16,9 +16,9 @@ from rbdc.model.xml import Document, content_of
 
 
 def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
-    """Return the links and joints of a file. Only the options of xacro files and `snap` apply. With `snap`,
-    entries of rotations this close to 0, 1 or -1 are rounded if several rotations compose a joint's
-    placement, in MJCF and in D-H tables. `rbdc.model.rearranged` rounds all other rotations.
+    """Return the links and joints of a file. Only the options of xacro files and `snap` apply. In MJCF and
+    D-H tables, where several rotations compose a joint's placement, their entries within `snap` of 0, 1 or -1
+    are rounded. `rbdc.model.rearranged` rounds all other rotations.
 
     A file that is not XML is a Denavit-Hartenberg table. The root element distinguishes MJCF from URDF;
     elements of its namespace mark xacro.
@@ -26,7 +26,7 @@ def read_description(path: str | PathLike[str], options: ModelOptions | None = N
     Raises:
         DescriptionError: the file is malformed.
         UnsupportedError: a package that reads the format is not installed.
-        OptionError: the file does not have an argument.
+        OptionError: the file does not have a passed xacro argument.
     """
     file = fspath(path)
     return _read(file, content_of(file), options or ModelOptions())
@@ -34,7 +34,7 @@ def read_description(path: str | PathLike[str], options: ModelOptions | None = N
 
 def read_text(text: str, options: ModelOptions | None = None) -> Description:
     """Return the links and joints of a description that is passed as text; arguments and errors as of
-    `read_description`. Files that the text names are sought in the working directory.
+    `read_description`. Files that the text names are looked up in the working directory.
     """
     return _read(TEXT, encoded(text), options or ModelOptions())
 

@@ -86,8 +86,8 @@ class Transmissions:
         self.unused("<transmission> in <robot>", element)
 
     def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:
-        """Read a motor at a joint. `shared`: the transmission; the numbers of the transmission count if it
-        has one motor.
+        """Read a motor at a joint. `shared`: the transmission if its numbers are those of this motor,
+        because it has no other; otherwise None.
         """
         reduction, inertia = (self._text(motor, shared, tag) for tag in (REDUCTION, MOTOR_INERTIA))
         gear, rotor = (self._value(motor, name) for name in (GEAR_RATIO, ROTOR_INERTIA))

@@ -65,7 +65,7 @@ _EFFECTS = {
     "inertia": Effect.DYNAMICS,
     "dynamics": Effect.FORCES,
 }
-"""Results that depend on the numbers of an element, and perhaps on its ignored parts."""
+"""For each tag, the results that depend on the element's numbers, and perhaps on its ignored parts."""
 
 
 def read_urdf(document: Document) -> Description:
@@ -171,7 +171,7 @@ class _UrdfReader:
         )
 
     def _pitch(self, called: str, joint: etree._Element) -> float:
-        """Return the advance of a screw (m/rad)."""
+        """Return the pitch of a helical joint (m/rad)."""
         for child in self.document.children(joint):
             if drake_name(child) == _PITCH:
                 self._remainder(child)

@@ -18,7 +18,7 @@ BALL = "ball_constraint"
 """The name of the element in Drake's namespace."""
 _LOOP_JOINT = "loop_joint"
 _KINDS = {"spherical": ContactKind.POINT, "fixed": ContactKind.WELD}
-"""Types of a <loop_joint> that need no axis. Files do not agree on the axes in which they write one."""
+"""Types of a <loop_joint> that need no axis. Files do not agree on the frame in which an axis is written."""
 _PARTS = (f"{BALL}_body_A", f"{BALL}_body_B", f"{BALL}_p_AP", f"{BALL}_p_BQ")
 
 

@@ -43,8 +43,8 @@ def is_xacro(document: Document) -> bool:
 
 
 def left_over(document: Document) -> list[etree._Element]:
-    """Return the elements of xacro that remain in an expanded description, which has links: calls of macros
-    that are not defined.
+    """Return the elements of xacro that remain in an expanded description with links: calls of macros that
+    are not defined.
     """
     calls = _xacro_elements(document)
     defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in calls)
@@ -160,7 +160,7 @@ class _Arguments(dict[str, str]):
 
 
 class _Packages:
-    """The folders of packages that a file asks for, and the packages that were not found."""
+    """The folders of the packages that a file names, and the packages that were not found."""
 
     def __init__(self, question: Expansion) -> None:
         self.question = question
@@ -195,8 +195,8 @@ class _Packages:
 
 
 def expand(question: Expansion) -> tuple[str, list[str]]:
-    """Return the expanded text of a file and the names of the arguments that it has read. The function runs
-    in a process of its own. It ends this process at the time limit, or with the reason why there is no text.
+    """Return the expanded text of a file and the names of the arguments that the file has read. The function
+    runs in a separate process, and ends the process at the time limit or, with the reason, if xacro fails.
 
     Raises DescriptionError for a package that is not found.
     """

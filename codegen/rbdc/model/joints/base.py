@@ -24,12 +24,12 @@ class JointType(ABC):
     notation.
 
     The class attributes without a default and the abstract methods are required. The other attributes allow
-    reductions that do not hold for every type. With the defaults a type takes more operations but is as
+    reductions that do not hold for every type. With the defaults, functions take more operations and are as
     correct.
     """
 
     kind: ClassVar[str]
-    """Name in reports and of the case in loops: a C identifier in lower case."""
+    """Name in reports, and of the joint's case in rolled code (loops): a C identifier in lower case."""
     nq: ClassVar[int]
     """Size of the configuration."""
     nv: ClassVar[int]
@@ -44,20 +44,20 @@ class JointType(ABC):
     size 1.
     """
     euclidean: ClassVar[bool] = False
-    """Whether the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
+    """Whether configurations are a vector space: q (+) dv = q + dv, and position limits are meaningful."""
     spellings: ClassVar[tuple[str, ...]] = ()
     """Names in descriptions; none for a type that is only created in code."""
     uses_axis: ClassVar[bool] = False
-    """Whether the type has the axis of the description; `described` takes other fields."""
+    """Whether the type has an axis from the description; `described` takes further fields."""
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: the joint allows every motion."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
-    """How the joint turns its body: "none", "angle" for a turn about `main_axis` by q[0], or "any"
-    other way.
+    """How the joint turns its body: "none"; "angle", a turn about `main_axis` by q[0]; or "any", another
+    turn.
     """
     in_lanes: ClassVar[bool] = False
-    """Whether limbs with the joint may share vector lanes: then `rotation` and `main_axis` describe it
-    fully.
+    """Whether limbs (isomorphic subtrees) with the joint may share vector lanes: then `rotation` and
+    `main_axis` describe the joint fully.
     """
     axis_by_axis: ClassVar[bool] = False
     """Whether the joint has several degrees of freedom, each column of S is a unit vector along or about an
@@ -126,8 +126,8 @@ class JointType(ABC):
 
     @classmethod
     def described(cls, axis: Vector3, pitch: float = 0.0) -> JointType:
-        """Return the joint that a description of this type makes, with a unit axis if it has one; `pitch`
-        (m/rad) is of a screw.
+        """Return the joint of this type that a description has. `axis` is a unit vector, for types with an
+        axis; `pitch` (m/rad) is that of a helical joint.
 
         Raises UnsupportedError for a type that descriptions cannot name.
         """
@@ -153,7 +153,7 @@ class JointType(ABC):
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
     def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:
-        """Return the joint in Pinocchio with the same q and v: the class of its Python module, and its
-        arguments, vectors and numbers that it takes. None if Pinocchio has no such joint.
+        """Return Pinocchio's joint with the same q and v: the name of the class in Pinocchio's Python module,
+        and its arguments (vectors and numbers). None if Pinocchio has no such joint.
         """
         return None

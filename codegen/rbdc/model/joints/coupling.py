@@ -40,7 +40,7 @@ class CouplingAt(Coupling):
     """A coupling at one configuration. `offset` and `multiplier` are those of the tangent to the curve there.
 
     place: the joint's coordinate.
-    curvature, jerk: its second and third derivatives by the leader's coordinate.
+    curvature, jerk: second and third derivatives of `place` with respect to the leader's coordinate.
     law: the coupling.
     """
 
@@ -61,13 +61,13 @@ class CouplingAt(Coupling):
 
 
 def trimmed(coefficients: Sequence[float]) -> list[float]:
-    """Return a polynomial, at least a line, without its highest coefficients that are zero."""
+    """Return a polynomial without its highest coefficients if they are zero; at least a line is left."""
     count = max([2, *(k + 1 for k, x in enumerate(coefficients) if x != 0.0)])
     return list(coefficients[:count])
 
 
 def reach(curve: Sequence[float], lower: float, upper: float) -> tuple[float, float]:
-    """Return the smallest and the largest value of a polynomial within limits."""
+    """Return the smallest and the largest value of a polynomial between two limits of its argument."""
     at = [lower, upper]
     turning = np.roots([k * c for k, c in enumerate(curve)][:0:-1])
     at += [float(x.real) for x in turning if abs(x.imag) < 1e-9 and lower < x.real < upper]

@@ -37,8 +37,8 @@ class OneAxis(JointType, ABC):
     uses_axis = True
     in_lanes = True
     pinocchio_names: ClassVar[tuple[str, str]]
-    """Names in Pinocchio: the beginning, which the letter of a coordinate axis completes, and the joint that
-    takes any axis.
+    """Names in Pinocchio: the beginning, which the letter of a coordinate axis completes, and the name of the
+    joint with any axis.
     """
 
     def neutral(self) -> tuple[float, ...]:
