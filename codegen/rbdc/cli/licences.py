@@ -56,7 +56,7 @@ def _read(files: Iterable[Path]) -> dict[str, bytes]:
 
 
 def _notice(text: str) -> dict[str, bytes]:
-    """Return NOTICE.txt, if there is one; comments that follow each other are one."""
+    """Return NOTICE.txt, if there is one; consecutive comments count as one."""
     notices = (block for block in _COMMENTS.findall(text) if "copyright" in block.lower())
     notice = "\n\n".join(re.sub(r" *-->|<!--", "", block).strip() for block in notices)
     return {"NOTICE.txt": f"{notice}\n".encode()} if notice else {}

@@ -141,9 +141,9 @@ Command = Callable[..., Any]
 def takes(
     *names: str, of: type = BuildOptions, without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Add the options of a class of options to a command, as arguments of their names; by default all of
-    them. The class reads their values, from the command line or the defaults; a command may have its own
-    defaults.
+    """Add options of the class `of` to a command, as arguments of these names; by default all of them except
+    those in `without`. The class reads their values, from the command line or the defaults. `defaults`
+    replaces defaults for this command.
     """
     options = options_of(of)
 

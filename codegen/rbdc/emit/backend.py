@@ -70,7 +70,7 @@ class FunctionSource:
     lanes: lanes of its straight-line code (`Plan.lanes`).
     batch_files: C files of its batch by name.
     target_files: files of further targets, by the target's name.
-    one_by_one: whether the batch is a loop although there is a kernel for blocks in lanes.
+    one_by_one: whether the batch loops over samples although a kernel for blocks in lanes exists.
     """
 
     declaration: FunctionDeclaration
@@ -131,7 +131,8 @@ class Backend(Protocol):
 
     def fingerprint(self) -> str:
         """Return a text that changes with the target's output, for the key of the package in the cache. The
-        default is the source of the target's module; the hash of rbdc's code covers the targets of rbdc.
+        default is the source of the target's module, or "" for rbdc's targets, which the hash of rbdc's
+        code covers.
         """
         module = inspect.getmodule(type(self))
         return "" if module is None or module.__name__.startswith("rbdc.") else inspect.getsource(module)

@@ -32,8 +32,8 @@ _REGISTERS = {
     "__ARM_NEON": (16, ""),
 }
 """For each macro that tells the size of a processor's registers: the size (bytes), and the instruction that
-stores a register past the caches. A square that exceeds it is transposed in parts: compilers split longer
-vectors, but not the exchange of their entries.
+stores a register past the caches. A square block of numbers is transposed in parts if its rows exceed a
+register: compilers split longer vectors, but not the exchange of their entries.
 """
 
 _WHERE = {
@@ -177,7 +177,7 @@ def _storage(robot: str) -> str:
 
 
 def _kernel_name(robot: str, declaration: FunctionDeclaration, width: int) -> str:
-    """Return the name of the C function that computes several samples, or the common prefix of two."""
+    """Return the name of the C function of several samples, or the common prefix of the names of two."""
     return f"{robot}_{declaration.name}_kernel{width}"
 
 
@@ -189,7 +189,7 @@ def _batch_text(
     kernels: Sequence[_Kernels],
 ) -> str:
     """Return the C of a batch around its kernels. places: indices of each output's entries among the results.
-    headers: headers by the end of their name.
+    headers: ends of the names of the headers that it includes.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     arrays = (*declaration.inputs, *declaration.outputs)
@@ -277,10 +277,10 @@ def width_header(robot: str, scalar: ScalarType, width: int) -> dict[str, str]:
 
 
 def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
-    """Return a square of numbers and its transposition: its rows as a vector; the arrays `s0`, `s1`, ... of
-    all steps, of which the last holds the result; and the statements. Each step exchanges blocks of twice the
-    previous size, between rows at the distance of this size. macro: condition under which registers hold a
-    row.
+    """Return the template's view of a square block of numbers and its transposition: the vector type of a
+    row; the arrays `s0`, `s1`, ... of the steps, of which the last holds the result; and the statements. Step
+    k exchanges blocks of 2^k rows and lanes with their neighbours. macro: condition under which registers
+    hold a row.
     """
     size, store = _REGISTERS[macro]
     width = size // scalar.size

@@ -34,8 +34,8 @@ class GenerationOptions:
     scalar: type of all numbers.
     portable: whether to add the files for several variants.
     processes: number of processes; the text does not depend on it.
-    choices: by variant of the library ("" for the others) and by function, choices that replace those of
-        planning.
+    choices: choices that replace those of planning, by variant of the library ("" for the others) and by
+        function.
     warnings: warnings that the package keeps.
     """
 

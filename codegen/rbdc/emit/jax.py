@@ -18,7 +18,7 @@ _XLA_TYPES = {DOUBLE: 12, FLOAT: 11}
 
 
 class JaxTarget(Backend):
-    """A handler for every function, except those of two frames. Derivatives are added in Python."""
+    """A handler for every function, except functions of two frames. Derivatives are added in Python."""
 
     name = "jax"
     shared = True
@@ -38,8 +38,8 @@ class JaxTarget(Backend):
 
 
 def _handler(robot: str, d: FunctionDeclaration) -> dict[str, Any]:
-    """Return one handler: its symbol, the smallest and largest number of buffers that it takes and returns,
-    their sizes for one sample, and its call with the buffers `x`.
+    """Return one handler: its symbol, the numbers of required inputs, inputs and outputs, the sizes of these
+    buffers for one sample, and its call with the buffers `x`.
     """
     arrays = [*d.inputs, *d.outputs]
     buffers = [f"x[{k}]" for k in range(len(arrays))]

@@ -247,8 +247,8 @@ def _overload(
 
 
 def _kind(p: Parameter, template: str, d: FunctionDeclaration) -> str:
-    """Return the matrix type of an array; the matrices of a tensor's last two indices stand one below the
-    other.
+    """Return the matrix type of an array. A tensor becomes one matrix: the slices over its last two indices
+    are stacked vertically.
     """
     if not p.shape:
         return d.scalar.name

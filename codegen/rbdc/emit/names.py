@@ -89,8 +89,8 @@ def robot_name(description: str | PathLike[str] | Model, model: Model, asked: st
 
 
 def _title(description: str | PathLike[str] | Model, model: Model) -> str:
-    """Return the name of the file without its suffix; the robot's name without a file or if the model was
-    renamed.
+    """Return the name of the file without its suffix; the robot's name if there is no file or the model
+    was renamed.
     """
     if not isinstance(description, Model):
         return model.name if is_text(description) else stem_of(description)

@@ -53,8 +53,8 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
 
 
 def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> FilePart:
-    """Return the function for results with any content. The loops do not write some entries of a tensor by
-    velocities of forward dynamics, so this function clears these entries.
+    """Return the function for output buffers with any content. The loops do not write some entries of the
+    second derivatives of forward dynamics by velocities, so this function clears them.
     """
     outputs = declaration.outputs[1:2] if loops.uses else declaration.outputs
     name = f"{robot}_{declaration.name}_into_zeroed"

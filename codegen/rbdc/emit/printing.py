@@ -45,7 +45,7 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
 def _windows(
     robot: str, declaration: FunctionDeclaration, layout: WindowLayout, nest: LoopNest
 ) -> FunctionSource:
-    """Return the C of a windows kernel, for registers of each width."""
+    """Return the C of a windows kernel (loops over windows of columns), for registers of each width."""
     frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
     about = f"Windows of columns, [linear; angular], all in the axes {frame}."
     variants, kernel = (nest, *narrower_nests(layout)), layout.kernel

@@ -96,7 +96,7 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
 
 
 def _by_parameters(declarations: Iterable[FunctionDeclaration]) -> bool:
-    """Return whether a function has results by the parameters of the torque regressor."""
+    """Return whether an output of a function has the columns of the torque regressor."""
     return any(p.by_parameters for d in declarations for p in d.outputs)
 
 
@@ -160,7 +160,7 @@ def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any,
     """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    # the last entries are of run-time inertial parameters, and of Hessians, which C for CasADi calls
+    # the last entries name functions of run-time inertial parameters, and Hessians, for CasADi's C
     end = -1 if columns_of_rows(model) else -2
     return {name: tuple(d)[:end] for name, d in known.items() if d is not None}
 
@@ -231,8 +231,8 @@ _REFERENCE: Argument = ("reference", 'Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALI
 
 def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> dict[str, Any]:
     """Return the Python view of a function of the package: its declaration with the inputs and outputs of
-    `_runtime.Entry`, its signatures without and with types, and the arguments that it passes on, arrays and
-    place. sizes: names of sizes, for a stub without a model.
+    `_runtime.Entry`, its signatures without and with types, and the arguments that it passes on: arrays,
+    frames, reference. sizes: names of sizes, for a stub without a model.
     """
     arguments = [(p.name, "ArrayLike", "") for p in d.required]
     arguments += [(name, "str | int", "") for name in d.place[:-1]] + [_REFERENCE] * d.framed
@@ -286,7 +286,7 @@ def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str
 
 
 _SIZES = {10007: "nq", 10009: "nv", 100090: "10 nv", 60054: "6 nv"}
-"""Sizes of a model without bodies, with their names."""
+"""Sizes of a model without bodies, each with the name that the stub prints for it."""
 
 
 def module_type() -> str:

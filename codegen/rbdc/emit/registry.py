@@ -53,7 +53,7 @@ class Generated:
     files: texts by file name.
     sources: one for each function.
     compiled: names of the files that are compiled into the extension.
-    libraries: shared libraries beside it, by name, with the C file that each adds.
+    libraries: C file that each shared library beside the extension adds, by name of the library.
     """
 
     files: dict[str, str]

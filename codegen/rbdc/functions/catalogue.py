@@ -138,7 +138,7 @@ def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
 
 
 def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
-    """Return the derivative of an output: it has one more dimension, for the directions."""
+    """Return the declaration of an output's derivative: one more dimension, for the directions of `by`."""
     size = model.nv if by.configuration else by.size
     name = f"d{y.name}_d{by.name}"
     if y.name.startswith("d") and "_d" in y.name:

@@ -143,15 +143,15 @@ BY_NAME = ("contact_space_inertia", "contact_space")
 LOOPED = ("constrained_dynamics",)
 """Functions with a rolled form."""
 MOST_ROWS = 128
-"""Largest number of degrees of freedom plus rows of contacts that loops factorise; they need 128 KB of
-stack.
+"""Largest size of the matrix that loops factorise: degrees of freedom plus rows of contacts. It needs 128 KB
+of stack.
 """
 
 HESSIANS: Mapping[str, tuple[int, ...]] = {
     "constrained_dynamics_hessian_vector": (0, 4, 1, 2),
     "impulse_dynamics_hessian_vector": (0, 3, 1),
 }
-"""The blocks qq, vv, qv and qtau of Hessians by their numbers among derivatives of weighted sums of rows."""
+"""Indices of the blocks qq, vv, qv and qtau of Hessians among the derivatives of weighted sums of rows."""
 CHECKED = Comparison(checks_only=True)
 MOST_OF_HESSIANS = 16
 """Degrees of freedom up to which Hessians of weighted sums are unrolled. The Hessian of constrained dynamics
@@ -166,7 +166,7 @@ SYSTEMS: Mapping[str, Callable[..., derivatives.ImplicitSystem]] = {
     "impulse_dynamics_derivatives": derivatives.impact_system,
     "contact_forward_dynamics_derivatives": derivatives.forward_system,
 }
-"""Equations of derivatives whose columns may be solved side by side."""
+"""By function of derivatives: the implicit equations whose columns may be solved side by side."""
 
 
 def contacts(model: Problem) -> list[Function]:

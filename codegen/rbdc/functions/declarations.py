@@ -149,7 +149,7 @@ class Parameter:
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """Return the C expression of a place in an array; an optional one may be NULL."""
+        """Return the C expression `here`; if the array is optional, `absent` replaces it for NULL."""
         return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 

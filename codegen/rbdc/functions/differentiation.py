@@ -1,7 +1,8 @@
-"""Functions from the chain rule on the operations of others: derivatives, products with them, weighted sums.
+"""Functions by the chain rule on the operations of other functions: derivatives, products with derivatives,
+derivatives of weighted sums.
 
-Places and derivatives of joints that follow others along curves are symbols meanwhile. So the computation of
-these joints is not differentiated.
+For joints that follow others along curves (polynomials, closed loops), places and derivatives are symbols
+during differentiation. So the computation of the curves is not differentiated.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Differentiated:
 
     algorithm: the algorithm.
     by: inputs by which each output is differentiated in turn.
-    weights: inputs with a number for each entry of the outputs; then the weighted sum is differentiated.
-    directions: inputs for each of `by`; then derivatives are taken along these.
+    weights: inputs with a number for each entry of the outputs; their weighted sum is differentiated.
+    directions: for each of `by`, the input with the direction along which derivatives are taken.
     kept: indices of the derivatives that are outputs; None keeps all.
     """
 

@@ -90,8 +90,8 @@ aba_time_derivatives(q, v, tau, {torques}, fext, parameters, friction_width)
 
 
 FORCES_AS_TORQUES: dict[str, Any] = {"forces": "external_torque", "through": "tau"}
-"""How external forces enter: in inverse dynamics by its result `through`, in forward dynamics by its
-input.
+"""How external forces enter the dynamics: the result of the function `forces` acts at `through`, which is an
+output of inverse dynamics and an input of forward dynamics.
 """
 
 

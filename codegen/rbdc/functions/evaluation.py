@@ -142,7 +142,7 @@ class InLanes:
 
     alone: evaluation on the robot's own model.
     for_lanes: evaluation for limbs in lanes.
-    space: which joint-space model that takes.
+    space: kind of joint-space model that `for_lanes` takes.
     """
 
     alone: Evaluate

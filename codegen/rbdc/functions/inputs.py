@@ -112,7 +112,7 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
 
     <x> stands for the end of an output's name, after its last d. `!` marks an optional input that this
     function requires. `frame` marks a function of a frame, `other` one of a pair of frames. Shapes consist of
-    numbers, the sizes of `_sizes`, and products such as 10 njoints; "inverse" before a shape marks an
+    numbers, the sizes of `sizes_of`, and products such as 10 njoints; "inverse" before a shape marks an
     inverse.
 
     Args:

@@ -157,7 +157,7 @@ EXTENDED = {"step": "aba", "step_derivatives": "aba_derivatives"}
 
 _BY = ("q", "v", "tau", "dt")
 _BLOCKS = ((0, 0), (1, 1), (0, 1), (0, 2), (1, 2), (2, 2), (0, 3), (1, 3), (2, 3), (3, 3))
-"""The blocks of Hessians by the numbers of both variables among these."""
+"""The blocks of Hessians, each by the indices of its two variables in `_BY`."""
 
 
 def steps(model: Problem) -> list[Function]:
@@ -181,7 +181,7 @@ def steps(model: Problem) -> list[Function]:
 
 
 def _declared(model: Problem, *, contacts: bool) -> Declared:
-    """Return the declarations of steps: constrained ones, whose names begin so, or free ones."""
+    """Return the declarations of steps: with `contacts` those named `constrained_...`, else free ones."""
     extra, weights = "fext, parameters, friction_width", "w_q, w_v"
     text, more = _STEP, " + w_v^T v_next"
     if contacts:
@@ -209,11 +209,11 @@ class _Laws:
     """Dynamics of steps.
 
     by_vectors: methods for values and products, by name.
-    method: the one of these for derivatives.
+    method: name of the method for derivatives.
     by_matrices: dynamics for derivatives.
-    in_lanes: dynamics for derivatives in lanes.
-    weighted: weighted sums of rows of derivatives by these methods.
-    of: names of their weights.
+    in_lanes: dynamics for derivatives, with limbs in lanes.
+    weighted: weighted sums of rows of derivatives, by method.
+    of: names of the weights in these sums.
     """
 
     by_vectors: Mapping[str, algorithms.LawOf]
@@ -272,7 +272,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
 
 
 def _refused(name: str, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    """Raise UnsupportedError: after the name an `Evaluate` of a function that is not defined along curves."""
+    """Raise UnsupportedError. With `name` bound, this is an `Evaluate` that is not defined along curves."""
     remedy = "reduce no loops" if model.clusters else "build with `mimic='independent'`"
     raise UnsupportedError(
         f"{model.place}: {name} does not support joints that follow others along curves; {remedy}"
@@ -294,13 +294,14 @@ def _policy(model: Problem, name: str) -> Policy:
 
 @dataclass(frozen=True)
 class StepHessian:
-    """The Hessian of the weighted results of a step, with q_next as difference(q_next, .), by blocks.
+    """The Hessian of the weighted results of a step, by blocks; q_next enters as difference(q_next, .).
 
-    By Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
-    `rbdc.algorithms.steps.curvature`; blocks by dt are the derivatives of the weighted sums of rows. By other
-    rules, and along curves, all blocks are.
+    With Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
+    `rbdc.algorithms.steps.curvature`; blocks by dt are the derivatives of the weighted sums of rows. With
+    other rules, and along curves, all blocks are derivatives of these sums.
 
-    values, derivatives, gradient: those of the step.
+    values, derivatives: the step and its derivatives.
+    gradient: weighted sums of the rows of the step's derivatives.
     dynamics: weighted sums of the rows of the derivatives of accelerations; its weights are the inputs `of`.
     by: inputs by which it is differentiated; the last is dt.
     weights: inputs of the step that are weights.
@@ -345,7 +346,7 @@ class StepHessian:
     def _turned(
         self, model: Problem, inputs: Inputs, blocks: Rows, pairs: Sequence[tuple[int, int]]
     ) -> list[list[Scalar]]:
-        """Return blocks of derivatives in moving tangent spaces at q', in the tangent space at one q'. The
+        """Convert blocks of derivatives from moving tangent spaces at q' to the tangent space at one q'. The
         last block, by dt twice, is the same in both.
         """
         others, w_q = {k: x for k, x in inputs.items() if k not in self.weights}, inputs[self.weights[0]]
@@ -371,7 +372,7 @@ class StepHessian:
         return [*substituted(blocks, places, values), zero, list(zero)]
 
     def _steps(self, model: Problem, velocity: Rows, dt: Scalar) -> list[Matrix]:
-        """Return dt v by q, v and tau (nv, nv each), where v is the velocity that moves the configuration.
+        """Return the derivatives of dt v by q, v and tau, each (nv, nv); v is the velocity that moves q.
         velocity: the derivatives of v_next.
         """
         n = model.nv

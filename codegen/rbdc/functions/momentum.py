@@ -184,7 +184,7 @@ def identification(model: Problem) -> list[Function]:
 
 
 def _moved(model: Problem) -> Function:
-    """Return the record of the map of parameters between frames; it is linear in them, as in weights."""
+    """Return the record of the map of parameters between frames, which is linear in them (kind: weights)."""
     of_body = "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)"
     placed = "placement of the body's frame in the other one, x y z qx qy qz qw (m, unit quaternion)"
     inertial = Parameter("inertial_parameters", (10,), of_body, Kind.WEIGHTS)

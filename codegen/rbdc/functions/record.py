@@ -134,13 +134,13 @@ class ChainRule:
 
 @dataclass(frozen=True)
 class Start:
-    """Straight-line code that loops of a function of a frame start from. It stands before the loops, or after
-    those that write the arrays that it reads.
+    """Straight-line code whose results the loops of a function of a frame read. It stands before the loops,
+    or after the loops that write the arrays that it reads.
 
     takes: names of inputs.
-    gives: names of the arrays that it gives.
+    gives: names of the arrays that it writes.
     evaluate: the algorithm on the joint-space model.
-    reads: arrays of loops.
+    reads: arrays that loops wrote before.
     """
 
     takes: tuple[str, ...]
@@ -156,9 +156,9 @@ class Function:
     declaration: its name, inputs and outputs.
     methods: ways to compute it, by name; the one with the fewest operations for the model is generated.
         Functions of a frame have none: they climb the tree at run time.
-    to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides B and known
-        parts K of all outputs but the last, then the factors L and D^-1. `rbdc.planning.columns` does the
-        rest.
+    to_solve: for a function whose last output is M^-1 and whose other outputs are solutions with M: the
+        right-hand sides B and known parts K of the other outputs, then the factors L and D^-1.
+        `rbdc.planning.columns` does the rest.
     with_values: for a function of derivatives with `to_solve`: the results of `to_solve`, followed by the
         outputs of the differentiated function; fused functions use it.
     paths: inputs of the loops of `rbdc.planning.paths`, for a function with that form.

@@ -33,7 +33,7 @@ _KINDS = (Tangent, OuterTangent)
 
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
-    """Return the reference methods of a function by name. depth: number of derivatives taken around it."""
+    """Return the reference methods of a function by name. depth: number of derivatives taken of it."""
     chain = function.chain
     if function.references or chain is None:
         bound = _loaded("couplings:bound")

@@ -206,8 +206,8 @@ def extension_source(
 
 
 def _calls(declarations: Sequence[FunctionDeclaration]) -> list[dict[str, Any]]:
-    """Return the template words of the functions that check inputs and call a C function: one for each number
-    of inputs, places and outputs.
+    """Return the template words of the functions that check inputs and call a C function: one for each
+    combination of the numbers of inputs, of arguments for frames and reference, and of outputs.
     """
     scalar = declarations[0].scalar.name
     counts = {(len(d.inputs), len(d.place), len(d.outputs)) for d in declarations}
@@ -303,7 +303,7 @@ def compile_library(
 def compile_archive(
     files: Mapping[str, str], robot: str, tools: Toolchain, jobs: int | None = None, march: str = "native"
 ) -> Path:
-    """Compile the C library of a package as a static one, in the variants of `march`: the path in the cache.
+    """Compile the static library of a package, in the variants of `march`; return its path in the cache.
 
     Raises ToolchainError with the command and the output.
     """

@@ -249,7 +249,7 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
 
 
 def _others(folder: Path, names: Collection[str]) -> list[str]:
-    """Return the names of everything else in a folder; folders end in a slash."""
+    """Return the names in a folder except `names`; folders end in a slash."""
     others = [entry for entry in sorted(folder.iterdir()) if entry.name not in names]
     return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in others]
 

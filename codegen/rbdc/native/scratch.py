@@ -94,8 +94,8 @@ def _remove_if_left(folder: Path) -> None:
         if lock.is_symlink() or not lock.is_file():
             return
         with FileLock(lock, blocking=False):
-            # The lock goes too: if it were there when it is released, an owner that has just created the
-            # folder could take it and work in a folder that is being removed.
+            # Remove the lock with the folder. Otherwise an owner that has just created the folder could take
+            # the released lock, and work in a folder that is being removed.
             shutil.rmtree(folder, ignore_errors=True)
     except OSError:
         return  # it is in use, another process removes it, or it belongs to another user

@@ -115,7 +115,7 @@ class Toolchain(NamedTuple):
     others: Mapping[tuple[str, str], Compiler] = MappingProxyType({})
 
     def compiler_of(self, variant: str, file: str) -> Compiler | None:
-        """Return the compiler of a C file in a variant if it differs."""
+        """Return the compiler of a C file in a variant; None for the usual one."""
         return self.others.get((variant, file)) or self.others.get(("", file))
 
     @property

@@ -38,8 +38,8 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
-    """Return the decisions on both batches with one kernel: the kernel whose largest ratio over both batches
-    is smallest, unless samples in rows are computed one by one.
+    """Return the decisions on both batches with one kernel, unless samples in rows are computed one by one.
+    It is the kernel whose largest ratio to the best time, over both batches, is smallest.
     """
     if rows.way.what == 1:
         return rows, blocks
@@ -99,7 +99,7 @@ def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:
 
 
 def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
-    """Return times of functions with the default and with the chosen form (ns), for batches per sample."""
+    """Return times (ns) of functions with the default and with the chosen form; of batches, per sample."""
     return tuple(
         {
             "function": name,
@@ -116,8 +116,8 @@ def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
 
 
 BUSY = 1.05
-"""If a quarter of the measurements have a larger ratio of the median pass to the fastest than this, other
-work used the processor.
+"""Ratio of the times of the median and the fastest pass. If it is larger for a quarter of the measurements,
+other work used the processor.
 
 Measured on a Zen 4 processor with three and with nine busy processes on two cores: 1.14 and 1.09.
 """

@@ -29,10 +29,11 @@ class Ways:
 
     name: name of the function.
     default: form that the table chooses.
-    forms, loops: C by form, for one sample and for samples one after the other.
-    kernels, blocks: C for samples side by side, by number of samples, in rows and in blocks; empty if the
-        batch is a loop.
-    lanes, width: number of samples side by side in rows, and in the kernel, that planning chooses.
+    forms, loops: C by form, for one sample and for batches one sample after the other.
+    kernels, blocks: C for batches of samples in rows and in blocks, by the number of samples that a kernel
+        computes side by side; empty if the batch is a loop.
+    lanes: number of samples in rows that planning computes side by side; 1 for a loop.
+    width: number of samples that the kernel of planning computes side by side.
     nanoseconds: time of a call according to the table.
     """
 

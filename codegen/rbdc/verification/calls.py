@@ -156,10 +156,10 @@ class Callee:
         return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
 
     def _past(self, call: FunctionCall) -> list[Array]:
-        """Return the outputs of the last samples of a batch that is just large enough: whole blocks of the
-        samples, zeros, and all samples.
+        """Return the outputs of the last samples of a batch whose results just exceed `cached`. It holds the
+        samples in whole blocks, then zeros, then all samples.
 
-        Raises VerificationError if equal samples have different outputs in another place.
+        Raises VerificationError if equal samples have different outputs.
         """
         declaration, dtype = call.declaration, np.dtype(call.declaration.scalar.dtype)
         lanes, sizes = declaration.scalar.lanes, [p.size for p in declaration.outputs]

@@ -35,12 +35,12 @@ BESIDE = 1e-2
 are zero for all inputs, but rounding errors show this in some frames only.
 """
 UNITS = 4
-"""Smallest tolerance of results in units in the last place, whatever the references show. It applies to the
-largest entry at the same state of a matrix or tensor, because second derivatives by coordinates that do not
-turn what they multiply are zero. For vectors in space it applies to the largest input, or to 1 m, because
-axes of joints are not perturbed but have unit length only to their last place. For a gradient it applies to
-the differentiated quantity, because the joint that turns a frame about itself does not change its
-manipulability. If the largest entry has a larger tolerance, so do the others.
+"""Smallest tolerance of results in units in the last place, whatever the references show. For a matrix or
+tensor it applies to the largest entry at the same state, because second derivatives by coordinates that do
+not turn the quantity that they multiply are zero. For vectors in space it applies to the largest input, or
+to 1 m, because axes of joints are not perturbed but have unit length only to their last place. For a gradient
+it applies to the differentiated quantity, because the joint that turns a frame about itself does not change
+the frame's manipulability. If the largest entry has a larger tolerance, so do the others.
 """
 NO_DIGIT = 10.0
 """An entry counts as one without a digit if, at every state, it is smaller than its perturbation times this
@@ -96,11 +96,12 @@ def telling(outputs: Sequence[Expected]) -> NDArray[np.bool_]:
 class References:
     """The references on one model, evaluated together with the tolerances of their results.
 
-    The tolerance is the largest change of a result when numbers of the description and the inputs change by a
-    relative `tolerance` and every operation is rounded to `tolerance`, or `tolerance` times the result. The
-    components of a vector in space share one tolerance. An entry without a digit at any state, such as the
-    derivative of a joint's axis by its own angle, has a tolerance of `tolerance` times the largest entry of
-    its output at the same state, or times the largest input if no entry has a digit.
+    The tolerance of a result is the larger of two numbers: `tolerance` times the result, and its largest
+    change when numbers of the description and the inputs change by a relative `tolerance` and every operation
+    is rounded to `tolerance`. The components of a vector in space share one tolerance. An entry without a
+    digit at any state, such as the derivative of a joint's axis by its own angle, has a tolerance of
+    `tolerance` times the largest entry of its output at the same state, or times the largest input if no
+    entry has a digit.
     """
 
     def __init__(self, model: Problem, tolerance: float) -> None:
@@ -108,8 +109,8 @@ class References:
         self._perturbed: dict[int, tuple[Perturbation, dict[bool, Problem]]] = {}
 
     def perturbed(self, states: int) -> tuple[Perturbation, dict[bool, Problem]]:
-        """Return the perturbations for so many states, and the perturbed models for outputs that are vectors
-        in the world and for others.
+        """Return the perturbations for a number of states, and the perturbed models: for outputs that are
+        vectors in the world, and for others.
         """
         if states not in self._perturbed:
             change = Perturbation(self.tolerance, _SEED, states)
@@ -178,8 +179,8 @@ def _widened(exact: Sequence[Expected], part_off: Array) -> list[Expected]:
 def _perturbed(
     change: Perturbation, model: Problem, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
-    """Return inputs as rounded scalars. For another frame or reference they are the same objects, so that
-    motions can be shared.
+    """Return inputs as rounded scalars. Calls for other frames or references return the same objects, so
+    that motions can be shared.
     """
     of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
@@ -218,8 +219,8 @@ def _expected(
     framed: bool,
 ) -> Expected:
     """Return the expected output from (size, replicas, states). scale: largest input of each state.
-    last_places: relative change of the numbers whose effect on the largest entry bounds all entries. measure:
-    size of the differentiated quantity at each state, for a gradient by the joints.
+    last_places: relative change of the numbers; its effect on the largest entry is the least tolerance of all
+    entries. measure: size of the differentiated quantity at each state, for a gradient by the joints.
     """
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
@@ -289,8 +290,8 @@ def _off_by_elimination(matrices: Array, last_place: float) -> Array:
 
 
 def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: float) -> Array:
-    """Return the relative tolerance of contact forces, which are solved with a matrix of their own. It is NaN
-    also where a row of J is only the rounding of zeros, as for a stretched linkage.
+    """Return the relative tolerance of contact forces, whose linear system has the Delassus matrix. It is
+    also NaN where a row of J is zero up to rounding, as for a stretched linkage.
     """
     q = inputs["q"]
     matrix = _by_states(delassus(model, list(q.T)), len(q))
@@ -308,8 +309,8 @@ def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: fl
 
 
 def _rows_of(model: Problem, output: Parameter) -> list[int]:
-    """Return the direction of a joint for each row of an output; rows of a configuration's entries take those
-    of the same joint in turn.
+    """Return the index in v of each row of an output. If the rows are entries of q, entry k of a joint takes
+    direction k of the joint; further entries take the last direction.
     """
     if output.size != model.nq:
         return list(range(model.nv))
@@ -318,8 +319,8 @@ def _rows_of(model: Problem, output: Parameter) -> list[int]:
 
 
 def _off_in_task(inertias: Array, last_place: float) -> Array:
-    """Return the relative tolerance of the results of a task, for its inertias (states, n n), zero in rows
-    and columns that are off; NaN where the inverse is singular.
+    """Return the relative tolerance of the results of a task from its inertias (states, n * n). Rows and
+    columns that are switched off are zero. The tolerance is NaN where the inverse is singular.
     """
     size = math.isqrt(inertias.shape[1])
     matrices = inertias.reshape(-1, size, size)
@@ -328,9 +329,9 @@ def _off_in_task(inertias: Array, last_place: float) -> Array:
 
 
 def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
-    """Return tolerances of an output (states, size) with a row for each direction of the joints: a part of
-    the largest entry, scaled by the root of M's diagonal, which makes accelerations of different units
-    comparable.
+    """Return tolerances of an output (states, size) with a row for each direction of the joints: `part_off`
+    times the largest entry. Rows are scaled by the root of M's diagonal (`sizes`), which makes accelerations
+    of different units comparable.
     """
     parts = np.abs(values).reshape(len(values), sizes.shape[1], -1)
     largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)

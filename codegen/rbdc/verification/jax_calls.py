@@ -82,7 +82,7 @@ class _Structures:
         return self._new(f"{kind} *", {**sized, **entries})
 
     def _list(self, kind: str, of: Sequence[tuple[int, Any]], **others: object) -> Any:
-        """Return types, each with a pointer to an object of that type."""
+        """Return a list structure: types, each with a pointer to an object of that type."""
         types, at = self._new("int[]", [x for x, _ in of]), self._new("void *[]", [x for _, x in of])
         return self.one(kind, count=len(of), types=types, at=at, **others)[0]
 

@@ -44,8 +44,8 @@ class Finding:
     """The result of verifying a function.
 
     error: largest ratio of an error to its tolerance.
-    left_out: words for the states at which nothing could be compared, because it is undefined or
-        ill-conditioned there.
+    left_out: words for the states at which nothing could be compared, because the function is
+        undefined or ill-conditioned there.
     """
 
     error: float
@@ -133,8 +133,8 @@ def drawn(references: References, first: CheckedStates) -> Iterator[tuple[Checke
 
 
 def _suits(way: CallKind, question: CheckedStates, *, first: bool) -> bool:
-    """Return whether a question is asked by a kind of call. CasADi takes no optional inputs, and one batch
-    beyond the caches is enough for functions with code for it.
+    """Return whether a question is asked by a kind of call. CasADi takes no optional inputs. A batch beyond
+    the caches is made once, for functions with code for batches.
     """
     if way.kind == "past":
         return first and question.checked.batched

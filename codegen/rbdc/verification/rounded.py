@@ -119,7 +119,7 @@ class Rounded:
         return self.rounding.rounded(function(*map(_values, arguments)))
 
     def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
-        """Return a row of scalars that includes this one as one scalar, along a first axis."""
+        """Return one scalar that holds a row of scalars, this one among them, along a new first axis."""
         values = [x.values if type(x) is Rounded else np.asarray(x) for x in row]
         shapes = {x.shape for x in values}
         if len(shapes) == 1 and values[0].ndim:
@@ -130,7 +130,7 @@ class Rounded:
         return Rounded(stacked, self.rounding)
 
     def picked(self, places: Sequence[int]) -> Rounded:
-        """Return the row of the entries at some places of this one."""
+        """Return the entries at some places of this row, as a row."""
         return Rounded(self.values[places], self.rounding)
 
     def row_scalars(self) -> list[Rounded]:
@@ -140,8 +140,8 @@ class Rounded:
     def matrix_product(
         self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]
     ) -> list[list[Rounded]]:
-        """Return a B for two matrices with such scalars. Terms are rounded through their factors, sums at the
-        end.
+        """Return the product of two matrices of these scalars. Rounded factors round the terms; sums are
+        rounded at the end.
         """
         rows, inner, columns = len(a), len(b), len(b[0])
         matrices = [self._in_lanes(matrix) for matrix in (a, b)]

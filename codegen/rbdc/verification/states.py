@@ -37,12 +37,13 @@ libm.
 """
 FEW = (1, 3, 7, 11, 15)
 """Indices of the first states at which matrices and tensors of more than `MANY` entries are compared if they
-have no kernel for samples side by side: one of each kind; later one at larger angles and one beyond.
+have no kernel for samples side by side: one of each kind. Two later states are compared too: one at larger
+angles, and one with angles that go to libm.
 """
 MANY = 8000
 FEWEST = (15,)
-"""Indices of the states for tensors of more than `MOST` entries: a random one; later one at larger angles. An
-error that belongs to one kind of state still shows in some of so many entries at another state.
+"""Indices of the states for tensors of more than `MOST` entries: a random one. A later one at larger angles
+is compared too. An error of one kind of state still shows in some of so many entries at another state.
 """
 MOST = 1_000_000
 LARGE = 1000.0
@@ -50,7 +51,7 @@ LARGE = 1000.0
 LONGEST = 0.1
 """Longest step of time (s)."""
 FAR = 10.0
-"""Factor by which the largest angles exceed those from which on libm is called."""
+"""Ratio of the largest angles to the smallest angle that goes to libm."""
 
 
 def sampled(model: Problem, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
@@ -83,7 +84,7 @@ class _Kind:
 
     words: description for messages.
     draw: draws the coordinates of one joint.
-    far: whether angles are so large that the angles of followers are meaningless.
+    far: whether angles are so large that the angles of joints that follow others are meaningless.
     """
 
     words: str
@@ -224,7 +225,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class CheckedStates:
-    """A function at some states.
+    """A question to the package: a function at some states.
 
     checked: the function.
     inputs: inputs by name, (states, size) each.
@@ -273,9 +274,8 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
 
 
 def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[CheckedStates]:
-    """Yield questions with all inputs and without the optional ones; functions of frames at the result of
-    `places`. With optional inputs, functions of frames are asked at the deepest frame only, in every
-    reference.
+    """Yield questions with all inputs, then with the required ones only. Functions of frames are asked at
+    all `places`; with optional inputs, at the deepest frame only, in every reference.
     """
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)

@@ -1,4 +1,6 @@
-"""The C of the functions of frames: the files that they share, and the file of each."""
+"""The C of the functions of frames: the files that they share, and the file of each. At run time they climb
+from the frame to the root.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ from rbdc.planning.plans import Climb
 def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, total: Cost) -> FunctionSource:
     """Return the C of a function of a frame: its own file and the files that all functions of frames share.
     The shared files hold one straight-line step for each body, (q, x) -> (J, up), and the climb from the
-    frame to the root.
-    total: cost of all these steps.
+    frame to the root. x: the frame in the body. J: columns of the frame's Jacobian. up: the frame in the
+    parent. total: cost of all these steps.
     """
     source = FunctionSource(declaration, total, method="climb")
     source.files |= _shared(robot, climb, source)
@@ -82,7 +84,7 @@ def kernel_words(
 
 
 def _words(robot: str, model: Problem) -> dict[str, Any]:
-    """Return the prefix of shared names, and whether columns of a climb are of curvature."""
+    """Return the prefix of shared names, and whether the climb also has columns of curvature."""
     return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 
@@ -124,8 +126,8 @@ def climb_file(
     lanes: int = 1,
     **tables: Any,
 ) -> str:
-    """Return the file of the climb with these programs, each a C function for the same number of samples: a
-    step for each body, and last the step that moves the frame. The file for one sample has the tables.
+    """Return the file of the climb for `lanes` samples. Each program becomes a C function: a step for each
+    body, then the step that moves the frame. Only the file for one sample has the tables.
     """
     *steps, moved = steps
     wide, samples = lanes > 1, f" and {lanes} samples" if lanes > 1 else ""

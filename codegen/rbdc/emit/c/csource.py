@@ -123,8 +123,8 @@ def add_kernels(
 ) -> tuple[list[CFunction], KernelCall]:
     """Return the kernels of a function and their call. Names begin with `stem`, which is the whole name if
     there are no optional inputs. Code that is too large for one file goes to the files of `source`.
-    condition: preprocessor condition of kernels for several samples. replaced: arguments that are not
-    variables of the same name.
+    condition: preprocessor condition of kernels for several samples. replaced: expressions for
+    arguments that are not variables with the name of the parameter.
     """
     options = source.declaration.of_options
     endings = [f"_without_{options}", f"_with_{options}"] if len(programs) == 2 else ["_kernel"]

@@ -222,8 +222,8 @@ class StatementWriter:
 
     @property
     def _offset(self) -> str:
-        """The array of offsets that are added to angles; functions of frames have an input with the usual
-        name.
+        """The name of the array of offsets that are added to angles. It is not the usual name if an argument
+        has that name, as in functions of frames.
         """
         names = {array.name for array in (*self.program.inputs, *self.program.outputs)}
         return f"{OFFSETS}_of_angle" if OFFSETS in names else OFFSETS

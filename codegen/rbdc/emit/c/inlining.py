@@ -15,8 +15,8 @@ MAXIMUM_INLINED = 8
 def inlined(
     program: Program, chunks: Chunks, gathered: Collection[int], users: Sequence[Sequence[int]]
 ) -> list[bool]:
-    """Return for each value whether it is written where it is used: this holds if it has one user nearby and
-    the expression stays short. `gathered`: sines and cosines of joint angles, which one call computes.
+    """Return for each value whether it is written where it is used. Arithmetic is if it has one user nearby
+    and the expression stays short. `gathered`: sines and cosines of joint angles, which one call computes.
     `users`: result of `Program.users`.
     """
     answers = list[bool]()

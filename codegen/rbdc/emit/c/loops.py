@@ -210,7 +210,7 @@ def _prototype(routine: Routine, arrays: ArrayTypes) -> str:
 
 
 def declared(sizes: Mapping[str, int], arrays: ArrayTypes) -> list[str]:
-    """Return the declarations of arrays by size; beside vectors all are aligned to cache lines."""
+    """Return the declarations of arrays by size. If any holds vectors, all are aligned to cache lines."""
     aligned = " __attribute__((aligned(64)))" if arrays.widths else ""
     return [
         f"{arrays.element(name)} {name}[{size // arrays.widths.get(name, 1)}]{aligned}"

@@ -1,5 +1,6 @@
-"""The internal header of elementary functions, and those that are polynomials: the angle of a point, atan2,
-for one point or several side by side; and the ratios in exponentials and logarithms of rotations.
+"""The internal header of elementary functions, and the elementary functions that are polynomials: atan2 (the
+angle of a point), for one point or several side by side; the ratios in exponentials and logarithms of
+rotations.
 
 Checked: errors of the compiled polynomials against mpmath.
 """
@@ -177,10 +178,10 @@ def _rotation_words(scalar: ScalarType) -> dict[str, Any]:
 def _together(
     scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str
 ) -> dict[str, Any]:
-    """Return polynomials one by one, each as C; and side by side in vectors with `lanes` lanes. The vector
-    code evaluates neighbouring terms first (Estrin 1960) until three are left. The result also has the powers
-    of the variable, each with the power whose square it is, and the size (bytes) of the vector of their
-    values.
+    """Return polynomials as C, one by one and side by side in vectors with `lanes` lanes. The vector code
+    evaluates neighbouring terms first (Estrin 1960) until three are left. The result also has the powers of
+    the variable, each with the power whose square it is, and the size (bytes) of the vector of the
+    polynomials' values.
     """
     each = [horner(scalar, polynomial, variable) for polynomial in polynomials]
     words = list[str]()

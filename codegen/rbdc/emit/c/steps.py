@@ -19,11 +19,11 @@ RESULTS = "results"
 
 @dataclass(frozen=True)
 class ArrayTypes:
-    """The arrays that places lie in.
+    """Types of the arrays that the arguments of steps point into.
 
     scalar: default type of numbers.
-    kinds: C types of the numbers of other arrays.
-    widths: lanes of arrays of vectors.
+    kinds: C type of the numbers, by array, if it is not `scalar`.
+    widths: number of lanes, by array, if its elements are vectors.
     """
 
     scalar: ScalarType
@@ -62,7 +62,7 @@ def step_lines(robot: str, step: Step, arrays: ArrayTypes, read: set[str]) -> li
 
 
 def _without_shadows(step: Step, arrays: ArrayTypes) -> Step:
-    """Return the step with arguments renamed that lie within an array of their name, or beside one."""
+    """Return the step with new names for arguments that have the name of an array but not its address."""
     names = {place.array for place in step.places.values()}
     program = step.program
     widths = {array.name: array.width for array in (*program.inputs, *program.outputs)}
@@ -189,7 +189,7 @@ class _StepWriter(StatementWriter):
         return f"STORE{width}({vector}, {f'LOAD{width}({vector}) + ' if store.adds else ''}{text});"
 
     def _at(self, name: str, number: int) -> tuple[str, str]:
-        """Return an entry of an argument, "" for a vector among numbers; and its address."""
+        """Return an entry of an argument ("" for a vector in an array of numbers), and its address."""
         place, width = self.step.places[name], self._widths[name]
         whole = self.arrays.is_whole(place, width)
         at = number * (place.pitch or width) // (width if whole else 1)

@@ -19,7 +19,7 @@ IN_CLEARING = 8
 """Entries that one instruction writes when an output is cleared as a whole (64 bytes)."""
 
 CLEARING = 8
-"""Further instructions that clearing takes."""
+"""Instructions that clearing an output takes besides those that write its entries."""
 
 
 @dataclass(frozen=True)

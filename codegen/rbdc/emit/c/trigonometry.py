@@ -108,8 +108,8 @@ _FLOAT = Trigonometry(
     ),
 )
 """Coefficients that minimise the largest error of sine and cosine. They were rounded to single precision one
-after the other, and the rest was fitted again each time. narrow: errors before rounding 4e-9 of sin r and
-1e-10. wide: 5e-9 and 4e-10. At 2000 rad an angle itself is known to 6e-5.
+after the other, and the rest was fitted again each time. Errors of sine and cosine before rounding: narrow
+4e-9 and 1e-10, wide 5e-9 and 4e-10. At 2000 rad an angle itself is known to 6e-5.
 """
 
 _OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
@@ -215,7 +215,7 @@ def computed_together(
     """Return for each value of a joint call the values that the call computes with it.
 
     They have the same arguments and chunk. They are ratios of rotations, and sines and cosines that are not
-    gathered: always in lanes, for scalars if the chunk has both.
+    gathered: always for values in lanes; for scalars only if the chunk has both sine and cosine.
     """
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):

@@ -1,5 +1,5 @@
-"""The external functions of CasADi for their template: values, Jacobians, products with weights, and the
-Jacobians of these.
+"""The external functions of CasADi for their template: values, Jacobians, products of weights with Jacobians,
+and the Jacobians of these derivatives.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ and acceleration or force, by index.
 
 
 class Externals:
-    """The external functions of one function of the library, among the built ones."""
+    """The external functions of one function of the library. `built`: all functions of the package."""
 
     def __init__(self, model: Problem, robot: str, function: Function, built: Mapping[str, Function]) -> None:
         self._model, self._robot, self._built = model, robot, built
@@ -153,7 +153,7 @@ class Externals:
         return ["tangent_of(y, adj_0, weights_0);"] if self.moves else []
 
     def _weighing(self, places: Sequence[str]) -> list[str]:
-        """Return the lines that name the weights of the outputs, which stand at places."""
+        """Return the lines that name the weights of the outputs; `places` are their addresses."""
         names = [f"weights_{k}" for k, _ in enumerate(places)] if len(places) > 1 else ["weights"]
         if self.moves:
             names[0] = "adj_0"
@@ -288,9 +288,9 @@ class Externals:
         return self._external(first.prefix, [x for x, _ in first.by], results, first.rooms, first.calls)
 
     def _twice(self, first: First, second: Second, rows: int = 0) -> External:
-        """Return the Jacobian of first derivatives, with a row for each entry, by columns. rows: size of the
-        output, whose entries are taken one by one with unit weights; 0 if there are weights or none are
-        needed.
+        """Return the external function of the Jacobian of first derivatives: a row for each entry, in
+        column-major order. rows: size of the output if its entries are taken one by one with unit weights; 0
+        if there are weights or none are needed.
         """
         call = second.call([f"t_{k}{f' + i * {n}' if rows else ''}" for k, n in enumerate(second.sizes)])
         row_by_row = [
@@ -317,7 +317,7 @@ class Externals:
         r: Parameter | None,
         second: Second,
     ) -> Result:
-        """Return the derivatives of some first derivatives by an array."""
+        """Return the derivatives of the first derivatives in `entry` with respect to the array `x`."""
         array, y, p, D = entry
         if p is None or r is None or (D, r.name) not in second.of:
             return array.jacobian(x, full=False), ""
@@ -358,7 +358,7 @@ class Externals:
         }
 
     def _call(self, name: str, outputs: Iterable[str], other: str = "zeros") -> str:
-        """Return a call of the library. other: arrays that replace inputs which this function lacks."""
+        """Return a call of the library. other: array for inputs that this function lacks."""
         places = {p.name: self._given(p) for p in self._required}
         for k, p in enumerate(self._weights(self._built[name])):
             places.setdefault(p.name, f"weights_{k}" if len(self._outputs) > 1 else "weights")

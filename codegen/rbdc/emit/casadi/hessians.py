@@ -10,10 +10,10 @@ from rbdc.functions.declarations import FunctionDeclaration
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks by pairs of inputs, then the transposes of those by two different inputs.
+    """The blocks by pairs of inputs, then the transposes of the blocks of two different inputs.
 
     sizes: number of directions of each input, by name.
-    pairs: names of both inputs of each block.
+    pairs: names of the two inputs of each block.
     """
 
     sizes: Mapping[str, int]
@@ -27,7 +27,7 @@ class Blocks:
 
     @property
     def every(self) -> list[tuple[str, str]]:
-        """The inputs of each array: by rows, by columns."""
+        """The two inputs of each array: along its rows, along its columns."""
         return [*self.pairs, *((b, a) for a, b in self.pairs if a != b)]
 
     @property
@@ -38,9 +38,9 @@ class Blocks:
     def lines(self, call: str, places: Sequence[str], bow: Mapping[str, str]) -> list[str]:
         """Return the lines that fill the arrays at places.
 
-        call: fills the blocks.
-        bow: for each input, the array of the derivatives of a resulting configuration in its tangent space,
-            whose entries bend; empty if there is none.
+        call: the line that fills the blocks.
+        bow: for each input, the array of the derivatives of a resulting configuration in its tangent space.
+            Second derivatives of the configuration's entries are added. Empty if there is no such result.
         """
         where = dict(zip(self.every, places, strict=True))
         bent = [

@@ -32,8 +32,8 @@ class CasadiArray:
 
     @staticmethod
     def of(p: Parameter) -> CasadiArray:
-        """Return a parameter as a matrix. The matrices of a tensor's last indices stand one below the
-        other.
+        """Return a parameter as a matrix. The slices of a tensor over its last indices are stacked
+        vertically.
         """
         rows = p.size if len(p.shape) < 2 else prod(p.shape[:-1])
         return CasadiArray(p.name, rows, p.size // rows if rows else 1)
@@ -74,7 +74,7 @@ class First:
     prefix: prefix of their external function.
     by: arrays that this function takes, each with its parameter if the function can be differentiated by this
         array.
-    entries: for each result: its array, output and input (None for a place), and where the library stores it.
+    entries: for each result: array, output, input (None for a place), and where the library stores it.
     calls: calls that compute them.
     rooms: arrays that the calls fill.
     """
@@ -92,7 +92,7 @@ class Second:
 
     call: returns the lines that fill arrays `t_k` at places.
     sizes: sizes of these arrays.
-    of: array of the derivatives, by place of the first derivatives and input, if they are not zero.
+    of: C expression of an array, by array of first derivatives and by input; absent if it is zero.
     calls: calls that come once before.
     rooms: arrays that these calls fill.
     """

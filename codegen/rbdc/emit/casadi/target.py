@@ -1,11 +1,11 @@
 """The target `casadi`: one C file of external functions around the library, and a shared library of it. The
 file also has the C that maps derivatives in the tangent space of a configuration to derivatives by its
-entries, and differentiates these.
+entries, and the derivatives of that map.
 
 Let a configuration use a vector x only through its direction u = x / |x|. Then u moves at a rate that is
-linear in the velocities, perpendicular to u, and equally long for all velocities of unit length. A row over
-velocities times that rate, over its squared length for a unit velocity, is the row by the entries of u.
-Divided by |x|, it is the row by the entries of x.
+linear in the velocities, perpendicular to u, and equally long for all velocities of unit length. To map a row
+over velocities to the entries of u, multiply the row by that rate and divide by the squared length that the
+rate has for a unit velocity. Divide by |x| for the row over the entries of x.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 class CasadiTarget(Backend):
-    """External functions with Jacobians, reverse derivatives and the Jacobians of these.
+    """External functions with Jacobians, reverse derivatives, and the Jacobians of these derivatives.
 
     Functions of a frame take the frame's index and the reference as two further inputs. They are not
     differentiated with respect to these, which Python passes as constants.
@@ -134,8 +134,9 @@ def _unit_vectors(model: Problem) -> list[UnitVector]:
 
 def _chart_functions(robot: str, model: Problem, *, twice: bool, pulls: bool, bows: bool) -> list[CFunction]:
     """Return the C function `entries`, which maps a row over velocities to one over the entries of q. With
-    `twice`, also return `bend`, which adds its derivatives by q, a row for each entry. Their
-    arguments are q with normalised unit vectors, then the inverse of the length of each vector before that.
+    `twice`, also return `bend`, which adds the derivatives of that row by q, a row for each entry. Their
+    arguments are q with normalised unit vectors, then for each of these the inverse of its length before
+    normalisation.
     With `pulls`, also return the functions of `_of_results`.
     """
     # CasADi is imported only to convert its expressions to C.
@@ -188,7 +189,7 @@ def _by_entries(model: Problem, u: Sequence[Scalar], row: Sequence[Scalar]) -> l
 
 
 def _rates(model: Problem, u: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Return the rates, along each entry of q, of the inputs of `_chart_functions`."""
+    """Return the derivatives of the inputs of `_chart_functions` with respect to each entry of q."""
     rates = [[1.0 if m == k else 0.0 for k in range(len(u))] for m in range(model.nq)]
     for unit, place in zip(_unit_vectors(model), range(model.nq, len(u)), strict=True):
         for m in unit.entries:
