@@ -2,7 +2,7 @@
 Manipulators, 1987), from the factors of M = L^T D L:
 
     Lambda = (J M^-1 J^T + mu 1)^-1 = (Y^T D^-1 Y + mu 1)^-1,        L^T Y = J^T
-    Jbar = M^-1 J^T Lambda,        L (D Jbar') = Y Lambda
+    Jbar = M^-1 J^T Lambda,        D L Jbar = Y Lambda
     F = Lambda a + bias + gravity,        bias = Jbar^T C v - Lambda (dJ/dt) v,        gravity = Jbar^T g
 
 J^T has entries along the path from the frame to the root only, and L^T Y = J^T adds none elsewhere. Rows that

@@ -85,17 +85,18 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
         regressor: parts of the torque regressor, as in `rbdc build --regressor`; by default the links.
 
     Returns:
-        Plain data.
-        regressor: parts of the regressor.
-        names: all parameters, in the order of the regressor's columns.
-        parameters: their number without the unseen ones.
-        rank: number of base parameters.
-        base: for each base parameter its `formula`, and its `terms` as pairs of a name and a factor, the
-            leading parameter first.
-        constants: lengths in the formulas (m).
-        unseen: parameters that no torque depends on.
-        smallest_kept, largest_dropped: singular values next to the rank, relative to the largest, of the
-            regressor with columns of length 1.
+        Plain data:
+
+        - `regressor`: parts of the regressor.
+        - `names`: all parameters, in the order of the regressor's columns.
+        - `parameters`: number of all parameters.
+        - `rank`: number of base parameters.
+        - `base`: for each base parameter its `formula`, and its `terms` as pairs of a name and a factor, the
+          leading parameter first.
+        - `constants`: lengths in the formulas (m).
+        - `unseen`: parameters that no torque depends on.
+        - `smallest_kept`, `largest_dropped`: singular values next to the rank, relative to the largest, of
+          the regressor with columns of length 1.
 
     Raises:
         OptionError: the regressor has no such part.

@@ -87,7 +87,7 @@ def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Fun
 
 
 def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
-    """Return the function without rolled code, windows and paths if the model does not allow these forms.
+    """Return the function without rolled code and windows if the model does not allow these forms.
     They need constant inertias, forces in the bodies' frames, and joints that follow others linearly.
     """
     kinds = {p.kind for p in function.declaration.inputs}

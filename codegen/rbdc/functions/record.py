@@ -174,7 +174,8 @@ class Function:
     policy: choices of planning.
     differential: names of the functions that compute its derivatives.
     chain: the function as derivatives of another, whose requirements it shares. Methods and references come
-        from the other function unless the record names them; with joints along curves both always do.
+        from the other function unless the record names them; with joints along curves references always do,
+        and methods unless `along_curves` is set.
     along_curves: whether its own methods are valid for joints that follow others along curves.
     """
 

@@ -233,7 +233,7 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
     tensors = [(p.name, *pair) for p, pair in zip(outputs, second.pairs, strict=True)]
     if twice:
         return [(inner, outer, [(name, 0, "(i * NV + j) * NV + k")]) for name, inner, outer in tensors]
-    # As in the paper, only derivatives by q are differentiated by q, and those by v by v.
+    # A mixed tensor of q and v is the derivative, along v, of the derivative by q, as in the paper.
     entries: list[list[tuple[str, int, str]]] = [[], []]
     for name, inner, outer in tensors:
         moved = 1 if 1 in (inner, outer) else 0
