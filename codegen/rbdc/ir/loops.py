@@ -2,9 +2,7 @@
 
 The body of a loop is traced from the algorithms, simplified, counted and printed like every program. A
 `LoopNest` is a whole function: tables of constants, arrays that pass values from one loop to the next, and
-statements in order.
-
-All sizes and distances count numbers, also in arrays of vectors.
+statements in order. All sizes and distances count numbers, also in arrays of vectors.
 """
 
 from __future__ import annotations
