@@ -29,7 +29,8 @@ def rnea_time_derivatives(
     model: Problem, q: Scalars, v: Scalars, *rates: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Vector, ...]:
     """Return tau (nv) and its time derivatives along a motion. rates: a, jerk and so on (nv each), one for
-    each result. External forces have constant entries. Checked against series of torques along motions.
+    each result. External forces have constant entries.
+    Checked against Taylor series of torques along motions.
     """
     torques = _torques(model, q, v, rates, fext, trace)
     return tuple(_derivatives(torques, order) for order in range(len(rates)))

@@ -182,5 +182,5 @@ def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
 
 
 def over(variable: str, ends: str, of: Index, *body: Statement, about: str = "") -> Loop:
-    """Return a loop over the entries of one of several lists."""
+    """Return a loop over the entries of list number `of`; the table `ends` has the ends of all lists."""
     return Loop(variable, TableEntry(ends, of), TableEntry(ends, plus(of, 1)), body, about)

@@ -78,8 +78,8 @@ def _with_products(
 aba_second_derivatives = _with_products()
 by_dynamics = _with_products(outer_by_dynamics=True)
 by_derivatives = _with_products(inner_by_derivatives=True)
-"""FDSVA-SO with tensor products, with outer products by forward dynamics, and with inner products by first
-derivatives.
+"""FDSVA-SO in three variants: both terms by products of tensors (DTM), the outer term by forward dynamics
+(AZA), the inner term by first derivatives (IDFOZA).
 """
 
 

@@ -34,11 +34,11 @@ from rbdc.spatial.vectors import AXES
 class BodyCoriolis:
     """The Coriolis operator B(I, v), without the papers' factor 1/2, of a body or of a subtree:
 
-        B(I, v) x = v x* I x - I (v x x) + x x* I v
+        B(I, v) s = v x* I s - I (v x s) + s x* I v
 
-    The linear part of the motion x has no effect. The angular part y of x determines the force B(I, v) x = (y
-    x p, T y) with a vector p and a matrix T. With v = (u, w), mass m, first moment h and inertia J about the
-    origin, p = 2 (m u + w x h), and by Jacobi's identity of h, u and y
+    The linear part of the motion s has no effect. The angular part y of s determines the force B(I, v) s =
+    (y x p, T y) with a vector p and a matrix T. With v = (u, w), mass m, first moment h and inertia J about
+    the origin, p = 2 (m u + w x h), and by Jacobi's identity of h, u and y
 
         T y = w x J y - J (w x y) + y x J w + 2 ((h.u) y - (h.y) u)
 
