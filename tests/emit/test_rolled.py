@@ -266,6 +266,7 @@ def write(model: Problem, folder: Path) -> list[str]:
     return sorted(name for name in files if name.endswith(".c"))
 
 
+@pytest.mark.slow
 def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
     first, second = (sources_of(random_tree(3, size=4)) for _ in range(2))
     assert [s.files for s in first] == [s.files for s in second]
@@ -281,7 +282,7 @@ def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
     "model",
     [
         mimic_tree("coupled"),
-        SURFACE(),
+        pytest.param(SURFACE(), marks=pytest.mark.slow),
         pytest.param(random_tree(1), marks=pytest.mark.exhaustive),
         *(
             pytest.param(model, marks=pytest.mark.slow)

@@ -27,7 +27,7 @@ from tests.support_trees import mimic_tree, random_tree
     "model",
     [
         mimic_tree("coupled"),
-        SURFACE(),
+        pytest.param(SURFACE(), marks=pytest.mark.slow),
         *(
             pytest.param(model, marks=pytest.mark.slow)
             for model in (

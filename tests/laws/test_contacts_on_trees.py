@@ -334,6 +334,7 @@ def test_every_function_along_the_axes_of_the_world() -> None:
             close(np.array(one, dtype=float).ravel(), np.array(other, dtype=float), 1e-10, name)
 
 
+@pytest.mark.slow
 def test_forces_along_the_axes_of_the_world() -> None:
     """Accelerations stay as they are, forces are turned with the contact's frame; a loop that holds less than
     vectors keeps its axes, with a warning.

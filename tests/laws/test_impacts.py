@@ -36,6 +36,7 @@ def state(samples: tuple[int, ...] = ()) -> tuple[Array, Array]:
     return np.array([m.random_configuration(rng) for _ in range(v[..., 0].size)]).reshape(*samples, m.nq), v
 
 
+@pytest.mark.slow
 def test_each_contact_bounces_by_its_own_restitution() -> None:
     m, (q, v) = module(), state()
     after, impulses = m.impulse_dynamics(q, v, DIFFERENT)

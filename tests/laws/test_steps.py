@@ -301,6 +301,7 @@ def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:
         build_module(chain("spherical"), functions=("step_hessian_vector",), integrator="rk4")
 
 
+@pytest.mark.slow
 def test_stages_are_on_the_curves_that_joints_follow_along() -> None:
     """The classical rule with `aba` and differences give the same step; tangents of the curves turn from
     stage to stage.

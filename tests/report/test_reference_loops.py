@@ -135,6 +135,7 @@ def test_loops_in_c_give_what_numbers_give(tmp_path: Path) -> None:
     ("robot", "root"),
     [
         pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
+        ("cartpole", "fixed"),
         ("hyq", "free-flyer"),
         *(
             pytest.param(robot, root, marks=pytest.mark.exhaustive)

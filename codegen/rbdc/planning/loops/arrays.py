@@ -257,7 +257,8 @@ class LoopArray(Array[Quantity]):
         if adds and isinstance(at, tuple):
             self.known.cleared = self.m.sizes[self.name]
         self.m.growing |= before != (len(self.known.kept), self.known.cleared)
-        put = self.m.scope.add if adds else self.m.scope.write
+        # A run that is repeated keeps no sums: the entries that it read before had another layout.
+        put = self.m.scope.add if adds and not self.m.growing else self.m.scope.write
         put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
 
     def _place(self, at: At) -> tuple[dict[str, int], int]:
