@@ -109,13 +109,10 @@ def methods_of(
             alone = partial(looped, zeroed=True)
             methods.append(Method(f"{LOOPS}-{reference}-zeroed", "analytical", alone))
     methods += [*ad_methods(model, function, large=large), *differentiating_methods(model, function)]
-    return [
-        *methods,
-        *(
-            Method(name, "numerical", partial(_difference_of_loops, model, function, base, name))
-            for name, base in differences_of_loops(function).items()
-        ),
-    ]
+    for name, base in differences_of_loops(function).items():
+        make = partial(_difference_of_loops, model, function, base, name)
+        methods.append(Method(name, "numerical", make))
+    return methods
 
 
 def known_methods(model: Problem, function: Function) -> list[str]:
@@ -253,10 +250,10 @@ def _difference_of_loops(model: Problem, function: Function, base: str, method: 
     called, reference = functions_of(model)[base], DIFFERENTIATED[base]
     text = texts_of(called)[reference]
     loops = as_loops(model, called, reference, text)
-    own = {name: file for name, file in c_files(loops.files).items() if name != ADAPTER}
-    called_c = own, [declared(called, text).prototype(ROBOT)]
-    made = by_scheme(model, function, base, method.removeprefix(f"{LOOPS}-"), called_c)
-    return replace(made, algorithm=f"{made.algorithm}, by {reference} as loops")
+    files = {name: file for name, file in c_files(loops.files).items() if name != ADAPTER}
+    called_c = files, [declared(called, text).prototype(ROBOT)]
+    code = by_scheme(model, function, base, method.removeprefix(f"{LOOPS}-"), called_c)
+    return replace(code, algorithm=f"{code.algorithm}, by {reference} as loops")
 
 
 def of_nest(
