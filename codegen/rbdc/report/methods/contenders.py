@@ -235,8 +235,8 @@ DIFFERENTIATED = {
 
 
 def differences_of_loops(function: Function) -> dict[str, str]:
-    """Return by method name the differences that call a paper's recursion as loops in place of generated
-    code, each with the function that it calls.
+    """Return the differences that call a paper's recursion as loops instead of generated code: by method
+    name, the function that the method calls.
     """
     bases = {} if function.comparison.of_placements else bases_of(function)
     return {

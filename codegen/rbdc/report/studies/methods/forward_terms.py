@@ -49,7 +49,7 @@ FD_v or M^-1.
 
 
 def term_as_loops(model: Problem, term: str, way: str) -> tuple[FunctionDeclaration, Implementation]:
-    """Return a term by one way, and its C."""
+    """Return the declaration and the C of a term computed in one way: DTM, AZA or IDFOZA."""
     n, inputs = model.nv, INPUTS[term]
     given = (Parameter(name, (n,) * rank, "") for name, rank in inputs.items())
     q, output = Parameter("q", (model.nq,), "", Kind.CONFIGURATION), Parameter("result", (n, n, n), "")
@@ -66,8 +66,8 @@ def term_as_loops(model: Problem, term: str, way: str) -> tuple[FunctionDeclarat
 
 
 def times_of_terms(model: Problem, tools: Toolchain, seconds: float) -> dict[str, Any]:
-    """Return the least time of a call of each term by each way (ns), as the functions of a report. seconds:
-    duration of the measurement of a term (s).
+    """Return the least time of a call (ns) of each term computed in each way, in the form of a report's
+    functions. seconds: duration of the measurement of a term (s).
     """
     rng, timing = np.random.default_rng(1), str(measuring(tools.compiler, tools.flags))
     q = draw(model, 1)["q"]
