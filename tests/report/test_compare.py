@@ -133,10 +133,21 @@ def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
         assert words in after
 
 
+@pytest.mark.slow
+def test_a_function_that_is_not_defined_is_named(tmp_path: Path) -> None:
+    """Two joints do not move the tip in six directions: no task there has an inertia."""
+    result = run("double_pendulum", "--functions", "operational_space_inertia", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "operational_space_inertia is not defined at a random state; leave it out" in result.output
+
+
 @pytest.mark.parametrize(
     ("robot", "root", "functions"),
     [
         ("double_pendulum", "fixed", None),
+        pytest.param(
+            "double_pendulum", "fixed", "nle_derivatives,gravity_torque_derivatives", marks=pytest.mark.slow
+        ),
         pytest.param("double_pendulum", "fixed", "", marks=pytest.mark.exhaustive),
         pytest.param("planar_floating", "fixed", "aba,com,rnea_vjp", marks=pytest.mark.exhaustive),
         pytest.param("planar_floating", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
-from rbdc.errors import UnsupportedError
+from rbdc.errors import SingularModelError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.functions.evaluation import Inputs, for_one_frame, on_model
@@ -120,7 +120,13 @@ def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -
     others = (0,) if function.declaration.pair else ()
     place = (deepest_frame(model), *others, "LOCAL")
     evaluate = for_one_frame(algorithm, *place) if function.declaration.framed else on_model(algorithm)
-    return [context.mpf(x) for output in evaluate(exact, scalars, silent) for x in output]
+    try:
+        return [context.mpf(x) for output in evaluate(exact, scalars, silent) for x in output]
+    except ZeroDivisionError:
+        name = function.declaration.name
+        raise SingularModelError(
+            f"{model.place}: {name} is not defined at a random state; leave it out of `functions`"
+        ) from None
 
 
 WRONG = 1e-8

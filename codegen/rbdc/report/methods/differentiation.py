@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
@@ -164,7 +164,10 @@ def by_scheme(
     )
     if called is not None:
         moving, prototypes = moving | called[0], prototypes + called[1]
-    places = ", ".join(f"y + {k} * SIZE" for k in range(len(results)))
+    inputs = len(base.declaration.required)
+    arguments = [f"x[{k}]" for k in range(inputs)]
+    places = [f"y + {k} * SIZE" for k in range(len(results))]
+    absent = ["NULL"] * len(base.declaration.optional)
     prototype = declaration.prototype(ROBOT)
     text = render(
         "derivatives.c.jinja",
@@ -177,9 +180,10 @@ def by_scheme(
         results=len(results),
         columns=results[0].size // model.nv,
         number=(scheme.scalar or DOUBLE).name,
-        call=f"{of}(x[0], x[1], x[2], NULL, {places})"
+        inputs=inputs,
+        call=f"{of}({', '.join([*arguments, *absent, *places])})"
         if scheme.scalar is None
-        else "parts(x[0], x[1], x[2], y)",
+        else f"parts({', '.join([*arguments, 'y'])})",
         given=", ".join(p.name for p in declaration.inputs),
         prototype=prototype,
         second=model.nv if scheme.twice else 1,
@@ -279,7 +283,7 @@ def _parts(model: Problem, base: Function, method: str) -> Program:
     Each part is one array of all inputs. A bicomplex number has a part without i2 and a factor of i2. The
     chain rule has the value, two slopes and a mixed slope; the mixed slope is zero except for q.
     """
-    ends = (0, model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
+    ends = [*accumulate((p.size for p in base.declaration.required), initial=0)]
     x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))
     x12 = symbols("x12", model.nq)
     inputs, numbers = {"x": x, "x1": x1}, x
