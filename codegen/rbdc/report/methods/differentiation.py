@@ -180,7 +180,8 @@ def by_scheme(
         results=len(results),
         columns=results[0].size // model.nv,
         number=(scheme.scalar or DOUBLE).name,
-        inputs=inputs,
+        others=inputs - 1,
+        starts=("row", "row + NQ", "row + NQ + NV")[:inputs],
         call=f"{of}({', '.join([*arguments, *absent, *places])})"
         if scheme.scalar is None
         else f"parts({', '.join([*arguments, 'y'])})",
