@@ -69,3 +69,17 @@ def test_larger_mechanisms_do_not_try_again(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("rbdc.report.compare.labelled_report", report)
     families_report([Family(SERIAL, (3, 4)), Family(2.0, (4,))], lambda *_: OPTIONS, lambda _: None)
     assert asked == [(), ((FUNCTION, "slow"),), ()], "a family has its own"
+
+
+def test_a_reference_that_exceeds_the_limit_leaves_errors_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        raise TimeLimitError(over(30.0))
+
+    monkeypatch.setattr("rbdc.report.compare.reference", slow)
+    report = families_report([Family(SERIAL, (2, 3))], lambda *_: OPTIONS, lambda _: None)
+    functions = [entry["functions"][FUNCTION] for entry in report["entries"]]
+    assert [one["reason"] for of in functions for one in of["absent"]] == [
+        over(30.0),
+        "over 30 s already for fewer bodies",
+    ]
+    assert [of["methods"]["generated"]["right"] for of in functions] == [None, None]

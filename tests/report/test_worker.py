@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 
 import numpy as np
 import pytest
 
 from rbdc.native.build import Unit, shared_library
 from rbdc.native.toolchain import Compiler, find_compiler
-from rbdc.report.measure.loops import LINE, OFFSETS, PAGE, LoadedMethod, Timer, places_of
+from rbdc.report.measure.loops import (
+    LINE,
+    OFFSETS,
+    PAGE,
+    SLOW_NANOSECONDS,
+    LoadedMethod,
+    Timer,
+    interleaved,
+    places_of,
+)
 from rbdc.report.measure.timing import measuring, together
 from rbdc.report.methods.records import Contender
 
@@ -79,3 +89,19 @@ def test_times_of_several_processes_are_as_of_one() -> None:
         "calls_per_round": 64,
     }
     assert together(times[1:2])["cold_median"] is None
+
+
+def test_slow_methods_have_few_calls_and_others_their_rounds() -> None:
+    """The slow method comes first: the others' rounds do not end with its passes."""
+    asked: dict[float, list[int]] = {2.0 * SLOW_NANOSECONDS: [], 1000.0: []}
+
+    def hot(nanoseconds: float, calls: int) -> float:
+        asked[nanoseconds].append(calls)
+        return nanoseconds
+
+    calls, passes = interleaved([partial(hot, ns) for ns in asked], 4, 0.0)
+    assert calls == [1, 28], "30 us of a method that takes 1 us, in whole rows of 4 samples"
+    assert [len(times) for times in passes] == [2, 8]
+    slow, fast = asked.values()
+    assert slow == [1, 1, 1]
+    assert fast[-8:] == [28] * 8

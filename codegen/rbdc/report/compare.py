@@ -28,11 +28,12 @@ from rbdc.progress import about
 from rbdc.report.accuracy import Array, draw, errors, inputs_of, reference, tolerance, uncertainty
 from rbdc.report.measure.kept import kept
 from rbdc.report.measure.timing import RobotComparison, run
-from rbdc.report.methods.assembly import assemble, assemble_batches
+from rbdc.report.methods.assembly import assemble, assemble_batches, refuse_given_up
 from rbdc.report.methods.contenders import toolchains
+from rbdc.report.methods.implementation import NotTried
 from rbdc.report.methods.limits import OVER, within
 from rbdc.report.methods.peers.assembly import add_peers
-from rbdc.report.methods.records import FunctionRecord
+from rbdc.report.methods.records import Absent, FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
 from rbdc.report.present.tables import CODE, TIME, curves
@@ -65,7 +66,7 @@ def compare(
     for one in functions:
         progress(f"{one.name}: reference")
         names = inputs_of(one.function.declaration, inputs)
-        _check(model, one, {name: inputs[name][: options.checked] for name in names}, options.limit)
+        _check(model, one, {name: inputs[name][: options.checked] for name in names}, options)
     return RobotComparison(model, options, tools, functions, peers, core, peak, bandwidth)
 
 
@@ -82,13 +83,21 @@ def labelled_report(
     )
 
 
-def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array], limit: float | None) -> None:
+REFERENCE = "reference"
+"""Name of the reference where it exceeds the time limit: errors are unknown, and larger mechanisms do not try
+it.
+"""
+
+
+def _check(model: Problem, one: FunctionRecord, inputs: Mapping[str, Array], options: CompareOptions) -> None:
     """Add the errors of every method whose results are kept, including batches. Add none if the reference
-    takes longer than the limit.
+    takes longer than the limit, or took longer for a smaller mechanism.
     """
     try:
-        truth = within(limit, lambda: reference(model, one.function, inputs))
-    except TimeLimitError:
+        refuse_given_up(one.name, REFERENCE, options)
+        truth = within(options.limit, lambda: reference(model, one.function, inputs))
+    except (NotTried, TimeLimitError) as error:
+        one.absent.append(Absent(REFERENCE, REFERENCE, str(error)))
         return
     for measured in (one, one.batches) if one.batches else (one,):
         for c in measured.contenders:

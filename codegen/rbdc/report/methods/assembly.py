@@ -92,8 +92,7 @@ def assemble(
             for method, family, make in every:
                 progress(f"{one.name}: {method}")
                 try:
-                    if (one.name, method) in options.given_up:
-                        raise NotTried(f"{over(options.limit or 0.0)} already for fewer bodies")
+                    refuse_given_up(one.name, method, options)
                     code = within(options.limit, make)
                 except (NotTried, TimeLimitError) as error:
                     one.absent.append(Absent(method, family, str(error)))
@@ -108,6 +107,12 @@ def assemble(
 
     compile_all(jobs(), options)
     return measured
+
+
+def refuse_given_up(function: str, method: str, options: CompareOptions) -> None:
+    """Raise NotTried for a method that exceeded the time limit for a smaller mechanism."""
+    if (function, method) in options.given_up:
+        raise NotTried(f"{over(options.limit or 0.0)} already for fewer bodies")
 
 
 Job = tuple[Measured, str, str, Callable[[], Contender]]
