@@ -33,6 +33,7 @@ from rbdc.model.contacts import ContactOptions, row_slices
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.spatial import Force, Placement, Rotation, Vector3
+from rbdc.spatial.quaternions import quaternion_of
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_drives import driven
 from tests.support import UNOPTIMISED, Array, build_module, slow_but
@@ -274,6 +275,25 @@ def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleTy
             module.constrained_dynamics(q, v, tau, target=2.0 * target)
     result = module.constrained_dynamics(q, v, tau, active=np.ones(len(model.contacts), dtype=bool))
     close(result[0], module.constrained_dynamics(q, v, tau)[0], 1e-12)
+
+
+def test_errors_at_half_a_turn() -> None:
+    """A target that is turned by nearly half a turn, or by half a turn, about any axis: the error is this
+    turn. Computed from the trace of the rotation alone, it had half the digits, or was NaN.
+    """
+    _, module = built("spherical")
+    q, rng = module.random_configuration(3), np.random.default_rng(9)
+    placement = module.contact_placements(q)[0]
+    for short in (1e-3, 1e-6, 1e-9, 0.0):
+        for axis in (*np.eye(3), rng.normal(size=3)):
+            x, y, z = axis = axis / np.linalg.norm(axis)
+            cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            back = np.eye(3) - math.sin(short) * cross + (1.0 + math.cos(short)) * cross @ cross
+            quaternion = quaternion_of((placement[:3, :3] @ back).tolist())
+            target = np.array([[*placement[:3, 3], *quaternion]], dtype=float)
+            error = module.contact_error(q, target)[:6]
+            sign = 1.0 if short else np.sign(error[3:] @ axis)
+            close(sign * error, np.array([0.0, 0.0, 0.0, *((math.pi - short) * axis)]), 1e-13)
 
 
 @pytest.mark.slow

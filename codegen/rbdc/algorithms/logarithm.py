@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.spatial import Force, Motion, Placement, Scalar
-from rbdc.spatial.quaternions import differentiate_translation, logarithm
+from rbdc.spatial.quaternions import differentiate_translation, logarithm, quaternion_of
 from rbdc.spatial.scalars import cos, polynomial, sin, sqrt, where_less
 
 SMALL = 0.1
@@ -12,13 +12,9 @@ SMALL = 0.1
 
 def logarithm_of(placement: Placement) -> Motion:
     """Return the motion that in unit time leads from the identity to a placement (m, rad), in the coordinates
-    of either; turns of less than half a revolution.
+    of either; at half a turn, one of the two solutions.
     """
-    x, y, z = (axis.scalars() for axis in (placement.rotation.x, placement.rotation.y, placement.rotation.z))
-    double_cosine = sqrt(1.0 + x[0] + y[1] + z[2])
-    part = 0.5 / double_cosine
-    sines = [(y[2] - z[1]) * part, (z[0] - x[2]) * part, (x[1] - y[0]) * part]
-    turn = logarithm([*sines, 0.5 * double_cosine])
+    turn = logarithm(quaternion_of(placement.rotation.rows()))
     return Motion(differentiate_translation(turn, placement.translation), turn.w)
 
 
