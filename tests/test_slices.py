@@ -35,6 +35,13 @@ def test_tests_that_share_a_module_stay_together() -> None:
             assert len({of[f"tests/laws/test_{file}.py::test_{k}[{seed}-x]"] for k in range(9)}) == 1
 
 
+def test_a_group_of_a_whole_slice_is_spread() -> None:
+    large = [f"tests/test_d.py::test[large-{k}]" for k in range(20)]
+    ids = [*IDS, *large]
+    of = dict(zip(ids, slices(ids, 50), strict=True))
+    assert len({of[name] for name in large}) > 10
+
+
 def test_a_slice_does_not_depend_on_the_order_of_the_tests() -> None:
     there = dict(zip(IDS, slices(IDS, 7), strict=True))
     back = dict(zip(IDS[::-1], slices(IDS[::-1], 7), strict=True))
