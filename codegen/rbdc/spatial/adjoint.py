@@ -1,9 +1,9 @@
-"""Recorded scalars: values that remember the operations which computed them.
+"""Reverse-mode differentiation over recorded scalars: values that remember the operations that computed them.
 
-The gradient of a weighted sum of results with respect to all inputs then takes a small multiple of the
-operations of the results (Linnainmaa 1970). Adjoints are called bars, after Griewank's notation. An algorithm
-over abstract scalars runs forwards over recorded scalars without changes; `Tape.adjoints` then goes back over
-its operations.
+The gradient of a weighted sum of results with respect to all inputs takes a small multiple of the operations
+that compute the results (Linnainmaa 1970). Adjoints are called bars, after Griewank's notation. An algorithm
+over abstract scalars runs over recorded scalars without changes; `Tape.adjoints` then visits the recorded
+operations in reverse order.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, ClassVar, TypeAlias
 from rbdc.spatial.scalars import Scalar, cos, is_number, is_zero, sin, sqrt
 
 Bar: TypeAlias = Callable[[Scalar], Scalar]
-"""Returns the adjoint of a value; zero for a constant."""
+"""Function that returns the adjoint of a value; zero for a constant."""
 
 
 class Recorded:
-    """A scalar on a tape; the numbers and other scalars in operations with it are constants.
+    """A scalar on a tape. In operations with it, numbers and scalars of other types are constants.
 
     Recorded scalars have no `atan2` and no comparison, because no recursion of dynamics needs them.
     """
 
     __slots__ = ("index", "tape", "value")
-    level: ClassVar[int] = 4  # this class, not a dual number, carries out operations of both
+    level: ClassVar[int] = 4  # in operations with dual numbers, this class computes the result
     __array_ufunc__ = None  # NumPy leaves the operation to this class: an array is one constant
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
@@ -83,7 +83,7 @@ class Tape:
         self._watched: dict[int, list[Callable[[Bar], None]]] = {}
 
     def variables(self, values: Sequence[Scalar]) -> list[Recorded]:
-        """Return recorded scalars of these values that depend on no other scalar."""
+        """Record these values as independent variables."""
         return [self.computed(value) for value in values]
 
     def computed(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
@@ -98,7 +98,9 @@ class Tape:
             self._watched.setdefault(min(indices), []).append(then)
 
     def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
-        """Return derivatives of the sum of weights times results with respect to all values on the tape."""
+        """Return a function of the values on the tape: the derivative of the sum of weights times results
+        with respect to a value.
+        """
         bars: list[Scalar] = [0.0] * len(self._sources)
         for result, weight in zip(results, weights, strict=True):
             if isinstance(result, Recorded):

@@ -1,4 +1,4 @@
-"""Rotations as products of rotations about coordinate axes, which cost less than a 3x3 matrix."""
+"""Rotations as products of rotations about x and z axes, which take fewer operations than a 3x3 matrix."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class AxisRotation(AnyRotation):
         return AxisRotation(self.axis, self.c, -self.s)
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        """Return R A R^T. In the plane of rotation the block [a d; d b] becomes [a - s p, c p - d; ., b + s
-        p] with p = s (a - b) + 2 c d.
+        """Return R A R^T. The block [a d; d b] of A in the plane of rotation becomes
+        [a - s p, c p - d; ., b + s p] with p = s (a - b) + 2 c d.
         """
         if self.axis == "z":
             first, cross, second = self._block(a.xx, a.xy, a.yy)
@@ -50,8 +50,8 @@ class AxisRotation(AnyRotation):
         )
 
     def rotate_matrix(self, a: Matrix3) -> Matrix3:
-        """Return R A R^T of any matrix A. In the plane of rotation the block [a b; c d] becomes [a - s
-        p, k p - c; k p - b, d + s p] with k the cosine and p = s (a - d) + k (b + c).
+        """Return R A R^T of any matrix A. The block [a b; c d] of A in the plane of rotation becomes
+        [a - s p, k p - c; k p - b, d + s p] with the cosine k and p = s (a - d) + k (b + c).
         """
         x, y, z = a.x, a.y, a.z
         if self.axis == "z":
@@ -86,8 +86,8 @@ class AxisRotation(AnyRotation):
 
 
 MOST_STEPS = 6
-"""Largest number of rotations about axes that are kept as a product: longer products take more operations
-than a matrix, and grow along the path.
+"""Largest number of factors of a product that is not multiplied out. Longer products take more operations
+than a matrix, and products grow from the root to the leaves.
 """
 
 
@@ -143,7 +143,7 @@ class RotationProduct(AnyRotation):
 
 
 def rotation_product(steps: Sequence[AnyRotation]) -> RotationProduct:
-    """Return the product without steps that are the identity."""
+    """Return the product of the steps, without identities."""
     return RotationProduct(
         tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity()))
     )

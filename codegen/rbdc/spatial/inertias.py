@@ -51,11 +51,11 @@ class RigidInertia(ABC):
     @classmethod
     def zero(cls) -> Self:
         """Return the inertia of a massless body."""
-        return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # of each set
+        return cls(0.0, Vector3.zero(), Symmetric3.zero())  # type: ignore[call-arg]  # subclasses add a field
 
     @classmethod
     def of(cls, numbers: Sequence[Scalar]) -> Self:
-        """Return the inertia with these `scalars`."""
+        """Return the inertia from the ten numbers of `scalars`."""
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
     def _parts(self) -> tuple[Any, ...]:
@@ -73,7 +73,7 @@ class RigidInertia(ABC):
         return self.of([factor * x for x in self.scalars()])
 
     def __matmul__(self, v: Motion) -> Force:
-        """Return I v = (m v + w x h, J w + h x v)."""
+        """Return I V = (m v + w x h, J w + h x v) for the motion V = (v, w)."""
         h, w = self.first_moment, v.angular
         return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
 
@@ -97,18 +97,18 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """Return the inertia from mass (kg), centre of mass (m) and inertia about the centre of mass (kg
-        m^2), in frame axes.
+        """Return the inertia from mass (kg), centre of mass (m) and inertia about the centre of mass
+        (kg m^2). All are in the frame's axes.
         """
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
     def check(self) -> str | None:
-        """Return why no rigid body has these parameters, in words; None if they are physical.
+        """Return a sentence that says why no rigid body has these parameters; None if they are physical.
 
         A body needs a positive mass, and a positive semi-definite matrix [[K, h], [h^T, m]] of the moments of
-        mass (Wensing, Kim and Slotine 2018). The triangle inequality of the principal moments follows from
-        it.
+        mass (Wensing, Kim and Slotine 2018). This matrix condition implies the triangle inequality of the
+        principal moments.
         """
         numbers = [float(x) for x in self.scalars()]
         if not all(map(math.isfinite, numbers)):
@@ -126,8 +126,8 @@ class Inertia(RigidInertia):
 
     @staticmethod
     def from_log_cholesky(parameters: Sequence[float]) -> Inertia:
-        """Return the inertia of ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3; any values give a
-        physical inertia.
+        """Return the inertia from ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3. The inertia is
+        physical for all values.
 
         [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0,
         exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
@@ -163,7 +163,7 @@ class Inertia(RigidInertia):
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         rotated = placement.rotation.rotate_symmetric(self.about_origin)
         moment = h + p.scaled(self.mass)
-        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T: one product of p with h + moment gives the last two.
+        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T: the last two terms are one product of p and h + moment.
         return Inertia(self.mass, moment, rotated + Symmetric3.parallel_axis(h + moment, p))
 
     def second_moments(self) -> Symmetric3:
@@ -215,7 +215,9 @@ class MomentInertia(RigidInertia):
 
 
 _ROUNDING = 1e-12
-"""Error of second moments, relative to the largest moment of inertia: they are differences of moments."""
+"""Rounding error of second moments, relative to the largest moment of inertia. Second moments are differences
+of moments of inertia.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,7 @@ class ArticulatedInertia:
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> ArticulatedInertia:
-        """Return the articulated inertia with these `scalars`."""
+        """Return the articulated inertia from the numbers of `scalars`."""
         coupling = Matrix3.of(scalars[6:15]).transposed()
         return ArticulatedInertia(Symmetric3(*scalars[:6]), coupling, Symmetric3(*scalars[15:]))
 
@@ -269,7 +271,7 @@ class ArticulatedInertia:
         r, p = placement.rotation, placement.translation
         a = r.rotate_symmetric(self.linear)
         b, c = r.rotate_matrix(self.coupling), r.rotate_symmetric(self.angular)
-        # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T; rows m of M [p] are m x p.
+        # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T; row k of M [p] is (row k of M) x p.
         moved_b = b - Matrix3.from_rows([Vector3.of(row).cross(p).scalars() for row in a.rows()])
         return ArticulatedInertia(a, moved_b, c + _levered(p, moved_b, b))
 

@@ -1,8 +1,8 @@
 """Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at
 the identity.
 
-Both need a few ratios such as sin(t/2)/t, which are even functions of the angle t. `_exponential` and
-`_logarithm` compute these ratios with sines and roots, and near zero with Taylor series. Generated code uses
+The formulas contain ratios such as sin(t/2)/t, which are even functions of the angle t. `_exponential` and
+`_logarithm` compute the ratios with sines and roots, and near zero with Taylor series. Generated code uses
 polynomials instead (`rbdc.emit.c.polynomials`).
 """
 
@@ -15,18 +15,18 @@ from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, polynomial, s
 from rbdc.spatial.vectors import Vector3
 
 SMALL_SQUARED_ANGLE = 1e-3
-"""Below this value the truncated series are exact to rounding: the first dropped term t^8/9! is less than
+"""Below this value of t^2 the truncated series are exact to rounding: the dropped terms are less than
 1e-17.
 """
 
 _NEGLIGIBLE = 1e-30
-"""Added to a squared angle or sine. It changes ratios such as sin(t)/t, which are even functions, by less
-than rounding, and avoids 0/0.
+"""Added to a squared angle or a squared sine to avoid 0/0. It changes ratios such as sin(t)/t, which are even
+functions, by less than rounding.
 """
 
 
 def _length(squared: Scalar) -> Scalar:
-    """Return the square root; for zero a tiny positive number, by which other code can divide."""
+    """Return the square root; for zero, a tiny positive number that is safe as a divisor."""
     return sqrt(squared + _NEGLIGIBLE)
 
 
@@ -42,8 +42,7 @@ def _exponential(t2: Scalar) -> list[Scalar]:
 
 
 def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
-    """Return t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 for the angle t whose half has this cosine and squared
-    sine.
+    """Return t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 from the cosine and the squared sine of t/2.
 
     The cosine is not negative. If the point (cosine, sine) lies off the unit circle, the first result is
     divided by the distance of this point from the origin.
@@ -72,7 +71,7 @@ def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
 
 
 def quaternion_of(rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """Return one of the two unit quaternions of a rotation matrix, for any angle.
+    """Return one of the two unit quaternions of a rotation matrix, accurate at every angle.
 
     Of four formulas, the function uses one that does not divide by a small number (Day, Converting a
     Rotation Matrix to a Quaternion, 2014).
@@ -127,7 +126,9 @@ def exponential(w: Vector3) -> Exponential:
 
 
 def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
-    """Return q exp(w), normalised; of the two quaternions, the one nearer to q, as in Pinocchio."""
+    """Return q exp(w), normalised, for the exponential `turn` of w. Its sign is the one that makes it nearer
+    to q, as in Pinocchio.
+    """
     return multiply(normalized(q), turn.quaternion())
 
 
@@ -177,7 +178,7 @@ def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
 
 
 def _nonzero(x: Scalar) -> Scalar:
-    """Return x, or 1 if x is next to zero, so that dividing by it in the branch not taken is harmless."""
+    """Return x, or 1 if x is nearly zero, so that the branch not taken can divide by it."""
     return where_less(x * x, _NEGLIGIBLE, 1.0, x)
 
 

@@ -33,17 +33,15 @@ def is_zero(x: Scalar) -> bool:
 
 
 def _is_row(x: Scalar) -> bool:
-    """Return whether x is an array of scalars that are not numbers; functions are applied to each of these
-    scalars.
-    """
+    """Return whether x is an array of objects, such as symbolic scalars."""
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _computing(operation: str, scalars: Sequence[Scalar]) -> Scalar:
-    """Return the scalar that carries out an operation on some scalars; None if they are all numbers.
+    """Return the scalar whose method `operation` computes a function of all these scalars; None if no scalar
+    has this method.
 
-    This is a symbolic scalar or, if there are dual numbers, the dual number of the highest level. It treats
-    all other scalars as values.
+    If several scalars have it, return the one of the highest level, which treats the others as values.
     """
     able = (x for x in scalars if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)
@@ -115,7 +113,7 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
 def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) -> Sequence[Scalar]:
     """Return formulas(*arguments).
 
-    For symbolic scalars the results are those of one call, so that generated code computes them together.
+    For symbolic scalars, generated code computes all results in one function call.
     """
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic

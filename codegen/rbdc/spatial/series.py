@@ -1,5 +1,5 @@
-"""Truncated power series of time: a scalar and its derivatives along a motion, which every operation
-carries along. Griewank and Walther, Evaluating Derivatives, section 13.2.
+"""Truncated power series of time: a scalar and its time derivatives along a motion. Griewank and Walther,
+Evaluating Derivatives, section 13.2.
 
 An algorithm over abstract scalars runs over power series without changes. The work grows with the square of
 the number of terms.
@@ -14,9 +14,9 @@ from rbdc.spatial.scalars import Scalar, cos, is_zero, sin, sqrt, where_less
 
 
 class Series:
-    """x_0 + x_1 t + x_2 t^2 + ..., up to the last known term; other numbers in operations are constants.
+    """x_0 + x_1 t + x_2 t^2 + ..., up to the last known term. Numbers in operations with it are constants.
 
-    terms: coefficients, which are derivatives divided by factorials.
+    terms: coefficients x_n, the n-th derivatives divided by n!.
     level: as in `rbdc.spatial.tangent`.
     """
 
@@ -96,7 +96,7 @@ class Series:
 
 
 def terms_of(x: Scalar, count: int) -> list[Scalar]:
-    """Return the first `count` terms of a series, or of a constant."""
+    """Return the first `count` terms of a series; after a constant, the terms are zero."""
     return list(x.terms[:count]) if type(x) is Series else [x, *[0.0] * (count - 1)]
 
 

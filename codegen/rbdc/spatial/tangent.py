@@ -1,7 +1,7 @@
-"""Dual numbers: a value and its rate in one direction, which every operation carries along. Clifford (1873).
+"""Dual numbers: a value and its rate, the derivative along one direction of the inputs. Clifford (1873).
 
-An algorithm over abstract scalars runs over dual numbers without changes and computes its derivative in one
-direction. The tangent of the cheapest recursion thus needs no code of its own.
+An algorithm over abstract scalars runs over dual numbers without changes and computes its derivative along
+one direction. Directional derivatives of a recursion thus need no code besides the recursion.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from rbdc.spatial.scalars import Scalar, atan2, cos, is_number, sin, sqrt, where
 
 
 class Tangent:
-    """A scalar and its rate; numbers in operations with it are constants.
+    """A scalar and its rate. Numbers in operations with it are constants.
 
-    level: scalars of a higher level treat this scalar as a value and have rates in other directions.
+    level: scalars of a higher level treat this scalar as a value and have rates along other directions.
     """
 
     __slots__ = ("rate", "value")
@@ -92,7 +92,7 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Return value and rate of the branch taken. Values alone decide the branch. The highest level of the
+        """Return value and rate of the branch that the values of a and b select. The highest level of the
         scalars is that of this class.
         """
         one, other = value_of(a, cls), value_of(b, cls)
@@ -102,7 +102,9 @@ class Tangent:
 
 
 class OuterTangent(Tangent):
-    """A scalar and its rate, which may themselves have rates in another direction."""
+    """A scalar and its rate. The scalar and the rate may be dual numbers with rates along another
+    direction.
+    """
 
     __slots__ = ()
     level = 3
@@ -111,15 +113,15 @@ class OuterTangent(Tangent):
 def tangents(
     values: Sequence[Scalar], rates: Sequence[Scalar], kind: type[Tangent] = Tangent
 ) -> list[Tangent]:
-    """Return values with their rates, entry by entry."""
+    """Return dual numbers from values and rates, entry by entry."""
     return [kind(value, rate) for value, rate in zip(values, rates, strict=True)]
 
 
 def value_of(x: Scalar, kind: type[Tangent] | None = None) -> Scalar:
-    """Return the value of a scalar of this kind (default: of any kind); a constant is its own value."""
+    """Return the value of a dual number of the class `kind` (default: any class), and x for other scalars."""
     return x.value if (isinstance(x, Tangent) if kind is None else type(x) is kind) else x
 
 
 def rate_of(x: Scalar, kind: type[Tangent] = Tangent) -> Scalar:
-    """Return the rate of a scalar of this kind; zero for a constant."""
+    """Return the rate of a dual number of the class `kind`; zero for other scalars."""
     return x.rate if type(x) is kind else 0.0

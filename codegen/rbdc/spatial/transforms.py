@@ -12,7 +12,7 @@ from rbdc.spatial.scalars import Scalar, hypot
 from rbdc.spatial.vectors import AXES, Force, Matrix3, Motion, Symmetric3, Vector3
 
 _ROUNDING = 1e-12
-"""Cosine of a pitch below which the pitch counts as a right angle."""
+"""A pitch with a cosine of at most this value counts as a right angle."""
 
 
 class AnyRotation(ABC):
@@ -64,7 +64,7 @@ class AnyRotation(ABC):
         return Rotation.from_rows([other.apply_transposed(Vector3.of(row)).scalars() for row in self.rows()])
 
     def along_path(self, above: AnyRotation) -> AnyRotation:
-        """Return `above` times R, where `above` is the product of the rotations before R on a path."""
+        """Return `above` times R, where `above` is the product of the ancestors' rotations."""
         return above.compose(self)
 
     def rows(self) -> list[list[Scalar]]:
@@ -72,7 +72,7 @@ class AnyRotation(ABC):
         return Matrix3(self.x, self.y, self.z).rows()
 
     def rpy(self) -> tuple[float, float, float]:
-        """Return roll, pitch and yaw of a constant rotation, as `Rotation.from_rpy` takes them."""
+        """Return roll, pitch and yaw (rad) of a constant rotation: the inverse of `Rotation.from_rpy`."""
         x, y, z = self.x, self.y, self.z
         across = math.hypot(x.x, x.y)
         pitch = math.atan2(-x.z, across)
@@ -92,7 +92,7 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Rotation:
-        """Return the rotation of URDF's fixed-axis angles: Rz(yaw) Ry(pitch) Rx(roll)."""
+        """Return the rotation Rz(yaw) Ry(pitch) Rx(roll) of URDF's fixed-axis angles (rad)."""
         cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
         return Rotation.from_rows(
             [
@@ -123,13 +123,13 @@ class Rotation(Matrix3, AnyRotation):
 
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
-        """Return the smallest rotation that takes z to the constant unit vector `axis`; for -z, half a turn
-        about x.
+        """Return the smallest rotation that turns z to the constant unit vector `axis`; if `axis` is -z,
+        half a turn about x.
         """
         sine = hypot(axis.x, axis.y)
         if sine == 0.0:
             return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0 if axis.z > 0.0 else -1.0, 0.0), axis)
-        # 1 - z = sine^2 / (1 + z), and 1 + z = sine^2 / (1 - z): compute each without cancellation.
+        # versine = 1 - z = sine^2 / (1 + z): use the form without cancellation
         c, s = axis.x / sine, axis.y / sine
         versine = sine * sine / (1.0 + axis.z) if axis.z > 0.0 else 1.0 - axis.z
         x = Vector3(1.0 - versine * c * c, -versine * c * s, -axis.x)
@@ -171,15 +171,15 @@ class Placement:
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> Placement:
-        """Return the placement with these `scalars()`."""
+        """Return the placement from the twelve numbers of `scalars`."""
         return Placement(Rotation.of(scalars[:9]), Vector3.of(scalars[9:12]))
 
     def compose(self, other: Placement) -> Placement:
-        """Return A_M_C from A_M_B and B_M_C."""
+        """Return A_M_C from A_M_B (this placement) and B_M_C."""
         return Placement(self.rotation.compose(other.rotation), self.act_point(other.translation))
 
     def inverse(self) -> Placement:
-        """Return B_M_A."""
+        """Return B_M_A from A_M_B (this placement)."""
         return Placement(self.rotation.transposed(), -self.rotation.apply_transposed(self.translation))
 
     def act_point(self, point: Vector3) -> Vector3:

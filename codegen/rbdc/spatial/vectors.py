@@ -150,9 +150,9 @@ class Symmetric3:
 
     @staticmethod
     def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
-        """Return the symmetric part of [a][b]^T: (a.b) 1 - (a b^T + b a^T)/2, where [a] is the matrix of a x.
+        """Return the symmetric part of [a][b]^T: (a.b) 1 - (a b^T + b a^T)/2, where [a] y = a x y.
 
-        With a = m c and b = c this is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
+        With a = m c and b = c it is m (c.c 1 - c c^T), the term of the parallel-axis theorem.
         """
         xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z
         return Symmetric3(
@@ -249,22 +249,22 @@ class Motion(SpatialVector):
         return self.linear.dot(force.linear) + self.angular.dot(force.angular)
 
     def cross(self, other: Motion) -> Motion:
-        """Return v x m of Featherstone: the rate of a motion vector that is fixed in a frame moving at this
-        velocity.
+        """Return self x other (Featherstone's v x m): the rate of `other`, if it is fixed in a frame that
+        moves with the velocity `self`.
         """
         w = self.angular
         return Motion(w.cross(other.linear) + self.linear.cross(other.angular), w.cross(other.angular))
 
     def cross_force(self, force: Force) -> Force:
-        """Return v x* f of Featherstone: the rate of a force vector that is fixed in a frame moving at this
-        velocity.
+        """Return self x* force (Featherstone's v x* f): the rate of `force`, if it is fixed in a frame that
+        moves with the velocity `self`.
         """
         w = self.angular
         return Force(w.cross(force.linear), w.cross(force.angular) + self.linear.cross(force.linear))
 
 
 def motion_sum(columns: Iterable[Motion], factors: Iterable[Scalar]) -> Motion:
-    """Return S v: the sum of the columns of S, each times its factor."""
+    """Return the sum of the columns, each times its factor."""
     total = Motion.zero()
     for column, factor in zip(columns, factors, strict=True):
         total = total + column.scaled(factor)

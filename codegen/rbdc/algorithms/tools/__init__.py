@@ -1,7 +1,7 @@
 """Tools that both the generated algorithms and the references use: joint coordinates, linear algebra,
 kinematics, and the machines that run recursions over numbers.
 
-A comparison of the two would not reveal an error here. Each tool is therefore tested against NumPy alone, in
-`tests/algorithms/test_tools.py`, and machines also against each other, in `test_machines.py`. Nothing else is
-shared.
+Comparing a generated algorithm with its reference would not reveal an error in a tool. Each tool is therefore
+tested against NumPy alone, in `tests/algorithms/test_tools.py`, and the machines are also compared with each
+other, in `test_machines.py`.
 """

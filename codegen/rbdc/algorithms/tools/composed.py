@@ -1,5 +1,5 @@
-"""Machines for texts (recursions over a machine) that call other texts: products of results, and whole
-recursions within loops.
+"""Machines for texts (recursions that are functions of a machine) that call other texts, run them within
+loops, and multiply their results.
 """
 
 from __future__ import annotations
@@ -21,37 +21,40 @@ Step = tuple[str, Index]
 
 
 class Scheme(Protocol):
-    """Numbers of four parts: value and rate of a number that itself has a value and a rate."""
+    """Numbers of four parts: a number with a value and a rate, each of which has a value and a rate."""
 
     @property
     def first(self) -> type[Any]:
-        """Type of the numbers for the first direction."""
+        """Type of the numbers with rates along the first direction."""
 
     @property
     def then(self) -> type[Any]:
-        """Type of the numbers for the second direction."""
+        """Type of the numbers with rates along the second direction."""
 
     @property
     def length(self) -> float:
-        """Length of the steps."""
+        """Length of the step along each direction."""
 
     def last(self, x: Scalar) -> Scalar:
-        """Return the last part, divided by the lengths of both steps."""
+        """Return the rate of the rate, divided by the lengths of both steps."""
 
 
 class ComposedMachine(Machine):
-    """Runs texts that call others.
+    """Runs texts that call other texts.
 
-    Results of a text on the machine of `accelerated` or `at_rest` remain until that text runs again.
+    The results of a text that ran on the machine of `accelerated` or `at_rest` remain valid until the same
+    text runs on such a machine again.
     """
 
     @abstractmethod
     def repeated(self, about: str = "") -> Iterator[Index]:
-        """Yield each degree of freedom; the loop may contain whole recursions, and one more such loop."""
+        """Yield each degree of freedom; the loop may contain whole recursions, and a second loop over
+        `repeated`.
+        """
 
     @abstractmethod
     def earlier_joints(self, j: Index) -> Iterator[Index]:
-        """Yield, like `repeated`, the degrees of freedom of the joints before that of j."""
+        """Yield, like `repeated`, the degrees of freedom of the joints that precede the joint of j."""
 
     @abstractmethod
     def same_joint(self, j: Index) -> Iterator[Index]:
@@ -63,39 +66,38 @@ class ComposedMachine(Machine):
 
     @abstractmethod
     def at_rest(self, a: Array[Scalar] | None = None) -> AbstractContextManager[Machine]:
-        """Return the machine at rest, without gravity and external forces; joint accelerations are a vector,
-        or zero.
+        """Return the machine at rest, without gravity and external forces, at joint accelerations `a`
+        (default: zero).
         """
 
     @abstractmethod
     def add_products(
         self, into: Array[Scalar], at: str, *factors: Factor, negative: bool = False, **fixed: Index
     ) -> None:
-        """Add the products of factors, summed over the letters that are not in `at`.
+        """Add the product of the factors to `into`, summed over the letters that are not in `at`.
 
-        With "ijk" and factors of letters "il" and "ljk": Y_ijk += sum_l B_il A_ljk. fixed: letters that stand
-        for one index.
+        With `at` "ijk" and factors (B, "il") and (A, "ljk"): Y_ijk += sum_l B_il A_ljk.
+
+        fixed: the index of each letter that does not run over all indices.
         """
 
     @abstractmethod
     def put(
         self, into: Array[Scalar], at: str, factor: Factor, *, negative: bool = False, **fixed: Index
     ) -> None:
-        """Set entries to those of another result, whose letters are all in `at`."""
+        """Set entries of `into` to those of a factor whose letters are all in `at`."""
 
     @abstractmethod
     def symmetric(self, upper: Array[Scalar]) -> Array[Scalar]:
-        """Return the whole matrix of an upper triangle."""
+        """Return the symmetric matrix with this upper triangle."""
 
     @abstractmethod
     def mixed(
         self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *names: str
     ) -> Array[Scalar]:
-        """Return the change of a vector along a direction of one input, then along one of another, by numbers
-        of four parts.
+        """Return L_k (L_j f): the vector f that `text` computes, differentiated along the direction j of
+        `first`, then along the direction k of `then`, using numbers of four parts.
 
-        It is L_k (L_j f) for j of `first` and k of `then`.
-
-        text: called with a machine of these numbers, in the frames of the bodies, and with inputs by their
-            names.
+        text: called with a machine over such numbers, in the frames of the bodies, and with the inputs
+            `names`.
         """

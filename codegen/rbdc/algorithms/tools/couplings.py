@@ -1,7 +1,8 @@
-"""Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2.
+"""Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2,
+where y is the coordinate of the leader.
 
-At one configuration this model is equivalent to one with linear couplings: the tangents to the curves. Its
-joints also accelerate by the curvatures (`joint_coordinates.joint_accelerations`).
+At one configuration the model is equivalent to a model with linear couplings, the tangents to the curves,
+if the accelerations include f_k'' ydot^2 (`joint_coordinates.joint_accelerations`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ class Curve(NamedTuple):
 
 
 def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> Problem:
-    """Return the model at q, with the couplings of these bodies replaced by their tangents."""
+    """Return the model at q, with each coupling along a curve replaced by the tangent to its curve.
+
+    curves: curve of each such coupling at q, by the index of the body.
+    """
     bodies = list(model.bodies)
     for index, law in model.curves.items():
         curve = curves[index]
@@ -42,10 +46,10 @@ def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> P
 
 
 def tree_of(model: Problem, cluster: Cluster) -> Problem:
-    """Return the tree of a cluster alone.
+    """Return the tree of a cluster (joints that closed loops bind to one coordinate) as a model.
 
-    Its carrier is the world, no joint follows another, the order of bodies is kept, and the loops of the
-    cluster are contacts.
+    The world replaces the carrier of the cluster, and contacts replace its loops. No joint follows another.
+    The order of the bodies is kept.
     """
     indices = sorted([cluster.leader, *cluster.followers])
     numbers = {cluster.carrier: WORLD} | {k: i for i, k in enumerate(indices)}
@@ -66,8 +70,8 @@ def tree_of(model: Problem, cluster: Cluster) -> Problem:
 
 
 def _within(model: Problem, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
-    """Return a loop between the bodies of a cluster's tree; a frame of the carrier is expressed in the chosen
-    frame of that body.
+    """Return a loop with the body numbers of the cluster's tree. A frame on the carrier is expressed in the
+    frame that the model chose for the carrier.
     """
 
     def frame(outer: Frame) -> Frame:

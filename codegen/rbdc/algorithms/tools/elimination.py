@@ -1,8 +1,8 @@
 """A = L^T D L with unit lower triangular L, eliminated from the last row up.
 
-If a joint-space inertia is numbered from the root, this keeps the zeros between branches (Featherstone, Rigid
-Body Dynamics Algorithms, table 6.3). The recursions are texts over the rows of a machine, like those of
-`rbdc.algorithms.tools.machine`.
+In a joint-space inertia numbered from the root, this order keeps the zeros between branches (Featherstone,
+Rigid Body Dynamics Algorithms, table 6.3). Each recursion is a function of a machine, an object that runs its
+loops over rows (as in `rbdc.algorithms.tools.machine`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 class FactorRow(Index, ABC):
-    """The row of a loop. The rows above it are the rows that its elimination changes."""
+    """A row that a loop visits. The rows "above" it are those that its elimination changes."""
 
     @abstractmethod
     def above(self) -> Iterator[FactorRow]:
@@ -29,7 +29,9 @@ class FactorRow(Index, ABC):
 
     @abstractmethod
     def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[FactorRow, Scalar]]:
-        """Return this row and those above it, each with `carried` as seen from the row `below`."""
+        """Return this row and the rows above it, each with `carried`, a scalar computed from the row
+        `below`.
+        """
 
 
 class RowMachine(ABC):
@@ -45,10 +47,11 @@ def _whole(row: FactorRow, pivot: Scalar) -> Scalar:
 
 
 def factorise(m: RowMachine, h: Array[Scalar], guarded: Callable[[Any, Scalar], Scalar] = _whole) -> None:
-    """Replace H = A by L below the diagonal and 1 / D on it; `guarded` returns the value that replaces the
-    pivot of a row.
+    """Replace A in `h` by L below the diagonal and 1 / D on the diagonal.
 
-    D L by rows: (D L)_k = A_k - sum over rows i below of L_ik (D L)_i.
+    guarded: maps a row and its pivot to the value used as the pivot.
+
+    The rows of D L are (D L)_k = A_k - sum over the rows i below k of L_ik (D L)_i.
     """
     for k in m.rows("D L, row by row from the last", backward=True):
         for i in k.below():
@@ -68,7 +71,7 @@ def raise_up(m: RowMachine, h: Array[Scalar], x: Array[Scalar]) -> None:
 
 
 def lower_down(m: RowMachine, h: Array[Scalar], x: Array[Scalar], *, scaled: bool) -> None:
-    """Replace x by y with L y = x; scaled: with L y = D^-1 x."""
+    """Replace x by y with L y = x or, if `scaled`, with L y = D^-1 x."""
     for k in m.rows("L x = D^-1 y"):
         if scaled:
             x[k] = h[k, k] * x[k]
@@ -77,7 +80,7 @@ def lower_down(m: RowMachine, h: Array[Scalar], x: Array[Scalar], *, scaled: boo
 
 
 class Dense(RowMachine, Array[Scalar]):
-    """A matrix, or a vector, whose entries are numbers."""
+    """A matrix or a vector of scalars, with a machine that loops over its rows."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self.entries = [list(row) if isinstance(row, (list, tuple)) else row for row in rows]
@@ -100,7 +103,7 @@ class Dense(RowMachine, Array[Scalar]):
 
 
 class DenseRow(FactorRow):
-    """A row by its number."""
+    """A row, identified by its number."""
 
     def __init__(self, matrix: Dense, at: int) -> None:
         super().__init__(at)

@@ -1,10 +1,10 @@
-"""Conversions between the vectors q, v, tau of a model and the coordinates of its joints, with coupled mimic
-joints.
+"""Conversions between the vectors q, v, tau of a model and the coordinates of all its joints.
 
-The velocity of the full tree is G v. G (nfull, nv) is constant, or belongs to the current configuration if
-joints follow along curves (`rbdc.algorithms.tools.couplings`). Vectors over the full tree reduce by G^T,
-square matrices by G^T A G: an explicit constraint in the sense of Featherstone, Rigid Body Dynamics
-Algorithms, chapter 3.
+The full tree includes the followers: mimic joints, which follow another joint and have no entry in v. The
+joint velocities of the full tree are G v. G (nfull, nv) depends on the configuration only if joints follow
+along curves (`rbdc.algorithms.tools.couplings`). A vector x over the full tree is reduced to G^T x, a square
+matrix A to G^T A G: an explicit constraint in the sense of Featherstone, Rigid Body Dynamics Algorithms,
+chapter 3.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rbdc.spatial import Scalar, Scalars
 
 
 def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Return each joint's configuration; that of a follower comes from its leader's."""
+    """Return each joint's configuration; a follower's is computed from its leader's."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
         entries = list(q[model.q_slice(index)])
@@ -48,8 +48,8 @@ def joint_accelerations(model: Model, v: Scalars, a: Scalars) -> list[list[Scala
 
 
 def dof_table(model: Model) -> list[tuple[int, float, int]]:
-    """Return for each degree of freedom of the full tree (followers included), body by body, its entry in v,
-    its factor there, its body.
+    """Return for each degree of freedom of the full tree, in the order of the bodies: the index of its entry
+    in v, the factor of this entry, and the index of the body.
     """
     table: list[tuple[int, float, int]] = []
     for index, body in enumerate(model.bodies):
@@ -64,14 +64,12 @@ def first_dofs(model: Model) -> list[int]:
 
 
 def full_size(model: Model) -> int:
-    """Return the number of degrees of freedom of the full tree, which includes followers."""
+    """Return the number of degrees of freedom of the full tree."""
     return sum(body.joint.nv for body in model.bodies)
 
 
 def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
-    """Return G^T x for a vector over all degrees of freedom of the full tree; the vector itself without
-    couplings.
-    """
+    """Return G^T x (nv) for a vector x over the full tree."""
     if not model.coupled:
         return list(full)
     result: list[Scalar] = [0.0] * model.nv
@@ -81,12 +79,12 @@ def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
 
 
 def reduce_columns(model: Model, rows: Matrix) -> Matrix:
-    """Return A G for a matrix whose columns run over the full tree."""
+    """Return A G for a matrix A whose columns run over the full tree."""
     return [reduce_vector(model, row) for row in rows]
 
 
 def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
-    """Return A dG/dt at v (nv) for a matrix whose columns run over the full tree."""
+    """Return A dG/dt at v (nv) for a matrix A whose columns run over the full tree."""
     result = [[0.0] * model.nv for _ in rows]
     for body, start in zip(model.bodies, first_dofs(model), strict=True):
         if isinstance(body.coupling, CouplingAt):
@@ -97,13 +95,13 @@ def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
 
 
 def reduce_matrix(model: Model, full: Matrix) -> Matrix:
-    """Return G^T A G for a square matrix over the full tree."""
+    """Return G^T A G (nv, nv) for a square matrix A over the full tree."""
     return transposed(reduce_columns(model, transposed(reduce_columns(model, full))))
 
 
 def reduce_tensor(model: Model, full: Sequence[Matrix]) -> list[Matrix]:
-    """Return a tensor over the full tree with G^T applied to each of the three indices, as a list of
-    matrices.
+    """Return a tensor over the full tree, a list of matrices, with G^T applied to each of its three
+    indices.
     """
     if not model.coupled:
         return list(full)

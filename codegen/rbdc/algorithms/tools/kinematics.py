@@ -9,7 +9,7 @@ from rbdc.spatial import Placement, Scalars
 
 
 def joint_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
-    """Return lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
+    """Return lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in the frame of its parent lambda(i)."""
     placements = []
     for index, (body, position) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
         placement = body.placement_at(position)

@@ -1,5 +1,5 @@
-"""Matrices as lists of rows over abstract scalars, with zeros skipped, and symmetric positive definite
-systems.
+"""Linear algebra over abstract scalars: matrices as lists of rows, whose products skip structural zeros, and
+symmetric positive definite systems.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ def flat(matrix: Matrix) -> list[Scalar]:
 
 
 def dot(a: Scalars, b: Scalars, total: Scalar = 0.0) -> Scalar:
-    """Return the inner product of two vectors plus a total, added term by term without structurally zero
-    terms.
-    """
+    """Return `total` plus the inner product of two vectors, without structurally zero terms."""
     for x, y in zip(a, b, strict=True):
         if not (is_zero(x) or is_zero(y)):
             total = total + x * y
@@ -72,7 +70,7 @@ class Factorisation:
     """A = L^T D L (`rbdc.algorithms.tools.elimination`).
 
     lower: L without its diagonal.
-    guarded: function that returns the value that replaces the pivot of a row.
+    guarded: maps the number of a row and its pivot to the value used as the pivot.
     """
 
     def __init__(self, a: Matrix, guarded: Callable[[int, Scalar], Scalar] = lambda _, pivot: pivot) -> None:
@@ -88,7 +86,7 @@ class Factorisation:
 
     @staticmethod
     def of_factors(factors: Matrix) -> Factorisation:
-        """Return the factorisation from L, with the inverse pivots on its diagonal."""
+        """Return the factorisation from a matrix with L below the diagonal and the inverse pivots on it."""
         factorisation = Factorisation.__new__(Factorisation)
         factorisation.size, factorisation.factors = len(factors), Dense(factors)
         factorisation._split()
@@ -118,7 +116,7 @@ class Factorisation:
 
 
 class InverseFactor(Factorisation):
-    """W = L^-1 of A = L^T D L, without the structural zeros of L from a tree: A^-1 = W D^-1 W^T."""
+    """W = L^-1 of A = L^T D L, so that A^-1 = W D^-1 W^T. Products skip the structural zeros of a tree."""
 
     def __init__(self, factors: Factorisation) -> None:
         self.size, self.inverse_pivots, self.lower = factors.size, factors.inverse_pivots, factors.lower
@@ -138,10 +136,11 @@ class InverseFactor(Factorisation):
         return [dot(row[:k], z[:k], z[k]) for k, row in enumerate(self.rows)]
 
     def symmetric_inverse(self) -> Matrix:
-        """Return the inverse entry by entry; each product of two rows of W is computed first.
+        """Return A^-1: in each entry (i, j), rows i and j of W are multiplied with each other first, then
+        with the inverse pivots.
 
-        This takes more products, but treats i and j alike, so that exchanging branches of the tree only
-        exchanges entries.
+        This order takes more products, but exchanging i and j changes no bit. Exchanging identical branches
+        of the tree then only exchanges entries.
         """
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 

@@ -1,6 +1,7 @@
-"""A recursion over a tree is one text, a function of a machine; a machine is a schedule that runs the text.
+"""Recursions over a tree as texts, and machines that run them.
 
-A recursion is written as in its paper, without frames, memory order, scalar types or C.
+A text is a function of a machine. It states a recursion as in its paper, without frames, memory order, scalar
+types or C. The machine supplies loops and arrays, and so decides how the text runs.
 
     def composite_inertias(m: Machine) -> Array[RigidInertia]:
         composite = m.array("IC", RigidInertia)
@@ -10,18 +11,18 @@ A recursion is written as in its paper, without frames, memory order, scalar typ
             b.add_to_parent(composite, composite[b])
         return composite
 
-Arrays hold quantities: a `Force`, an inertia, anything with `scalars` and `of`, tuples and dataclasses of
-them. Their indices are bodies (`b`, `b.parent`), columns `k` (the degrees of freedom), or both. Matrices and
-vectors hold numbers by columns: `out[j, k] = j.s.dot(force)`. At the root, `x.add(b.parent, y)` does nothing,
-and `x[b.parent]` is the array's quantity of the `world`. `b.to_parent` and `b.from_parent` carry a quantity
-from frame to frame; a machine with one common frame returns it unchanged. An inner loop over columns gets
-values of the outer loop through `k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from an
-array.
+Arrays hold quantities: a `Force`, an inertia, any object with `scalars` and `of`, or a tuple or dataclass of
+such objects. An array's indices are bodies (`b`, `b.parent`), columns `k` (the degrees of freedom), or both.
+Matrices and vectors hold numbers indexed by columns: `out[j, k] = j.s.dot(force)`. At the root,
+`x.add(b.parent, y)` does nothing, and `x[b.parent]` is the `world` that was passed when the array `x` was
+created. `b.to_parent` and `b.from_parent` transform a quantity between the frames of a body and its parent; a
+machine with one common frame returns it unchanged. An inner loop over columns gets values of the outer loop
+through `k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from an array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
-`rbdc.planning.loops.machine.Loops` turns the same text into loops over tables, and
-`rbdc.planning.windows.machine.LimbRows` into loops over rows of limbs (branches) in SIMD lanes.
+`rbdc.planning.loops.machine.Loops` turns the same text into C loops that read the tree from tables.
+`rbdc.planning.windows.machine.LimbRows` turns it into loops over limbs (branches) in SIMD lanes.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ def packed(x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
 class Index:
     """A body or a column as an index of arrays.
 
-    at: where the machine stores its entries.
-    resting: whether it is a free root whose linear velocity the machine takes as zero.
+    at: where the machine stores the entries of this body or column.
+    resting: whether this is a free root whose linear velocity the machine takes as zero.
     """
 
     resting = False
@@ -75,7 +76,7 @@ At: TypeAlias = Index | tuple[Index, ...]
 
 
 class Array(ABC, Generic[Quantity]):
-    """Quantities by bodies or by columns, or numbers by pairs or triples of columns."""
+    """Quantities indexed by bodies or columns, or numbers indexed by pairs or triples of columns."""
 
     @abstractmethod
     def __getitem__(self, at: At) -> Quantity: ...
@@ -85,7 +86,7 @@ class Array(ABC, Generic[Quantity]):
 
     @abstractmethod
     def add(self, at: At, value: Quantity) -> None:
-        """Add to the entry; do nothing for the world."""
+        """Add to an entry; do nothing if the index is the world."""
 
     def mirror(self, j: Index, k: Index, value: Quantity) -> None:
         """Set an entry of a symmetric matrix in both triangles."""
@@ -94,10 +95,10 @@ class Array(ABC, Generic[Quantity]):
 
 
 class Column(Index, ABC):
-    """The degree of freedom of a loop.
+    """A degree of freedom that a loop visits.
 
-    s: its direction, in the frame of its body.
-    body: the body that it moves.
+    s: column of the motion subspace, in the frame of `body`.
+    body: the body that the degree of freedom moves.
     """
 
     s: Motion
@@ -105,32 +106,32 @@ class Column(Index, ABC):
 
     @abstractmethod
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of this column's joint, including itself, each with a quantity in the frame of
-        the body.
+        """Return the columns of this column's joint, including this column, each with `carried`, a quantity
+        in the frame of the body.
         """
 
     @abstractmethod
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of the joints above, each with the quantity in the frame of their body."""
+        """Return the columns of the joints above, each with `carried` in the frame of its body."""
 
     @abstractmethod
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of this column's joint before itself and the columns above, with the quantity as
-        in `above`.
+        """Return the columns of the same joint that precede this column, then those of `above`; each with
+        `carried` in its body's frame.
         """
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of the joints that this column's body carries, with the quantity in the common
-        frame.
+        """Return the columns of the joints that this column's body carries, each with `carried` in the
+        common frame.
         """
         raise UnsupportedError(f"{type(self).__name__} has no loop over the columns below a column")
 
 
 class Body(Index, ABC):
-    """The body of a loop.
+    """A body that a loop visits.
 
     rooted: whether its parent is the world.
-    leaf: whether it carries no other, as far as the machine knows.
+    leaf: whether it carries no body; False if the machine does not know.
     """
 
     joint: JointType
@@ -147,7 +148,7 @@ class Body(Index, ABC):
         """Return the inertia of the body, without the bodies that it carries."""
 
     def seat(self) -> Placement:
-        """Return the frame of the body's joint on the parent, in the common frame."""
+        """Return the joint's frame, which is fixed to the parent, in the common frame."""
         raise UnsupportedError(f"{type(self).__name__} has no frames of joints")
 
     @abstractmethod
@@ -187,15 +188,15 @@ class Body(Index, ABC):
         """Return the external force on the body."""
 
     def point(self, point: Vector3) -> Vector3:
-        """Return a point of the body in its frame, from the frame of its link."""
+        """Map a point from the frame of the link to the frame that the machine uses for the body."""
         return point
 
     @abstractmethod
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Name values, and their formula, for readers of the C."""
+        """Give values a name and a formula, for comments in the generated C."""
 
     def motion(self, entries: Sequence[Scalar]) -> Motion:
-        """Return S times entries of the joint."""
+        """Return S times a vector with an entry for each column of the joint."""
         return motion_sum((k.s for k in self.columns()), entries)
 
     def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
@@ -203,7 +204,7 @@ class Body(Index, ABC):
         array.add(self.parent, self.to_parent(x))
 
     def to_parent(self, x: Quantity) -> Quantity:
-        """Return a force, an inertia or the like, or a tuple of them, in the frame of the parent."""
+        """Return a force, an inertia or the like, or a tuple of such quantities, in the parent's frame."""
         if type(x) is tuple:
             return cast(Quantity, tuple(map(self.to_parent, cast(Any, x))))
         placement, any_x = self.placement(), cast(Any, x)
@@ -227,7 +228,7 @@ class Machine(ABC):
 
     @abstractmethod
     def down(self, about: str = "") -> Iterator[Body]:
-        """Return the bodies, parents first. about: purpose of the loop, for readers of the C."""
+        """Return the bodies, parents first. about: purpose of the loop, for a comment in the generated C."""
 
     @abstractmethod
     def up(self, about: str = "") -> Iterator[Body]:
@@ -245,24 +246,24 @@ class Machine(ABC):
     def array(
         self, name: str, kind: Callable[..., Quantity], world: Quantity | None = None
     ) -> Array[Quantity]:
-        """Return an array of quantities by bodies or columns; `world` is the quantity of the world."""
+        """Return an array of quantities over bodies or columns; `world` is its quantity for the world."""
 
     @abstractmethod
     def vector(self, name: str) -> Array[Scalar]:
-        """Return a result by columns, initially zero."""
+        """Return a result with a number for each column, initially zero."""
 
     @abstractmethod
     def matrix(self, name: str) -> Array[Scalar]:
-        """Return a result by pairs of columns, initially zero."""
+        """Return a result with a number for each pair of columns, initially zero."""
 
     def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> Array[Quantity]:
-        """Return a result by pairs of a column and a body, zero at first."""
+        """Return a result with a quantity for each pair of a column and a body, initially zero."""
         raise UnsupportedError(f"{type(self).__name__} does not support results over columns and bodies")
 
     def tensor(self, name: str) -> Array[Scalar]:
-        """Return a result by triples of columns, initially zero."""
+        """Return a result with a number for each triple of columns, initially zero."""
         raise UnsupportedError(f"{type(self).__name__} has no tensors")
 
     @abstractmethod
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
-        """Name the entries of matrices that each column sets."""
+        """Give a name and a formula to the entries that each column sets, for comments in the generated C."""

@@ -1,5 +1,5 @@
-"""Recursions with any scalars, body by body: floats, arrays, 40 digits, dual numbers, and symbols, which
-produce straight-line code.
+"""A machine that runs recursions body by body over any scalars: floats, arrays, mpmath numbers of 40 digits,
+dual numbers, or symbols. Symbols produce straight-line code.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NOTHING: Mapping[Any, Any] = {}
 
 
 class Numbers(Machine):
-    """Bodies one after the other, with quantities in the frames of the bodies.
+    """A machine that visits the bodies one after the other and expresses quantities in their frames.
 
-    Vectors and matrices run over all degrees of freedom, including those of joints that follow others
-    (`rbdc.algorithms.tools.joint_coordinates`). v and a (nv) default to zero, and placements to none.
+    Vectors and matrices have an entry for every degree of freedom, including those of joints that follow
+    others (`rbdc.algorithms.tools.joint_coordinates`). v and a (nv) default to zero.
 
-    placements: each body's frame in its parent's.
+    placements: each body's frame in its parent's; empty without q.
     fext: external forces in the frames of the bodies (N, N m), or none.
     """
 
@@ -56,7 +56,7 @@ class Numbers(Machine):
         return NumberBody(self, index)
 
     def _placed(self, placements: list[Placement]) -> list[Placement]:
-        """Return the placements of the bodies from their placements in the frames of their parents."""
+        """Return `placements` of the machine from each body's placement in its parent's frame."""
         return placements
 
     @cached_property
@@ -100,7 +100,7 @@ class Numbers(Machine):
         return Entries()
 
     def given(self, values: Scalars) -> Entries[Scalar]:
-        """Return an input (nv) by columns."""
+        """Return an input (nv) as an array over the columns."""
         return Entries(known=dict(enumerate(flat(joint_velocities(self.model, values)))))
 
     def in_order(self, array: Array[Quantity]) -> list[Quantity]:
@@ -109,7 +109,9 @@ class Numbers(Machine):
         return [known[key] for key in sorted(known)]
 
     def table(self, array: Array[Quantity], absent: Quantity) -> list[list[Quantity]]:
-        """Return quantities by columns and bodies as rows and columns, with `absent` for missing ones."""
+        """Return a table with a row for each degree of freedom and a column for each body; missing
+        quantities are `absent`.
+        """
         known = cast(Entries[Quantity], array).known
         return [[known.get((k, b.at), absent) for b in self.bodies] for k in range(full_size(self.model))]
 
@@ -130,7 +132,7 @@ class Numbers(Machine):
 
 
 class NumberBody(Body):
-    """A body by its number."""
+    """A body, identified by its number."""
 
     at: int
 
@@ -143,7 +145,7 @@ class NumberBody(Body):
 
     @cached_property
     def chain(self) -> list[NumberBody]:
-        """The bodies above, from the parent to the root."""
+        """The ancestors, from the parent to the root."""
         parent = self.own.parent
         return [] if parent == WORLD else [self.m.bodies[parent], *self.m.bodies[parent].chain]
 
@@ -202,7 +204,7 @@ class NumberBody(Body):
 
 
 class NumberColumn(Column):
-    """A degree of freedom by its number."""
+    """A degree of freedom, identified by its number."""
 
     at: int
     body: NumberBody
@@ -228,7 +230,7 @@ class NumberColumn(Column):
 
 
 class Entries(Array[Quantity]):
-    """Quantities by the numbers of bodies, columns or pairs of them."""
+    """Quantities, each stored under the number of a body or a column, or under several such numbers."""
 
     def __init__(self, world: Quantity | None = None, known: Mapping[Any, Quantity] = NOTHING) -> None:
         self.world, self.known = world, dict(known)
@@ -262,7 +264,9 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Return row k up to the diagonal and, unless they are the same, the entries of column k above it."""
+        """Return row k up to the diagonal and, if column k is not its mirror image, the entries of column k
+        above the diagonal.
+        """
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

@@ -1,4 +1,4 @@
-"""Recursions with any scalars and all quantities in one frame."""
+"""A machine that runs recursions over any scalars and expresses all quantities in one frame."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from rbdc.spatial import Force, Placement, RigidInertia
 
 
 class OneFrame(Numbers):
-    """Placements and quantities in the world's frame. Without q there are no placements.
+    """A machine with placements and quantities in the world's frame.
 
-    frame: the one frame in the world.
+    frame: placement of the common frame in the world.
+    at_root: whether the common frame is that of a free root, if the whole tree hangs on one.
     """
 
     frame = Placement.identity()
@@ -34,8 +35,9 @@ class OneFrame(Numbers):
 
 
 class RootFrame(OneFrame):
-    """Placements and quantities in the frame of the root body, if the tree hangs on one free body, otherwise
-    in the world's frame. The distance of a free root from the world's origin then costs no digits.
+    """A machine with placements and quantities in the frame of the root body, if the tree hangs on one free
+    body, otherwise in the world's frame. Results then lose no digits if the robot is far from the world's
+    origin.
     """
 
     at_root = True
@@ -74,9 +76,9 @@ class OneFrameBody(NumberBody):
 def in_one_frame(
     model: Problem, placements: Sequence[Placement], trace: Trace = silent, *, at_root: bool = True
 ) -> list[Placement]:
-    """Return the placements of the bodies from those of the joints, in one frame.
+    """Return the placements of the bodies in one frame, from each body's placement in its parent's frame.
 
-    The one frame is that of the root if the tree hangs on one free body and `at_root`; otherwise the world's.
+    The one frame is that of the root if `at_root` and the tree hangs on one free body; otherwise the world's.
     """
     free = at_root and free_root(model) is not None
     world: list[Placement] = []

@@ -1,11 +1,12 @@
 """The parameters in which inverse dynamics is linear, in the order of the columns of the torque regressor:
-ten of each moving body, ten of each payload at run time, and those of the joints' drives.
+ten parameters for each moving body, ten for each run-time payload, then the parameters of the joints' drives.
 
-A joint with the coordinate x, rate v and acceleration a (its own, even if it follows another joint) needs
+The drive of a joint with coordinate x, rate v and acceleration a adds the torque
 
     armature a + damping v + friction v / sqrt(v^2 + w^2) + stiffness x - (stiffness rest),
 
-which is linear in its armature, damping, friction, stiffness, and the product of stiffness and rest position.
+with the friction width w. The torque is linear in armature, damping, friction, stiffness, and the product of
+stiffness and rest position. A joint that follows another joint has its own x, v and a.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ class _Quantity(NamedTuple):
     """A number of a joint's drive in which torques are linear.
 
     part: part of the regressor that it belongs to.
-    term: term of the dynamics that must be included for a value other than 0; None: always included.
-    along, about: units for directions along an axis, and about an axis.
-    nominal: value of a body's joint.
+    term: term of the dynamics without which the number is 0; None: the dynamics always include the number.
+    along: unit for a joint that slides along an axis.
+    about: unit for a joint that turns about an axis.
+    nominal: function that returns the number for the joint of a body.
     """
 
     part: str
@@ -73,8 +75,9 @@ class DriveColumn(NamedTuple):
 
 
 def drive_columns(model: Problem) -> list[DriveColumn]:
-    """Return the columns of drives that the model's `regressor` has: by quantity, then by joint. Joints with
-    one coordinate have springs. A free joint has a column only for a number that is not zero.
+    """Return the columns of drives for the parts in the model's `regressor`, sorted by quantity, then by
+    joint. Only joints with one coordinate have columns for springs. A free joint has a column only for a
+    number that is not zero.
     """
     columns = []
     for name, quantity in DRIVE_QUANTITIES.items():
@@ -91,7 +94,7 @@ def _has_column(quantity: _Quantity, body: Body) -> bool:
 
 
 def linear_parameters(model: Problem) -> list[LinearParameter]:
-    """Return the parameters of the regressor's columns, in order. Payloads have no mass."""
+    """Return the parameters of the regressor's columns, in order. Payloads have the nominal values 0."""
     parameters: list[LinearParameter] = []
     if "links" in model.regressor:
         for body in model.bodies:
