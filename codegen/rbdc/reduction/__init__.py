@@ -1,3 +1,4 @@
-"""Passes from problem to problem. The first ones apply contacts, loops and parameters as the build requests
-them; the later ones choose link frames and regroup inertial parameters, which makes the recursions cheaper.
+"""Passes: functions from a `Problem` to a changed one. The first passes apply the contacts, loops and
+parameters that the build requests. The later ones choose link frames and regroup inertial parameters, which
+makes the recursions cheaper.
 """

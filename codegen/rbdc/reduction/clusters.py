@@ -28,7 +28,7 @@ from rbdc.runtime._suggestions import suggestion
 Array = NDArray[np.float64]
 
 SAMPLES = 129
-"""Number of motor positions, over its range, at which a loop is traced and checked."""
+"""Number of positions in the motor's range at which a loop is traced and checked."""
 ATTEMPTS = 10
 """Number of random configurations around the neutral one from which closing the loops is tried."""
 DEGREES, MOST_STEPS = range(1, 10), 6
@@ -36,9 +36,7 @@ DEGREES, MOST_STEPS = range(1, 10), 6
 ERROR = 1e-13
 """Largest error of a closed loop (m, rad)."""
 SINGULAR = 1e-3
-"""Determinant below which the followers' Jacobian is singular, relative to the largest determinant in the
-range.
-"""
+"""The followers' Jacobian is singular if its determinant is below this fraction of the largest one."""
 _HOLD = "or leave out `loops='reduce'`"
 
 
@@ -55,7 +53,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
     """
     if motors is None:
         return model
-    # treat loops that hold only translations as points: the frames do not rotate against each other anyway
+    # loops whose rotational rows were redundant are points: their frames cannot rotate relative to each other
     loops = [
         replace(contact, kind=ContactKind.POINT) if max(contact.held) < 3 else contact
         for contact in model.contacts
@@ -101,7 +99,6 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
 
 
 def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact], list[int]]]:
-    """Return the groups of loops that share bodies, and the bodies of each group."""
     groups: list[tuple[list[Contact], set[int]]] = []
     for loop in loops:
         one, two = (set() if f is None else set(model.support(f.body)) for f in (loop.first, loop.second))
@@ -116,9 +113,7 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
 def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
-    """Return the cluster of some loops and their bodies, with the number of Newton steps that close the loops
-    over the range of the leader's joint, and the followers' polynomials.
-    """
+    """Return the cluster of some loops and their bodies, and the followers' polynomials."""
     carriers = {model.bodies[k].parent for k in members}.difference(members)
     if len(carriers) > 1:
         raise _NotReduced("hang at several bodies", "make one loop of each")
@@ -143,7 +138,6 @@ def _reduced(
 
 
 def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
-    """Return the joint that the others follow."""
     if any(loop.kind is not ContactKind.POINT for loop in loops):
         raise _NotReduced("only loops of points are reduced", "declare them as point@")
     bodies = {k: model.bodies[k] for k in members}
@@ -207,11 +201,10 @@ def _singular(body: Body, where: str = "") -> _NotReduced:
 
 
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
-    """Return the motor's and the followers' coordinates in a closed configuration from which the range is
-    traced. This is the closed configuration nearest to the neutral one, among those reached from the neutral
-    configuration and from some around it. If that is singular, as for a stretched parallelogram, or outside
-    the range, the motor is held at the nearest position in its range; the followers take the nearest regular
-    coordinates that close the loops there.
+    """Return the motor's and the followers' coordinates from which the range is traced: the closed
+    configuration nearest to the neutral one, of those reached from the neutral one and from random ones. If
+    it is outside the range, or singular like a stretched parallelogram, the motor is held at the nearest
+    position in its range, and the followers take the nearest regular coordinates that close the loops.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]
@@ -252,7 +245,6 @@ def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None
 
 
 def _moved(body: Body, linkage: Linkage, start: float, end: float, z: list[float]) -> list[float]:
-    """Return the followers' coordinates after the motor has moved from `start` to `end`."""
     with suppress(ZeroDivisionError):  # a singular configuration
         slopes, _ = linkage.derivatives(start, z)
         z = [a + b * (end - start) for a, b in zip(z, slopes, strict=True)]

@@ -1,4 +1,4 @@
-"""Constants of the bodies, by row and lane, from the regrouped joint-space model with axes on z."""
+"""Constants of the bodies, by row and lane of a `Schedule`, from the regrouped joint-space model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ class Constants:
     model: the regrouped joint-space model.
     origin: origin of the common frame, in the frame that carries the first bodies (m).
 
-    The names are x_x .. z_z: axes of the joint's frame in the parent's frame, at q = 0; p_x .. p_z: origin of
-    the joint's frame (m); mass (kg); h_x .. h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2);
-    s_0 .. s_5: s in the joint's frame, times the multiplier of a mimic joint; own_x_x .. own_p_z: axes and
-    origin of the joint's frame in the body's own frame. The frame of a joint with several degrees of freedom
-    is computed at run time.
+    The names in `values`:
+
+    x_x .. z_z: axes of the joint's frame in the parent's frame, at q = 0.
+    p_x .. p_z: origin of the joint's frame in the parent's frame (m).
+    mass, h_x .. h_z, k_xx .. k_zz: mass (kg), first moment (kg m), second moments (kg m^2).
+    s_0 .. s_5: motion subspace in the joint's frame, times the multiplier of a mimic joint.
+    own_x_x .. own_p_z: axes and origin of the joint's frame in the link's frame.
+
+    The frame of a joint with several degrees of freedom is computed at run time.
     """
 
     values: Mapping[str, tuple[tuple[float, ...], ...]]
@@ -49,18 +53,16 @@ POSE = tuple(f"{axis}_{part}" for axis in "xyzp" for part in "xyz")
 """The names of the numbers of a frame: three axes and the origin."""
 
 AXIS = tuple(f"s_{entry}" for entry in range(6))
-"""The names of the entries of s."""
+"""The names of the entries of the motion subspace."""
 
 OWN = tuple(f"own_{name}" for name in POSE)
-"""The names of the numbers of the joint's frame in the body's own frame, which expresses external forces."""
+"""The names of the numbers of the joint's frame in the link's frame, in which external forces are."""
 
 _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """Return the constants of a schedule's model. moving: include the constants for external
-    forces.
-    """
+    """Return the constants of a schedule's model. moving: whether to include those for external forces."""
     small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))
@@ -82,7 +84,6 @@ def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
 
 
 def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:
-    """Return the constants of a node of a body."""
     frame = [0.0] * len(POSE)
     if node.part:
         frame = pose(Placement.identity())

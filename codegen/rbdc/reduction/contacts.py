@@ -21,7 +21,7 @@ def with_contacts(model: Problem, options: Sequence[ContactOption]) -> Problem:
     names = {contact.name for contact in model.contacts}
     if twice := [contact.name for contact in contacts if contact.name in names]:
         raise OptionError(
-            f"`contacts`: {shown(twice[0])}: the description has one of this name: give another"
+            f"`contacts`: {shown(twice[0])}: the description has a contact of this name: give another name"
         )
     return replace(model, contacts=(*model.contacts, *contacts))
 
@@ -57,19 +57,19 @@ def with_frames_of_forces(model: Problem, external: str | None, contact: str | N
         model = _world_aligned(model) if aligned else replace(model, world_aligned=False)
     if model.contacts and model.world_forces:
         raise UnsupportedError(
-            "`fext_frame='world'`: with contacts external forces are in the bodies' frames; leave it out"
+            "`fext_frame='world'`: with contacts, forces must be in the bodies' frames; leave the option out"
         )
     return model
 
 
 def _world_aligned(model: Problem) -> Problem:
-    """Return the problem with rows of contacts along the world's axes, and a note on each loop that keeps the
-    axes of its frames.
+    """Return the problem with rows of contacts along the world's axes, and a note on each loop whose rows
+    stay along the axes of its frame.
     """
     if not model.contacts:
         raise UnsupportedError(
             f"{model.place}: there are no contacts for `contact_frame='local-world-aligned'`: "
-            "declare them with `contacts`, or leave it out"
+            "declare contacts with `contacts`, or leave the option out"
         )
     notes = [
         Note(

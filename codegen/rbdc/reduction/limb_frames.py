@@ -2,7 +2,7 @@
 those of the first limb.
 
 Each link's frame may be rotated by quarter turns about z and turned over, which reverses its joint. Then the
-constants of all limbs have their zeros in the same places, and few differ in sign.
+constants of all limbs have their zeros in the same places, and few constants differ in sign.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ theta, a reversed joint, a different sine or cosine of a fixed angle, any other 
 Limbs run in lanes of one program. If they differ in the direction of a joint or the sign of a fixed angle,
 each use costs a multiplication by a sign; other different constants cost nothing.
 
-Operations with these costs, and with an earlier choice, body by body, that gave different numbers the cost of
-different signs: HyQ's rnea 477 and 490, M 217 and 234, aba 992 and 1019, derivatives of rnea 1681 and
-1759; Unitree G1's 1909 and 1946, 1831 and 1915, 4299 and 4378, 12063 and 12421.
+Operations with these costs / with an earlier choice body by body that gave different numbers the cost of
+different signs:
+
+HyQ: rnea 477 / 490, M 217 / 234, aba 992 / 1019, derivatives of rnea 1681 / 1759.
+Unitree G1: rnea 1909 / 1946, M 1831 / 1915, aba 4299 / 4378, derivatives of rnea 12063 / 12421.
 """
 
 
@@ -36,7 +38,7 @@ _TURNS = tuple(
     for over in (Rotation.from_z_to(z) for z in (AXES[2], -AXES[2]))
     for turn in (about_z(quarter * math.pi / 2.0, 0.0).compose(over) for quarter in range(4))
 )
-"""Rotations of a frame: quarter turns about z, the identity first; then those of the frame turned over."""
+"""Rotations of a frame: quarter turns about z, the identity first; then the same turns after turning over."""
 _OVER = 4
 """Index of the first rotation that turns the frame over."""
 
@@ -79,7 +81,6 @@ def aligned(model: JointSpaceModel, limbs: Sequence[LimbGroup]) -> tuple[JointSp
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """Return the cost of the differences between the constants of two bodies."""
     total = 0.0
     for k, (x, y) in enumerate(zip(constants(one), constants(other), strict=True)):
         if k != THETA and (abs(x) < ROUNDING) != (abs(y) < ROUNDING):

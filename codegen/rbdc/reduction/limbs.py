@@ -1,9 +1,9 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
 Subtrees are isomorphic if their trees have the same shape and joints of the same kinds. Four isomorphic
-siblings form a group of four lanes, two siblings a group of two. Groups within the limbs of a group (fingers
-of arms) can share the lanes: two fingers of two arms take four lanes. `rbdc.reduction.limb_frames` makes the
-frames of the limbs alike.
+siblings form a group of four lanes, two siblings a group of two. Groups within the limbs of a group can share
+the lanes: two fingers on each of two arms take four lanes. `rbdc.reduction.limb_frames` makes the frames of
+the limbs alike.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class LimbGroup:
     nested: tuple[LimbGroup, ...] = ()
 
     def lanes(self) -> list[tuple[int, ...]]:
-        """Return the tuples of corresponding bodies, from the root on; for fingers, finger 1 of all limbs
-        first.
+        """Return the tuples of corresponding bodies, from the root on. A tuple of fingers lists finger 1 of
+        all limbs first.
         """
         alike = dict(zip(self.limbs[0], zip(*self.limbs, strict=True), strict=True))
         inner = [bodies for group in self.nested for bodies in group.lanes()]
@@ -50,8 +50,8 @@ class LimbGroup:
         ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Return permutations of bodies whose composition moves each lane to the next one. The first moves
-        all limbs; the others move the fingers of the limb that returns to the first place.
+        """Return permutations of bodies whose composition moves each lane to the next one. The first one
+        moves all limbs; the others move the fingers of the limb that returns to the first place.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
         step = {here: there for pair in following for here, there in zip(*pair, strict=True)}

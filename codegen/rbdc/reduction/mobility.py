@@ -75,7 +75,7 @@ def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
     """Return a note on a loop's redundant rows. Raises UnsupportedError if all its rows are redundant."""
     if not after.rows:
         raise UnsupportedError(
-            f"{model.place}: the loop {shown(after.name)} holds nothing that others do not: leave it out"
+            f"{model.place}: the loop {shown(after.name)} holds nothing that others do not hold: leave it out"
         )
     gone = before.rows - after.rows
     return Note(
@@ -102,7 +102,6 @@ def _rank(jacobian: Array) -> int:
 
 
 def _jacobians(model: Problem) -> Iterator[Array]:
-    """Yield J in several closed configurations."""
     rng, count, least = np.random.default_rng(0), 0, np.inf
     for _ in range(ATTEMPTS):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.0, 1.0, model.nv)])
@@ -116,8 +115,8 @@ def _jacobians(model: Problem) -> Iterator[Array]:
     if not count:
         loops = ", ".join(shown(c.name) for c in model.contacts if c.second is not None)
         raise UnsupportedError(
-            f"{model.place}: the loops {loops} cannot be closed: {least:.3g} m or rad are left at least; "
-            "check their frames"
+            f"{model.place}: the loops {loops} cannot be closed: the smallest error reached is {least:.3g} "
+            "(m or rad); check the frames of the loops"
         )
 
 

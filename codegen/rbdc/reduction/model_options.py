@@ -39,7 +39,7 @@ def under(described: Model, options: ModelOptions) -> Problem:
             "since: give the option there, or change the model"
         )
     if late := [name for name in new if name in _OF_READING]:
-        raise OptionError(f"{_names(late)}: the model has been read: give it to rbdc.Model.from_file")
+        raise OptionError(f"{_names(late)}: the model has been read: give the option to rbdc.Model.from_file")
     for name in set(new) & set(_BY_NAME):
         new[name] = tuple({**dict(old[name]), **dict(new[name])}.items())
     if "frames" in new:

@@ -1,8 +1,8 @@
-"""Run-time inertial parameters: of some moving bodies, and of payloads at frames.
+"""Inertial parameters, of moving bodies and of payloads at frames, that functions take at run time.
 
-A row has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about
-the origin of the frame of the body or payload. Dynamics are linear in these numbers. The constant part of
-a model is therefore reduced alone, and the run-time part is added afterwards.
+The row of a body or payload has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy,
+Ixz, Iyz, Izz, about the origin of its frame. Dynamics are linear in these numbers. The constant part of a
+model is therefore reduced alone, and the run-time part is added afterwards.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def nominal(model: Problem) -> list[list[Scalar]]:
 
 
 def constant_part(model: Problem) -> Problem:
-    """Return the model with zero inertia for bodies with run-time parameters; `with_parameters` adds them."""
+    """Return the model with zero inertia for bodies with run-time parameters."""
     indices = {row.body for row in model.parameters if not row.added}
     if not indices:
         return model
@@ -92,7 +92,7 @@ def constant_part(model: Problem) -> Problem:
 
 
 def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
-    """Return a `constant_part`, or the joint-space model of one, with these rows of parameters added."""
+    """Return a `constant_part`, or its joint-space model, with the inertias of the rows `entries` added."""
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
         body, inertia = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])

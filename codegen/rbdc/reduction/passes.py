@@ -20,12 +20,11 @@ from rbdc.reduction.z_axes import tidy, with_z_axes
 
 
 def regrouped(model: JointSpaceModel) -> JointSpaceModel:
-    """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf
-    to root.
+    """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters.
 
-    For a revolute axis z: m = h_z = K_zz = 0. For a prismatic axis: K = 0. A spherical joint loses m; a
-    planar joint whose normal n is z loses K_nn. The part that would go to the world is the model's
-    `resting`. Nothing leaves a free-flyer.
+    Parameters move from child to parent, from the leaves to the root. A revolute joint with axis z loses m,
+    h_z and K_zz, a prismatic joint K, a spherical joint m, a planar joint with the normal n = z K_nn, and a
+    free-flyer nothing. The part that would go to the world is the model's `resting`.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):

@@ -1,5 +1,5 @@
-"""Schedule of the form `windows`: rows of limbs, whose bodies run in SIMD lanes, and windows, registers of
-consecutive columns (degrees of freedom).
+"""Schedule of the code form `windows`: rows of bodies of several limbs, which run in SIMD lanes, and windows:
+registers of consecutive columns (degrees of freedom).
 
 A joint with several degrees of freedom is a chain of nodes in one lane, all at the place of the body; the
 last node has the body's inertia.
@@ -14,7 +14,7 @@ from functools import cached_property
 from rbdc.model import WORLD, Body, Problem
 
 LIMBS = 4
-"""Number of lanes for limbs: most of eight lanes would be empty on robots with two arms and two legs."""
+"""Number of lanes. With eight lanes, most would be empty on robots with two arms and two legs."""
 
 FEWEST = 8
 """Smallest number of degrees of freedom for which windows fill registers."""
@@ -22,7 +22,7 @@ FEWEST = 8
 
 def suits_windows(model: Problem) -> bool:
     """Return whether the form `windows` supports the model: each degree of freedom is about or along a fixed
-    axis, there are at least `FEWEST`, and a free root, if any, carries all other bodies.
+    axis, there are at least `FEWEST` of them, and a free root, if there is one, carries all other bodies.
     """
     moving, free = moving_bodies(model), is_free_root(model)
     if sum(b.joint.nv for b in moving) < FEWEST or (free and any(b.parent == WORLD for b in moving)):
@@ -165,8 +165,8 @@ class Schedule:
 
 
 def scheduled(model: Problem) -> Schedule:
-    """Return a schedule by height (list scheduling). The highest ready node comes first. A node's highest
-    child stays in its lane.
+    """Return a schedule by height above the leaves (list scheduling). The highest ready node comes first. A
+    node's highest child stays in the node's lane.
     """
     nodes = nodes_of(model, free=is_free_root(model))
     children: dict[Node | None, list[Node]] = {node: [] for node in (None, *nodes)}
@@ -222,7 +222,7 @@ class Window:
 
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
-    """Return windows over all columns of joints; the last one ends with the matrix.
+    """Return windows over all columns of joints; the last window ends at the last column.
 
     Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
     and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).

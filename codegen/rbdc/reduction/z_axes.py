@@ -15,8 +15,7 @@ Entries = TypeVar("Entries", Vector3, Symmetric3)
 
 
 def with_z_axes(model: Problem) -> JointSpaceModel:
-    """Before: any joint axes, inertias with J. After: one-dof axes on z, inertias with second moments in
-    place of J, frames otherwise arbitrary.
+    """Before: any joint axes, inertias with J. After: one-dof axes on z, inertias with second moments.
 
     The values of all joint-space functions are unchanged except for rounding.
     """
@@ -85,13 +84,13 @@ def cleaned(entries: Entries, scale: float) -> Entries:
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
-    """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi], theta in (-pi, pi];
-    gamma is 0 for parallel axes.
+    """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), with alpha in [0, pi] and theta in
+    (-pi, pi]. gamma is 0 if the z axes of the two frames are parallel.
 
     For nearly parallel axes gamma follows from the small components of the axis: its error is their rounding
     error divided by sin(alpha). theta compensates this error: it follows from numbers that are accurate
-    for all alpha. For axes less than a right angle apart, these are (1 + cos alpha) times cosine and sine of
-    gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
+    for all alpha. For axes less than a right angle apart, the numbers are (1 + cos alpha) times cosine and
+    sine of gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
     """
     x, y, z = rotation.x, rotation.y, rotation.z
     sine = math.hypot(z.x, z.y)

@@ -98,9 +98,7 @@ class Tape:
             self._watched.setdefault(min(indices), []).append(then)
 
     def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
-        """Return a function of the values on the tape: the derivative of the sum of weights times results
-        with respect to a value.
-        """
+        """Return the derivative of the sum of weights times results with respect to any value on the tape."""
         bars: list[Scalar] = [0.0] * len(self._sources)
         for result, weight in zip(results, weights, strict=True):
             if isinstance(result, Recorded):

@@ -86,8 +86,8 @@ class AxisRotation(AnyRotation):
 
 
 MOST_STEPS = 6
-"""Largest number of factors of a product that is not multiplied out. Longer products take more operations
-than a matrix, and products grow from the root to the leaves.
+"""Largest number of factors of a product: longer products take more operations than a matrix, and products
+grow along the tree.
 """
 
 

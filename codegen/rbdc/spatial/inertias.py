@@ -59,7 +59,6 @@ class RigidInertia(ABC):
         return cls(numbers[0], Vector3.of(numbers[1:4]), Symmetric3(*numbers[4:]))  # type: ignore[call-arg]
 
     def _parts(self) -> tuple[Any, ...]:
-        """Return mass, first moment and the symmetric matrix of the set."""
         return tuple(getattr(self, part.name) for part in fields(self))
 
     def __add__(self, other: Self) -> Self:
@@ -89,26 +88,23 @@ class RigidInertia(ABC):
 class Inertia(RigidInertia):
     """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m),
     rotational inertia J (kg m^2).
-
-    With these ten parameters inertias in one frame can be added, and a massless link is no special case.
     """
 
     about_origin: Symmetric3 = field()  # else the inherited property would be its default value
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """Return the inertia from mass (kg), centre of mass (m) and inertia about the centre of mass
-        (kg m^2). All are in the frame's axes.
+        """Return the inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in the frame's
+        axes.
         """
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
     def check(self) -> str | None:
-        """Return a sentence that says why no rigid body has these parameters; None if they are physical.
+        """Return the reason why no rigid body has these parameters; None if they are physical.
 
         A body needs a positive mass, and a positive semi-definite matrix [[K, h], [h^T, m]] of the moments of
-        mass (Wensing, Kim and Slotine 2018). This matrix condition implies the triangle inequality of the
-        principal moments.
+        mass (Wensing, Kim and Slotine 2018), which implies the triangle inequality of the principal moments.
         """
         numbers = [float(x) for x in self.scalars()]
         if not all(map(math.isfinite, numbers)):
@@ -277,10 +273,7 @@ class ArticulatedInertia:
 
 
 def _levered(p: Vector3, first: Matrix3, second: Matrix3) -> Symmetric3:
-    """Return [p] X + ([p] Y)^T from the columns of X and Y; the result must be symmetric.
-
-    Entries of X and Y that are multiplied by the same component of p are added first.
-    """
+    """Return [p] X + ([p] Y)^T; the result must be symmetric."""
     x, y = (
         [[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES]
         for m in (first, second)

@@ -31,9 +31,7 @@ def _length(squared: Scalar) -> Scalar:
 
 
 def _exponential(t2: Scalar) -> list[Scalar]:
-    """Return cos(t/2), sin(t/2)/t and (t - sin t)/t^3 from the squared angle t2; sin t = 2 sin(t/2)
-    cos(t/2).
-    """
+    """Return cos(t/2), sin(t/2)/t and (t - sin t)/t^3 from the squared angle t2."""
     t = _length(t2)
     real, ratio = cos(0.5 * t), sin(0.5 * t) / t
     exact = (1.0 - 2.0 * ratio * real) / (t2 + _NEGLIGIBLE)

@@ -33,7 +33,6 @@ def is_zero(x: Scalar) -> bool:
 
 
 def _is_row(x: Scalar) -> bool:
-    """Return whether x is an array of objects, such as symbolic scalars."""
     return isinstance(x, np.ndarray) and x.dtype == object
 
 

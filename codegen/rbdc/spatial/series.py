@@ -1,8 +1,7 @@
 """Truncated power series of time: a scalar and its time derivatives along a motion. Griewank and Walther,
 Evaluating Derivatives, section 13.2.
 
-An algorithm over abstract scalars runs over power series without changes. The work grows with the square of
-the number of terms.
+The work of an operation grows with the square of the number of terms.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Dual numbers: a value and its rate, the derivative along one direction of the inputs. Clifford (1873).
 
 An algorithm over abstract scalars runs over dual numbers without changes and computes its derivative along
-one direction. Directional derivatives of a recursion thus need no code besides the recursion.
+one direction.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Return value and rate of the branch that the values of a and b select. The highest level of the
-        scalars is that of this class.
+        """Return value and rate of the branch that the values of a and b select. No scalar has a higher level
+        than this class.
         """
         one, other = value_of(a, cls), value_of(b, cls)
         branches = [(read(then, cls), read(otherwise, cls)) for read in (value_of, rate_of)]

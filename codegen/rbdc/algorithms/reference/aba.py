@@ -16,8 +16,8 @@ from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Scalar, Scal
 def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
     """Return ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
-    The recursion does not support mimic joints: with coupled mimic joints M is factored, as in Featherstone,
-    section 6.5. Checked: inverse dynamics of ddq gives tau back.
+    With coupled mimic joints, which the recursion does not support, M is factored, as in Featherstone,
+    section 6.5. Checked: inverse dynamics of ddq returns tau.
     """
     if model.coupled:
         bias = rnea(model, q, v, [0.0] * model.nv, fext)
@@ -30,8 +30,7 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
 def minverse(model: Problem, q: Scalars) -> Matrix:
     """Return M(q)^-1 (nv, nv), both triangles. Checked: its product with crba(q) is the identity.
 
-    The recursion does not support coupled mimic joints: then the reduced M is inverted using its factors L^T
-    D L.
+    With coupled mimic joints, which the recursion does not support, M is inverted using its factors L^T D L.
     """
     if model.coupled:
         return minverse_by_cholesky(model, q)

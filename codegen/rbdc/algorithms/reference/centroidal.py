@@ -40,7 +40,7 @@ def com(model: Problem, q: Scalars) -> list[Scalar]:
 
 
 def momentum_columns(model: Problem, q: Scalars) -> list[Force]:
-    """Return the spatial momentum of the subtree of each degree of freedom at unit rate, about the world's
+    """Return for each degree of freedom the spatial momentum of its subtree at unit rate, about the world's
     origin, in world axes.
     """
     m = OneFrame(model, q)
@@ -108,12 +108,12 @@ def com_acceleration(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list
 def centroidal_momenta(
     model: Problem, q: Scalars, v: Scalars, a: Scalars
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return A v and its rate (6 each)."""
+    """Return the centroidal momentum A v (6; N s, N m s) and its rate (6; N, N m)."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q)]
     return momentum, centroidal_momentum_derivative(model, q, v, a)
 
 
 def centroidal_momentum_derivative(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
-    """Return the rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
+    """Return the rate of the centroidal momentum A v (6; N, N m): Orin, Goswami and Lee (2013)."""
     (rate,) = about_centre(model, q, [momentum_rate(model, q, v, a)])
     return rate.scalars()

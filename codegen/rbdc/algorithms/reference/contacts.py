@@ -3,11 +3,12 @@ contacts.
 
     (J M^-1 J^T + E) f = -(gamma + J M^-1 (tau - h)),     M qddot = tau - h + J^T f,     E = mu + 1 - s
 
-The mass matrix M and the bias forces h come from Featherstone's recursions, J and gamma from velocities and
-accelerations in the world. s is the diagonal matrix of the switches; rows of J and gamma are zero for
-contacts that are switched off (Udwadia and Kalaba; Featherstone, chapter 8). For redundant rows a second
-proximal step adds mu f on the right. Rows and forces are along the axes of the contacts' first frames, or
-along the world's axes if the model is `world_aligned`. Derivatives are computed with dual numbers.
+f are the contact forces. The mass matrix M and the bias forces h come from Featherstone's recursions, the
+Jacobian J and the drift gamma from velocities and accelerations in the world. s is the diagonal matrix of the
+switches; rows of J and gamma are zero for contacts that are switched off (Udwadia and Kalaba; Featherstone,
+chapter 8). For redundant rows a second proximal step adds mu f on the right. Rows and forces are along the
+axes of the contacts' first frames, or along the world's axes if the model is `world_aligned`. Derivatives are
+computed with dual numbers.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _linear(m: Motion, point: Vector3) -> Vector3:
 
 
 def _held(model: Problem, contact: Contact, frames: Sequence[Placement], motion: Motion) -> Vector:
-    """Return the components of a motion in the first frame that the contact holds."""
+    """Return the held components of a motion, which is expressed in the first frame."""
     if model.world_aligned and contact.whole:
         motion = motion.turned(frames[0].rotation.apply)
     entries = motion.scalars()
@@ -60,8 +61,8 @@ def _held(model: Problem, contact: Contact, frames: Sequence[Placement], motion:
 
 
 def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Motion:
-    """Return the difference, in the first frame, of two motions about the world's origin; for points only
-    the linear part.
+    """Return one - two in the first frame, from motions about the world's origin; only the linear part for
+    points.
     """
     first, second = frames
     if contact.kind.components == 3:
@@ -71,7 +72,9 @@ def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: M
 
 
 def _rows(model: Problem, motions: TreeMotions, moved: Callable[[int], list[Motion]]) -> Matrix:
-    """Return rows (nc, n) of all contacts for n motions of each body about the world's origin."""
+    """Return the held components of all contacts (nc, n); `moved` returns n motions of a body about the
+    world's origin.
+    """
     rows: Matrix = []
     for contact, frames, bodies in ends_of(model, motions):
         pairs = zip(*map(moved, bodies), strict=True)
@@ -81,7 +84,7 @@ def _rows(model: Problem, motions: TreeMotions, moved: Callable[[int], list[Moti
 
 
 def contact_jacobian(model: Problem, q: Scalars) -> Matrix:
-    """Return J (nc, nv)."""
+    """Return the contact Jacobian J (nc, nv)."""
     motions = tree_motions(model, q, None, None)
     return reduce_columns(
         model, _rows(model, motions, lambda body: motions.jacobian(model, body, lambda s: s))
@@ -95,7 +98,7 @@ def contact_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
 
 
 def contact_placements(model: Problem, q: Scalars) -> Matrix:
-    """Return the 4x4 matrices of the first frames in the world."""
+    """Return the placements of the contacts' first frames in the world: 4x4 matrices, row by row."""
     motions = tree_motions(model, q, None, None)
     return [flat(of_placement(frames[0])) for _, frames, _ in ends_of(model, motions)]
 
@@ -110,7 +113,7 @@ def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
 
 
 def contact_error(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Vector:
-    """Return errors (nc)."""
+    """Return the errors of all contacts (nc; m, rad)."""
     motions = tree_motions(model, q, None, None)
     errors: Vector = []
     for contact, frames, _ in ends_of(model, motions, options):
@@ -177,7 +180,7 @@ def constrained_dynamics(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
-    """Return ddq (nv) and forces (nc). Checked against Pinocchio."""
+    """Return ddq (nv) and the contact forces (nc). Checked against Pinocchio."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext)
     pushing = [x - y for x, y in zip(tau, bias, strict=True)]
     return _solved(model, q, options, pushing, contact_drift(model, q, v, options))
@@ -186,7 +189,7 @@ def constrained_dynamics(
 def impulse_dynamics(
     model: Problem, q: Scalars, v: Scalars, restitution: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Vector, Vector]:
-    """Return v_after (nv) and impulses (nc)."""
+    """Return the velocity after an impact (nv) and the contact impulses (nc)."""
     bounced = each_row(model, restitution)
     wanted = [x + e * x for e, x in zip(bounced, contact_velocity(model, q, v), strict=True)]
     change, impulses = _solved(model, q, replace(options, gains=None), [0.0] * model.nv, wanted)
@@ -202,7 +205,7 @@ def contact_inverse_dynamics(
     fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
-    """Return tau (nv) and r (nc)."""
+    """Return tau (nv) at known contact forces, and the `residual` of the contacts (nc)."""
     columns, torque = transposed(contact_jacobian(model, q)), rnea(model, q, v, a, fext)
     tau = [x - dot(column, forces) for x, column in zip(torque, columns, strict=True)]
     return tau, residual(model, q, v, a, options)
@@ -211,7 +214,7 @@ def contact_inverse_dynamics(
 def contact_forward_dynamics(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
 ) -> Vector:
-    """Return ddq (nv)."""
+    """Return ddq (nv) at known contact forces."""
     bias, _ = contact_inverse_dynamics(model, q, v, [0.0] * model.nv, forces, fext)
     return Factorisation(crba(model, q)).solve([x - y for x, y in zip(tau, bias, strict=True)])
 
@@ -233,8 +236,8 @@ def contact_space_inertia(model: Problem, q: Scalars, options: ContactOptions = 
 def contact_space(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS
 ) -> tuple[Matrix, Matrix, Vector, Vector]:
-    """Return the inertia Lambda (nc, nc), M^-1 J^T Lambda (nv, nc), and the forces that hold the contacts
-    without torques: those due to velocities (nc) and those due to gravity (nc).
+    """Return the inertia Lambda (nc, nc), M^-1 J^T Lambda (nv, nc), and two parts of the forces that hold the
+    contacts at zero torques: those due to velocities (nc) and those due to gravity (nc).
     Checked against constrained dynamics.
     """
     inertia, inverse = _in_contact_space(model, q, options)
@@ -260,8 +263,8 @@ def _in_contact_space(model: Problem, q: Scalars, options: ContactOptions) -> tu
 
 
 def centroidal_contact_dynamics(model: Problem, q: Scalars, forces: Scalars) -> Vector:
-    """Return the rate of the momentum about the centre of mass (6): the wrench of all contacts on the robot
-    as one body, plus the weight.
+    """Return the rate of the momentum about the centre of mass (6; N, N m): the sum of the wrenches of all
+    contacts and the weight.
     """
     units = [Motion.of(unit) for unit in identity(6)]
     whole = _rows(

@@ -7,11 +7,11 @@ symbols of the first kind of M (Spong, Hutchinson and Vidyasagar, Robot Modeling
 
 Since G_ijk = G_ikj, the matrix C_ij = sum_k G_ijk v_k is half the derivative of c_i with respect to v_j. The
 recursive Newton-Euler algorithm over dual numbers computes this derivative exactly up to rounding. The
-directions e_j of a joint that turns about three axes do not commute. For them C e_j = M nabla_v e_j with the
-Levi-Civita connection, which has no torsion: nabla_v e_j - nabla_e_j v = [v, e_j]. With tau from inverse
-dynamics,
+directions e_j of a joint that turns about three axes do not commute. For such a joint C e_j = M nabla_v e_j
+with the Levi-Civita connection, which has no torsion: nabla_v e_j - nabla_e_j v = [v, e_j]. With the torques
+tau(q, v, a) of inverse dynamics, the motion subspace S, and derivatives at h = 0,
 
-    C e_j = (dc/dv e_j + M [v, e_j]) / 2 = d/de tau(q, v + e e_j, e [v, e_j]) / 2,   S [v, e_j] = S v x S e_j
+    C e_j = (dc/dv e_j + M [v, e_j]) / 2 = d/dh tau(q, v + h e_j, h [v, e_j]) / 2,   S [v, e_j] = S v x S e_j
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rbdc.spatial.tangent import rate_of, tangents
 
 
 def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
-    """Return C(q, v) (nv, nv); one evaluation computes all columns.
+    """Return C(q, v) (nv, nv).
 
     Checked: C v + g = nle(q, v), Mdot - 2 C is skew-symmetric.
     """
@@ -44,7 +44,7 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
 def christoffel(model: Problem, q: Scalars) -> Matrix:
     """Return the symbols G (nv * nv, nv; row nv i + j, column k), from C, which is linear in v.
-    Checked against C, dM/dq.
+    Checked against C and dM/dq.
     """
     columns = [flat(coriolis(model, q, unit)) for unit in identity(model.nv)]
     return transposed(columns)

@@ -1,9 +1,9 @@
 """Joints that follow others along curves, computed with dual numbers (Clifford 1873).
 
 Polynomials and Newton's steps towards closed loops are evaluated over numbers with two rates, so that no
-derivative formula is needed. Errors e and Jacobians J of loops are those of the dense references. Held loops
-are closed by steps of least norm. A step, or the change of a velocity, solves one square system, where s is
-small (`LEAST_PIVOT`):
+derivative formula is needed. Errors e and Jacobians J of loops are those of
+`rbdc.algorithms.reference.contacts`. Projections onto closed loops use steps of least norm. A step, or the
+change of a velocity, solves one square system with unknowns f and step, where s is small (`LEAST_PIVOT`):
 
     [-s 1, J; J^T, 1] [f; step] = [e; 0]
 """
@@ -31,14 +31,14 @@ from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 
 class FirstRate(Tangent):
-    """A rate with respect to the leader's coordinate, which may itself have rates."""
+    """A dual number with a rate along the leader's coordinate."""
 
     __slots__ = ()
     level = 8
 
 
 class SecondRate(Tangent):
-    """The rate of the rate."""
+    """A dual number of `FirstRate` numbers, for second derivatives along the leader's coordinate."""
 
     __slots__ = ()
     level = 9
@@ -70,8 +70,8 @@ def bound(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def expand(model: Problem, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the configuration and the velocity of the whole tree. The velocity is the rate of the
-    configuration, as dual numbers along v.
+    """Return the configuration and the velocity of all joints, including followers. The velocity is the rate
+    of this configuration along v.
     """
     return flat(joint_positions(model, q)), flat(joint_velocities(model, v))
 
@@ -85,9 +85,9 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
 
 
 def closed(model: Problem, cluster: Cluster, y: Scalar) -> list[Scalar]:
-    """Return the coordinates of a cluster's followers, using Newton's steps that start at their polynomials.
-    The first steps are over plain numbers, further steps over numbers with rates. Each further step makes one
-    more order of rates correct.
+    """Return the coordinates of a cluster's followers at the leader's coordinate y, using Newton's steps that
+    start at the followers' polynomials. After steps over plain numbers, each step over numbers with rates
+    makes one more order of rates correct.
     """
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
     columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)

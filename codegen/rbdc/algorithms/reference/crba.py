@@ -33,11 +33,7 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine) -> Array[Scalar]:
-    """Return M over all degrees of freedom without armature.
-
-    The forces F = IC S of all columns are transformed towards the root together; at joint i, M_ij = S_i^T
-    F_j.
-    """
+    """Return M over all degrees of freedom without armature."""
     ic, f, mass = composite_inertias(m), m.array("F", Force), m.matrix("M")
     for b in m.up():
         for k in b.columns():

@@ -1,8 +1,8 @@
-"""Derivatives of recursions in the tangent space by dual numbers (Clifford, 1873), and rows of scalars.
+"""Derivatives of recursions in the tangent space, using dual numbers (Clifford, 1873), and rows of scalars.
 
-The recursion of a paper is evaluated over dual numbers, for one input after the other. The directions of an
-input lie side by side in a row, so that one operation handles many directions. The rates of a configuration
-are those of its joints at unit velocities.
+The recursion of a paper is evaluated over dual numbers, for one input after the other. All directions of an
+input lie side by side in a row, so that one operation handles all of them. The rates of a configuration are
+those at unit velocities of its joints.
 
 A row of scalars is itself a scalar. The scalars' method `side_by_side` builds the row, if they have that
 method (`rbdc.verification`). A row of dual numbers is a dual number of rows. Any other row is a NumPy array
@@ -37,9 +37,9 @@ def differentiated(
     **named: Any,
 ) -> tuple[list[Scalar], ...]:
     """Return the derivatives of each output of a method with respect to each of its first inputs: those of
-    the first output with respect to all inputs, then those of the next output.
+    the first output with respect to all these inputs, then those of the next output.
 
-    configurations: whether each of these inputs is a configuration.
+    configurations: for each of these inputs, whether it is a configuration.
     kind: type of the dual numbers; derivatives that are differentiated again need another type.
 
     Checked against closed forms and differences.
@@ -117,7 +117,6 @@ def _by(results: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Sc
 
 
 def _rates(outputs: Any, kind: type[Tangent]) -> list[list[Scalar]]:
-    """Return the rates of the entries of each output."""
     several = outputs if isinstance(outputs, tuple) else (outputs,)
     return [[rate_of(x, kind) for x in (flat(y) if y and isinstance(y[0], list) else y)] for y in several]
 
@@ -151,7 +150,7 @@ def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
     """Return the `count` unit vectors as rows, which broadcast with all scalars in `beside`."""
     scalars = list(beside)
     if any(np.ndim(getattr(x, "values", x)) > 2 for x in map(rate_of, scalars)):
-        raise TypeError("derivatives side by side cannot be differentiated side by side")
+        raise TypeError("rows of dual numbers cannot be differentiated in rows: pass another `kind`")
     plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in map(innermost, scalars))
     return [side_by_side(unit) if plain else _one_by_one(unit) for unit in identity(count)]
 

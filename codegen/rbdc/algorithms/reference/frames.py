@@ -7,8 +7,7 @@ that carries the frame. The result is then expressed at the viewpoint of `refere
 are [linear; angular] (m/s, rad/s).
 
 Operational-space dynamics follow Khatib, A Unified Approach for Motion and Force Control of Robot
-Manipulators (1987), and are computed with the inverse of M. The Jacobian of a frame relative to another is
-the difference of the Jacobians of the two frames. Manipulability is sqrt(det(J J^T)) of Yoshikawa,
+Manipulators (1987), and are computed with the inverse of M. Manipulability is sqrt(det(J J^T)) of Yoshikawa,
 Manipulability of Robotic Mechanisms (1985), and its gradient is computed with dual numbers.
 """
 
@@ -34,7 +33,7 @@ from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt, where_less
 
 SINGULAR = 2.0**-46
-"""A pivot below this fraction of its diagonal entry counts as 0, because only rounding is left."""
+"""A pivot below this fraction of its diagonal entry counts as 0, because it is only rounding error."""
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -67,7 +66,7 @@ def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
 
 
 def frame_jacobian(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return J (6, nv), linear rows first, with J v the frame's spatial velocity. Checked: that identity."""
+    """Return J (6, nv), linear rows first. Checked: J v is the frame's spatial velocity."""
     motions, seen = seen_from(model, q, None, None, frame, reference)
     return matrix_of(model, motions.jacobian(model, model.frames[frame].body, seen.act_inverse))
 
@@ -110,7 +109,6 @@ def _twist(column: Scalars) -> Matrix:
 
 
 def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement:
-    """Return the placement of the frame in the world. Raises OptionError for an unknown reference."""
     motions, _ = seen_from(model, q, None, None, frame, reference)
     return motions.placement(model.frames[frame])
 
@@ -138,7 +136,8 @@ def frame_acceleration(
 def frame_classical_acceleration(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
-    """Return the spatial acceleration (6), without gravity, with w x v added to its first three entries.
+    """Return the spatial acceleration (6), without gravity, with w x v of the frame's velocity added to its
+    first three entries.
 
     These three entries are the acceleration of the body's point at the viewpoint.
     Checked against second differences of positions.
@@ -172,10 +171,9 @@ def _error(
 def frame_error_derivatives(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> tuple[list[Scalar], ...]:
-    """Return the derivatives of the error with respect to q (in the tangent space) and the entries of the
-    target, the error, and its derivatives with respect to the frame's offset, all using dual numbers.
-
-    Checked against differences.
+    """Return four results: the derivatives of the error with respect to q (in the tangent space), those with
+    respect to the entries of the target, the error, and its derivatives with respect to an offset of the
+    frame. Derivatives are computed with dual numbers and checked against differences.
     """
 
     @bound
@@ -191,10 +189,8 @@ def frame_error_derivatives(
 
 
 def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
-    """Return J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, at the
-    viewpoint of `frame`.
-
-    Checked: that identity.
+    """Return J (6, nv), linear rows first. Checked: J v is the velocity of `frame` relative to `other`, at
+    the viewpoint of `frame`.
     """
     motions, seen = seen_from(model, q, None, None, frame, reference)
     first, second = (
@@ -207,8 +203,8 @@ def relative_jacobian(model: Problem, q: Scalars, frame: int, other: int, refere
 def manipulability_gradient(
     model: Problem, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the manipulability w and its gradient with respect to q, in the tangent space. All are zero if
-    the rows of J are dependent.
+    """Return the manipulability and its gradient with respect to q (nv), in the tangent space. Both results
+    are zero if the rows of J are dependent.
     """
     viewpoint(Placement.identity(), reference)
 
@@ -261,9 +257,8 @@ def operational_space_inertia_derivatives(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the derivatives of the task's inertia with respect to q in the tangent space, using dual
-    numbers, and the inertia.
-    Checked against differences.
+    """Return the derivatives of `operational_space_inertia` with respect to q in the tangent space, using
+    dual numbers, and the inertia. Checked against differences.
     """
 
     @bound
@@ -284,10 +279,10 @@ def operational_space(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> tuple[Matrix, Matrix, Vector, Vector]:
-    """Return the inertia of the task, the dynamically consistent inverse of J (nv, 6), and the forces (6)
-    that velocities and gravity cause along the task.
+    """Return four results: the inertia of the task (6, 6), the dynamically consistent inverse of J (nv, 6),
+    the forces along the task due to velocities (6), and those due to gravity (6).
 
-    Checked: torques along the task move nothing in its null space.
+    Checked: torques along the task cause no motion in its null space.
     """
     inertia, pushed = _inertia_of_task(model, q, frame, reference, options, rows)
     inverse = product(pushed, inertia)

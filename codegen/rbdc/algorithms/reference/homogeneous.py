@@ -31,7 +31,7 @@ class Column4:
 
     @staticmethod
     def point(v: Vector3) -> Column4:
-        """Return a point."""
+        """Return [x, y, z, 1]."""
         return Column4(v, 1.0)
 
     def scalars(self) -> list[Scalar]:
@@ -65,8 +65,8 @@ class Matrix4:
 
     @staticmethod
     def of_twist(s: Motion) -> Matrix4:
-        """Return W with dJ/dq = J W for the joint's matrix J: the motion at unit rate, [w x, v; 0 0], in the
-        body's frame.
+        """Return W = [w x, v; 0 0] for the joint's motion s = (v, w) at unit rate, in the body's frame. The
+        joint's matrix J satisfies dJ/dq = J W.
         """
         w, v = s.angular, s.linear
         return Matrix4([[0.0, -w.z, w.y, v.x], [w.z, 0.0, -w.x, v.y], [-w.y, w.x, 0.0, v.z], [0.0] * 4])

@@ -6,8 +6,8 @@ A_i W_i with the joint's constant twist W_i in the frame of body i. The paper's 
 the special case B_i = Z A_i, where Z is the twist about the parent's z axis. Joints have one degree of
 freedom.
 
-`Loads` are the loads of the paper: they act at points of the bodies, in the world's axes. External forces of
-the generated functions are added as torques (`rbdc.algorithms.reference.derivatives.external_forces`).
+`Loads` are the loads of the paper. External forces of the generated functions are added as torques
+(`rbdc.algorithms.reference.derivatives.external_forces`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from rbdc.spatial import Forces, Scalar, Scalars, Vector3
 
 @dataclass(frozen=True)
 class JointMatrices:
-    """A and its derivatives B = A', C = B' and D = C' by the joint's coordinate, with its rate and
-    acceleration.
+    """A and its derivatives B = A', C = B' and D = C' with respect to the joint's coordinate, and this
+    coordinate's rate and acceleration.
     """
 
     a: Matrix4
@@ -71,7 +71,7 @@ class MovingBody:
     along: Matrix4
 
     def through(self, joint: JointMatrices) -> MovingBody:
-        """Return the child body across a joint: (5), or (10) for derivatives with respect to joints above."""
+        """Return the child body across a joint: equation (5) for motions, (10) for derivatives."""
         along, rate = self.t @ joint.b, joint.rate
         turning = (self.s @ joint.b).scaled(2.0 * rate) + (self.t @ joint.c).scaled(rate * rate)
         r = self.r @ joint.a + turning + along.scaled(joint.acceleration)
@@ -96,7 +96,7 @@ class Loads(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """H and E of the subtree of each body; with loads, also F by body and joint, and G by body."""
+    """H and E of the subtree of each body; with loads, also G, and F for each of its joints."""
 
     h: Array[Matrix4]
     e: Array[Column4]
@@ -116,7 +116,7 @@ def forward_kinematics(m: Machine) -> tuple[Array[JointMatrices], Array[MovingBo
 def backward_dynamics(
     m: Machine, joints: Array[JointMatrices], bodies: Array[MovingBody], loads: Loads | None = None
 ) -> Carried:
-    """Return H, E, F and G by (8), from the leaves to the root."""
+    """Return H, E, F and G by equation (8), from the leaves to the root."""
     carried = Carried(
         m.array("H", Matrix4), m.array("E", Column4), m.array("F", Column4), m.array("G", Vector3)
     )
@@ -139,12 +139,14 @@ def backward_dynamics(
 
 
 def generalised_force(m: Machine, along: Matrix4, h: Matrix4, e: Column4) -> Scalar:
-    """Return tr[dT H] - g^T dT E: the terms of (9) and of its derivatives that are linear in dT_i/dq_i."""
+    """Return tr[dT H] - g^T dT E for dT = `along`: the terms of (9) and of its derivatives that are linear in
+    dT_i/dq_i.
+    """
     return along.trace_of_product(h) - m.gravity.dot(along.times(e).first)
 
 
 def torques(m: Machine, loads: Loads | None = None) -> Array[Scalar]:
-    """Return Q of all degrees of freedom by (9)."""
+    """Return the torques Q of all degrees of freedom by equation (9)."""
     joints, bodies = forward_kinematics(m)
     h, e, f, g = backward_dynamics(m, joints, bodies, loads)
     tau = m.vector("tau")
@@ -159,7 +161,7 @@ def torques(m: Machine, loads: Loads | None = None) -> Array[Scalar]:
 
 
 class Motions(NamedTuple):
-    """Derivatives of moving bodies, by body and joint that carries the body.
+    """Derivatives of the motions of bodies, indexed by a body and a joint that carries it.
 
     by_q: derivatives of T, S and R with respect to the joint's coordinate.
     r_by_v: derivatives of R with respect to the joint's velocity.
@@ -172,7 +174,9 @@ class Motions(NamedTuple):
 
 
 def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Array[MovingBody]) -> Motions:
-    """Return the result of Algorithm 1: (10) for m < i and (11) for m = i; all others are zero (12)."""
+    """Return the result of Algorithm 1, for body i and joint m: (10) for m < i, (11) for m = i. All other
+    derivatives are zero (12).
+    """
     by_q, turns = m.array("dT", MovingBody), m.array("dR_dv", Matrix4)
     for b in m.down():
         for k in b.columns():
@@ -186,11 +190,11 @@ def kinematic_sensitivity(m: Machine, joints: Array[JointMatrices], bodies: Arra
 
 
 class Changes(NamedTuple):
-    """Derivatives, by body and joint.
+    """Derivatives, indexed by a body and a joint.
 
     h: derivatives of H with respect to q, v and a.
     e: derivatives of E with respect to q.
-    f: derivatives of the columns of F with respect to q.
+    f: derivatives of the columns of F with respect to q; the third index is the column.
     """
 
     h: tuple[Array[Matrix4], ...]
@@ -305,8 +309,8 @@ def inverse_dynamics(
 def sensitivities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as in `rnea`: Algorithm 3,
-    dQ/dq, dQ/dv and dQ/da by (16) and (17).
+    """Return dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as in `rnea`, by
+    Algorithm 3.
 
     Raises UnsupportedError for joints of several degrees of freedom. Checked against `rnea_derivatives` of
     `rbdc.algorithms.reference.derivatives.idsva`.

@@ -3,10 +3,10 @@ quaternions and unit dual quaternions (Clifford 1873; Kotelnikov's principle of 
 
 Rotations are Hamilton's unit quaternions (x, y, z, w). Rigid motions are unit dual quaternions: the same
 formulas hold, with dual numbers in place of real ones. A motion with real part r and dual part d turns by r
-and moves by 2 d r*. Joints whose coordinates cannot simply be added use one of the two. The conventions of
-the joint types are also those of Pinocchio: velocities are in the child's frame, `integrate` returns the
-unit quaternion nearer to q, and `difference` goes the short way round. Scalars must be real, because
-comparisons choose the sign of quaternions.
+and moves by 2 d r*. Joints whose coordinates cannot simply be added use quaternions or dual quaternions. The
+conventions are those of Pinocchio: velocities are in the child's frame, `integrate` returns the unit
+quaternion nearer to q, and `difference` goes the short way round. Scalars must be real, because comparisons
+choose the sign of quaternions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 NEAR_ZERO = 1e-6
-"""Squared angles and sines below it use series, whose first omitted term is less than 1e-37."""
+"""Functions of squared angles or squared sines below this value use series. Their first omitted term is less
+than 1e-37.
+"""
 
 
 def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
@@ -38,7 +40,7 @@ def integrate(model: Model, q: Scalars, dv: Scalars) -> Vector:
 
 
 def difference(model: Model, q0: Scalars, q1: Scalars) -> Vector:
-    """Return the dv (nv) with q0 (+) dv = q1 (m, rad). Checked: that identity; zero where q0 = q1."""
+    """Return the dv (nv; m, rad) with q0 (+) dv = q1. Checked: q0 (+) dv = q1; dv = 0 if q0 = q1."""
     result: Vector = []
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
@@ -88,7 +90,7 @@ _DIRECTIONS: dict[type[JointType], Sequence[int]] = {
     FreeFlyer: range(6),
     Planar: (0, 1, 5),
 }
-"""Entries of a motion, in the joint's own axes, that the velocities of each joint type set."""
+"""For each joint type, the entries of a motion, in the joint's axes, that its velocities set."""
 
 
 def _directions(joint: JointType) -> Sequence[int]:
@@ -138,7 +140,6 @@ def _pose(joint: JointType, q: Scalars) -> tuple[Vector, Vector3]:
 
 
 def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
-    """Return the configuration of a joint from its quaternion and position."""
     if isinstance(joint, Planar):
         _, _, z, w = turn
         return [position.x, position.y, w * w - z * z, 2.0 * w * z]
@@ -146,8 +147,8 @@ def _entries(joint: JointType, turn: Vector, position: Vector3) -> Vector:
 
 
 class Dual(Tangent):
-    """A number a + b e with e^2 = 0: the unit e separates the translation of a motion from its rotation. a
-    and b may have rates.
+    """A number a + b e with e^2 = 0. a holds the rotation of a motion, b its translation. a and b may have
+    rates.
     """
 
     __slots__ = ()
@@ -174,8 +175,8 @@ def _logarithm(turn: Scalars) -> Vector3:
 def logarithm_of_placement(placement: Placement) -> Motion:
     """Return the constant motion that reaches a placement in unit time; at half a turn, one of two.
 
-    Each row of `multiples` is 4 x times the quaternion, for each of its entries x; dividing by the largest is
-    the most accurate (Shepperd, Quaternion from rotation matrix, 1978).
+    Row k of `multiples` is the quaternion times 4 x, where x is entry k of the quaternion. The row with the
+    largest x is the most accurate (Shepperd, Quaternion from rotation matrix, 1978).
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
     multiples = (
@@ -218,12 +219,10 @@ def _motion(turn: Scalars, offset: Vector3) -> Motion:
 
 
 def _rotated(turn: Scalars, v: Vector3) -> Vector3:
-    """Return a vector turned by a unit quaternion."""
     return Vector3.of(_product(_product(turn, [*v.scalars(), 0.0]), _conjugate(turn))[:3])
 
 
 def _product(a: Scalars, b: Scalars) -> Vector:
-    """Return the quaternion a b."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
     return [
@@ -235,7 +234,6 @@ def _product(a: Scalars, b: Scalars) -> Vector:
 
 
 def _unit(entries: Scalars) -> Vector:
-    """Return a vector divided by its length."""
     length = sqrt(sum((x * x for x in entries), 0.0))
     return [x / length for x in entries]
 

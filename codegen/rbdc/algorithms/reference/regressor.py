@@ -32,11 +32,10 @@ _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
-    """Return Y (nv, np) with Y pi = rnea(q, v, a), pi the parameters of the moving bodies, of payloads and of
-    drives. Each column of a payload or a drive is the torque of a robot whose only nonzero parameter is this
-    one, with the value 1.
+    """Return Y (nv, np) for the parameters pi of moving bodies, payloads and drives. A column of a payload or
+    a drive is the torque of a robot whose only nonzero parameter has the value 1.
 
-    Checked: that identity.
+    Checked: Y pi = rnea(q, v, a).
     """
     columns: Matrix = []
     empty = replace(model, bodies=tuple(replace(body, **_NOTHING) for body in model.bodies))
@@ -54,7 +53,6 @@ def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matr
 
 
 def _changed(model: Problem, index: int, **changes: Any) -> Problem:
-    """Return the model with one body changed."""
     bodies = list(model.bodies)
     bodies[index] = replace(bodies[index], **changes)
     return replace(model, bodies=tuple(bodies))
@@ -74,7 +72,9 @@ def _of_drive(model: Problem, column: DriveColumn, q: Scalars, v: Scalars, a: Sc
 
 
 def regressor(m: Machine) -> Array[list[Scalar]]:
-    """Return S_j^T times the ten unit wrenches of each body that degree of freedom j carries."""
+    """Return for each degree of freedom j, and each body that j carries, S_j^T times the ten `unit_wrenches`
+    of the body.
+    """
     (v, a), y = forward_pass(m), m.array("Y", list[Scalar])
     for b in m.down():
         wrenches_of_body, k = tuple(unit_wrenches(v[b], a[b])), b.columns()[0]
@@ -84,10 +84,10 @@ def regressor(m: Machine) -> Array[list[Scalar]]:
 
 
 def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
-    """Return the wrenches that move bodies with one unit parameter each, using the classical acceleration p
-    of the origin.
+    """Return ten wrenches. Each moves a body whose only nonzero parameter is one of the ten, equal to 1.
 
     Mass: [p; 0]. First moment along e: [alpha x e + w x (w x e); e x p]. Inertia J: [0; J alpha + w x J w].
+    p is the classical acceleration of the origin, w the angular velocity, alpha the angular acceleration.
     """
     w, alpha, zero = velocity.angular, acceleration.angular, Vector3.zero()
     p = acceleration.linear + w.cross(velocity.linear)
@@ -97,7 +97,9 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
 
 
 def static_regressor(model: Problem, q: Scalars) -> Matrix:
-    """Return Y (3, 4 * nbodies): Y (m, m c) is the first moment of the moving links in the world (kg m)."""
+    """Return Y (3, 4 * nbodies): Y times (m, m c) of the moving links is their first moment in the world
+    (kg m).
+    """
     columns = []
     for placement in world_placements(model, q):
         columns.append(placement.translation.scalars())
@@ -106,9 +108,7 @@ def static_regressor(model: Problem, q: Scalars) -> Matrix:
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Return y (10 * nbodies) with y . parameters = the kinetic energy of the moving links (J): v . I_k v /
-    2 for each unit parameter.
-    """
+    """Return y (10 * nbodies) with y . parameters = the kinetic energy of the moving links (J)."""
     m = Numbers(model, q, v)
     return [0.5 * v.dot(unit @ v) for v in m.in_order(body_velocities(m)) for unit in _UNITS]
 

@@ -2,11 +2,9 @@
 Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 
 Drives are added joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
-friction with the smooth sign x / sqrt(x^2 + w^2) of a rate x and a width w. The drive of a joint that follows
-another exerts forces along the joint's own coordinate, which are mapped to its leader. Derivatives are
-computed with dual numbers.
-
-The forward pass with all quantities in the world gives the motion of the tree.
+friction with the smooth sign x / sqrt(x^2 + w^2) of the rate x, where w is the friction width. The drive of a
+mimic joint acts along the joint's own coordinate; its force is mapped to the joint that it follows.
+Derivatives of drive forces are computed with dual numbers.
 """
 
 from __future__ import annotations
@@ -33,11 +31,13 @@ from rbdc.spatial.tangent import OuterTangent, Tangent
 
 
 def rnea(model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None) -> list[Scalar]:
-    """Return tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
+    """Return tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv; N, N m), with the resistance r
+    of the drives and the external forces f_i.
 
-    `fext` are the external forces on the bodies, each in its body's frame, or in the world's frame if the
-    model has `world_forces`. Checked: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
-    back.
+    fext: external forces on the bodies, each in its body's frame, or in the world's frame if the model has
+        `world_forces`.
+
+    Checked: tau is linear in a with matrix crba(q); forward dynamics of tau returns a.
     """
     m = Numbers(model, q, v, a, following(model, q, fext))
     return with_drives(model, m.reduced_vector(inverse_dynamics(m)), q, v, a)
@@ -49,7 +49,7 @@ def nonlinear_effects(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def gravity_torque(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
+    """Return g(q) (nv), the gradient of the potential energy: inverse dynamics at rest without springs."""
     model = replace(model, drive_terms=())
     return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv)
 
@@ -60,7 +60,7 @@ def inverse_dynamics(m: Machine) -> Array[Scalar]:
 
 
 def joint_torques(m: Machine, f: Array[Force]) -> Array[Scalar]:
-    """Return tau = S^T f; replace the forces f on bodies by the forces on subtrees (lines 12-17)."""
+    """Return tau = S^T f; in `f`, replace the forces on bodies by those on their subtrees (lines 12-17)."""
     tau = m.vector("tau")
     for b in m.up():
         for k in b.columns():
@@ -123,15 +123,15 @@ def with_drives(model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Sca
 
 
 def resistance(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return r(q, v) (nv; N, N m): damping, springs and dry friction. Checked against MuJoCo, energies along
-    motions.
+    """Return r(q, v) (nv; N, N m): damping, springs and dry friction. Checked against MuJoCo and against
+    energies along motions.
     """
     forces = [force for body, x, rate in _joints(model, q, v) for force in _forces(model, body, x, rate)]
     return reduce_vector(model, forces)
 
 
 def resistance_by_q(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return the diagonal of dr/dq (nv): the rate of r when all coordinates step together."""
+    """Return the diagonal of dr/dq (nv): the derivative of r along the direction (1, ..., 1)."""
     return _where_all_step(model, q, lambda model, q: resistance(model, q, v), OuterTangent, position=True)
 
 
@@ -158,7 +158,7 @@ def _joints(model: Problem, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars,
 
 
 def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
-    """Return the resisting forces of a joint along each of its directions, from its own coordinates."""
+    """Return the resisting forces of a joint along each of its directions, from the joint's coordinates."""
     forces: Vector = [0.0] * len(rates)
     if DriveTerm.DAMPING in model.drive_terms:
         forces = [0.0 if is_zero(body.damping) else body.damping * rate for rate in rates]

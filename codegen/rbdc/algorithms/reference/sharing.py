@@ -1,5 +1,5 @@
-"""Intermediate results that calls of references share: the motion of the tree at many frames, and along all
-directions of an input.
+"""A cache of intermediate results that several calls of references use, such as the motion of the tree for
+many frames.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _Steps: TypeAlias = deque[tuple[tuple[Any, ...], Any]]
 _SHARED: ContextVar[_Steps | None] = ContextVar("shared steps", default=None)
 
 MOST = 12
-"""Number of results kept: derivatives along three inputs share inputs, models at curves, and motions."""
+"""Number of results kept. Derivatives along three inputs share dual inputs, models at curves, and motions."""
 
 
 @contextmanager

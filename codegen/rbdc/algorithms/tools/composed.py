@@ -21,15 +21,15 @@ Step = tuple[str, Index]
 
 
 class Scheme(Protocol):
-    """Numbers of four parts: a number with a value and a rate, each of which has a value and a rate."""
+    """Numbers of four parts: a value and a rate, each with a value and a rate."""
 
     @property
     def first(self) -> type[Any]:
-        """Type of the numbers with rates along the first direction."""
+        """Type of numbers with rates along the first direction."""
 
     @property
     def then(self) -> type[Any]:
-        """Type of the numbers with rates along the second direction."""
+        """Type of numbers with rates along the second direction."""
 
     @property
     def length(self) -> float:
@@ -42,8 +42,7 @@ class Scheme(Protocol):
 class ComposedMachine(Machine):
     """Runs texts that call other texts.
 
-    The results of a text that ran on the machine of `accelerated` or `at_rest` remain valid until the same
-    text runs on such a machine again.
+    Results of a text on the machine of `accelerated` or `at_rest` remain valid until that text runs again.
     """
 
     @abstractmethod
@@ -95,9 +94,9 @@ class ComposedMachine(Machine):
     def mixed(
         self, text: Callable[..., Array[Scalar]], first: Step, then: Step, scheme: Scheme, *names: str
     ) -> Array[Scalar]:
-        """Return L_k (L_j f): the vector f that `text` computes, differentiated along the direction j of
-        `first`, then along the direction k of `then`, using numbers of four parts.
+        """Return L_k (L_j f): the result f of `text`, differentiated along the direction j of `first`, then
+        along the direction k of `then`.
 
-        text: called with a machine over such numbers, in the frames of the bodies, and with the inputs
-            `names`.
+        text: called with a machine over numbers of four parts, in the frames of the bodies, and with the
+            inputs `names`.
         """

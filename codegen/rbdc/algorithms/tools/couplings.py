@@ -1,8 +1,8 @@
 """Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2,
 where y is the coordinate of the leader.
 
-At one configuration the model is equivalent to a model with linear couplings, the tangents to the curves,
-if the accelerations include f_k'' ydot^2 (`joint_coordinates.joint_accelerations`).
+At one configuration linear couplings, the tangents to the curves, replace the curves. Joint accelerations
+also include f_k'' ydot^2 (`joint_coordinates.joint_accelerations`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,7 @@ class Curve(NamedTuple):
 
 
 def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> Problem:
-    """Return the model at q, with each coupling along a curve replaced by the tangent to its curve.
-
-    curves: curve of each such coupling at q, by the index of the body.
-    """
+    """Return the model at q, with the coupling of each body in `curves` replaced by its tangent."""
     bodies = list(model.bodies)
     for index, law in model.curves.items():
         curve = curves[index]
@@ -48,8 +45,8 @@ def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> P
 def tree_of(model: Problem, cluster: Cluster) -> Problem:
     """Return the tree of a cluster (joints that closed loops bind to one coordinate) as a model.
 
-    The world replaces the carrier of the cluster, and contacts replace its loops. No joint follows another.
-    The order of the bodies is kept.
+    The world replaces the carrier, contacts replace the loops, and no joint follows another. The order of
+    bodies is kept.
     """
     indices = sorted([cluster.leader, *cluster.followers])
     numbers = {cluster.carrier: WORLD} | {k: i for i, k in enumerate(indices)}
@@ -70,8 +67,8 @@ def tree_of(model: Problem, cluster: Cluster) -> Problem:
 
 
 def _within(model: Problem, cluster: Cluster, loop: Contact, numbers: Mapping[int, int]) -> Contact:
-    """Return a loop with the body numbers of the cluster's tree. A frame on the carrier is expressed in the
-    frame that the model chose for the carrier.
+    """Return a loop with the body numbers of the cluster's tree, and frames on the carrier in the carrier's
+    chosen frame.
     """
 
     def frame(outer: Frame) -> Frame:

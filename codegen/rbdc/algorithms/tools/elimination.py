@@ -1,8 +1,8 @@
 """A = L^T D L with unit lower triangular L, eliminated from the last row up.
 
 In a joint-space inertia numbered from the root, this order keeps the zeros between branches (Featherstone,
-Rigid Body Dynamics Algorithms, table 6.3). Each recursion is a function of a machine, an object that runs its
-loops over rows (as in `rbdc.algorithms.tools.machine`).
+Rigid Body Dynamics Algorithms, table 6.3). A recursion is a function of a machine, which runs its loops over
+rows, as in `rbdc.algorithms.tools.machine`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ class FactorRow(Index, ABC):
 
     @abstractmethod
     def and_above(self, below: FactorRow, carried: Scalar) -> Iterator[tuple[FactorRow, Scalar]]:
-        """Return this row and the rows above it, each with `carried`, a scalar computed from the row
-        `below`.
-        """
+        """Return this row and the rows above it, each with `carried`, a scalar of the row `below`."""
 
 
 class RowMachine(ABC):
@@ -80,7 +78,7 @@ def lower_down(m: RowMachine, h: Array[Scalar], x: Array[Scalar], *, scaled: boo
 
 
 class Dense(RowMachine, Array[Scalar]):
-    """A matrix or a vector of scalars, with a machine that loops over its rows."""
+    """A matrix or a vector of scalars, and a machine over its rows."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self.entries = [list(row) if isinstance(row, (list, tuple)) else row for row in rows]

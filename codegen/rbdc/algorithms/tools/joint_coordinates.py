@@ -1,8 +1,8 @@
 """Conversions between the vectors q, v, tau of a model and the coordinates of all its joints.
 
-The full tree includes the followers: mimic joints, which follow another joint and have no entry in v. The
-joint velocities of the full tree are G v. G (nfull, nv) depends on the configuration only if joints follow
-along curves (`rbdc.algorithms.tools.couplings`). A vector x over the full tree is reduced to G^T x, a square
+The full tree includes the followers (mimic joints), which have no entries in v. Its joint velocities are G v.
+G (nfull, nv) depends on the configuration only if joints follow along curves
+(`rbdc.algorithms.tools.couplings`). A vector x over the full tree is reduced to G^T x, a square
 matrix A to G^T A G: an explicit constraint in the sense of Featherstone, Rigid Body Dynamics Algorithms,
 chapter 3.
 """

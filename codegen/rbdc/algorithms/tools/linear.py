@@ -1,5 +1,5 @@
-"""Linear algebra over abstract scalars: matrices as lists of rows, whose products skip structural zeros, and
-symmetric positive definite systems.
+"""Matrices over abstract scalars as lists of rows, products without structural zeros, and symmetric positive
+definite systems.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Factorisation:
         return factorisation
 
     def solve(self, b: Scalars) -> list[Scalar]:
-        """Return x with A x = b: solve with L^T, then D, then L."""
+        """Return x with A x = b."""
         return self.lowered(self.scaled(self.raised(b)))
 
     def raised(self, b: Scalars) -> list[Scalar]:
@@ -136,11 +136,10 @@ class InverseFactor(Factorisation):
         return [dot(row[:k], z[:k], z[k]) for k, row in enumerate(self.rows)]
 
     def symmetric_inverse(self) -> Matrix:
-        """Return A^-1: in each entry (i, j), rows i and j of W are multiplied with each other first, then
-        with the inverse pivots.
+        """Return A^-1; in each entry (i, j), rows i and j of W are multiplied with each other first.
 
-        This order takes more products, but exchanging i and j changes no bit. Exchanging identical branches
-        of the tree then only exchanges entries.
+        This order takes more products, but treats i and j alike, so that exchanging branches of the tree only
+        exchanges entries.
         """
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 

@@ -1,7 +1,7 @@
 """Recursions over a tree as texts, and machines that run them.
 
-A text is a function of a machine. It states a recursion as in its paper, without frames, memory order, scalar
-types or C. The machine supplies loops and arrays, and so decides how the text runs.
+A text is a function of a machine, which supplies loops and arrays. It states a recursion as in its paper,
+without frames, memory order, scalar types or C.
 
     def composite_inertias(m: Machine) -> Array[RigidInertia]:
         composite = m.array("IC", RigidInertia)
@@ -14,10 +14,10 @@ types or C. The machine supplies loops and arrays, and so decides how the text r
 Arrays hold quantities: a `Force`, an inertia, any object with `scalars` and `of`, or a tuple or dataclass of
 such objects. An array's indices are bodies (`b`, `b.parent`), columns `k` (the degrees of freedom), or both.
 Matrices and vectors hold numbers indexed by columns: `out[j, k] = j.s.dot(force)`. At the root,
-`x.add(b.parent, y)` does nothing, and `x[b.parent]` is the `world` that was passed when the array `x` was
-created. `b.to_parent` and `b.from_parent` transform a quantity between the frames of a body and its parent; a
-machine with one common frame returns it unchanged. An inner loop over columns gets values of the outer loop
-through `k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from an array.
+`x.add(b.parent, y)` does nothing, and `x[b.parent]` is the quantity `world` of the array. `b.to_parent` and
+`b.from_parent` transform a quantity between the frames of a body and its parent; a machine with one common
+frame returns it unchanged. An inner loop over columns gets values of the outer loop through `k.earlier`, as
+in `for j, f in k.earlier(force)`, or reads them from an array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.
@@ -106,9 +106,7 @@ class Column(Index, ABC):
 
     @abstractmethod
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of this column's joint, including this column, each with `carried`, a quantity
-        in the frame of the body.
-        """
+        """Return all columns of this column's joint, each with the quantity `carried`."""
 
     @abstractmethod
     def above(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
@@ -116,9 +114,7 @@ class Column(Index, ABC):
 
     @abstractmethod
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        """Return the columns of the same joint that precede this column, then those of `above`; each with
-        `carried` in its body's frame.
-        """
+        """Return the earlier columns of this column's joint, then those of `above`, each with `carried`."""
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         """Return the columns of the joints that this column's body carries, each with `carried` in the
@@ -148,7 +144,7 @@ class Body(Index, ABC):
         """Return the inertia of the body, without the bodies that it carries."""
 
     def seat(self) -> Placement:
-        """Return the joint's frame, which is fixed to the parent, in the common frame."""
+        """Return the joint's frame on the parent, in the common frame."""
         raise UnsupportedError(f"{type(self).__name__} has no frames of joints")
 
     @abstractmethod
@@ -193,14 +189,14 @@ class Body(Index, ABC):
 
     @abstractmethod
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Give values a name and a formula, for comments in the generated C."""
+        """Name values and their formula, for comments in the generated C."""
 
     def motion(self, entries: Sequence[Scalar]) -> Motion:
         """Return S times a vector with an entry for each column of the joint."""
         return motion_sum((k.s for k in self.columns()), entries)
 
     def add_to_parent(self, array: Array[Quantity], x: Quantity, formula: str = "", symbol: str = "") -> None:
-        """Add a quantity of this body to that of its parent, and name the sum; do nothing at the root."""
+        """Add a quantity of this body to its parent's; do nothing at the root."""
         array.add(self.parent, self.to_parent(x))
 
     def to_parent(self, x: Quantity) -> Quantity:
@@ -250,20 +246,20 @@ class Machine(ABC):
 
     @abstractmethod
     def vector(self, name: str) -> Array[Scalar]:
-        """Return a result with a number for each column, initially zero."""
+        """Return a result over columns, initially zero."""
 
     @abstractmethod
     def matrix(self, name: str) -> Array[Scalar]:
-        """Return a result with a number for each pair of columns, initially zero."""
+        """Return a result over pairs of columns, initially zero."""
 
     def by_bodies(self, name: str, kind: Callable[..., Quantity]) -> Array[Quantity]:
-        """Return a result with a quantity for each pair of a column and a body, initially zero."""
+        """Return a result over pairs of a column and a body, initially zero."""
         raise UnsupportedError(f"{type(self).__name__} does not support results over columns and bodies")
 
     def tensor(self, name: str) -> Array[Scalar]:
-        """Return a result with a number for each triple of columns, initially zero."""
+        """Return a result over triples of columns, initially zero."""
         raise UnsupportedError(f"{type(self).__name__} has no tensors")
 
     @abstractmethod
     def label_columns(self, formula: str, symbol: str, *matrices: Array[Scalar]) -> None:
-        """Give a name and a formula to the entries that each column sets, for comments in the generated C."""
+        """Name the entries that each column sets, for comments in the generated C."""

@@ -56,7 +56,6 @@ class Numbers(Machine):
         return NumberBody(self, index)
 
     def _placed(self, placements: list[Placement]) -> list[Placement]:
-        """Return `placements` of the machine from each body's placement in its parent's frame."""
         return placements
 
     @cached_property
@@ -109,9 +108,7 @@ class Numbers(Machine):
         return [known[key] for key in sorted(known)]
 
     def table(self, array: Array[Quantity], absent: Quantity) -> list[list[Quantity]]:
-        """Return a table with a row for each degree of freedom and a column for each body; missing
-        quantities are `absent`.
-        """
+        """Return quantities in rows for columns and columns for bodies; missing ones are `absent`."""
         known = cast(Entries[Quantity], array).known
         return [[known.get((k, b.at), absent) for b in self.bodies] for k in range(full_size(self.model))]
 
@@ -230,7 +227,7 @@ class NumberColumn(Column):
 
 
 class Entries(Array[Quantity]):
-    """Quantities, each stored under the number of a body or a column, or under several such numbers."""
+    """Quantities, stored under the number of a body or a column, or under several numbers."""
 
     def __init__(self, world: Quantity | None = None, known: Mapping[Any, Quantity] = NOTHING) -> None:
         self.world, self.known = world, dict(known)
@@ -264,9 +261,7 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Return row k up to the diagonal and, if column k is not its mirror image, the entries of column k
-        above the diagonal.
-        """
+        """Return row k up to the diagonal and, if not identical, column k above the diagonal."""
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

@@ -17,7 +17,6 @@ class OneFrame(Numbers):
     """A machine with placements and quantities in the world's frame.
 
     frame: placement of the common frame in the world.
-    at_root: whether the common frame is that of a free root, if the whole tree hangs on one.
     """
 
     frame = Placement.identity()
@@ -36,8 +35,7 @@ class OneFrame(Numbers):
 
 class RootFrame(OneFrame):
     """A machine with placements and quantities in the frame of the root body, if the tree hangs on one free
-    body, otherwise in the world's frame. Results then lose no digits if the robot is far from the world's
-    origin.
+    body, otherwise in the world's frame. A robot far from the world's origin then loses no digits.
     """
 
     at_root = True

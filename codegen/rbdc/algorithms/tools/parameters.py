@@ -40,9 +40,8 @@ class _Quantity(NamedTuple):
     """A number of a joint's drive in which torques are linear.
 
     part: part of the regressor that it belongs to.
-    term: term of the dynamics without which the number is 0; None: the dynamics always include the number.
-    along: unit for a joint that slides along an axis.
-    about: unit for a joint that turns about an axis.
+    term: term of the dynamics without which the number is 0; None if there is no such term.
+    along, about: units for joints that slide along an axis, and that turn about one.
     nominal: function that returns the number for the joint of a body.
     """
 

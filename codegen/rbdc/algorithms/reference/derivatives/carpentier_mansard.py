@@ -3,9 +3,9 @@ and 3 with section III-C. Derivatives of forward dynamics follow, using equation
 dynamics, which `idsva` computes here. As in the paper, M^-1 is computed by the direct algorithm of the
 companion report.
 
-Motion sets dv_i/du and da_i/du go down the tree, force sets df_i/du come back up; u is q (in the tangent
-space) or qdot. In the frame of body i, a set has a column for each degree of freedom that carries (down) or
-is carried by (up) that body.
+Motion sets dv_i/du and da_i/du are computed from the root to the leaves, force sets df_i/du from the leaves
+to the root; u is q (in the tangent space) or qdot. Sets of body i are in its frame. They have a column for
+each degree of freedom that carries the body; force sets also have one for each that the body carries.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def rnea_derivatives(
     """Return dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
     The paper takes dtau_da = M from the composite-rigid-body algorithm.
-    Checked against complex-step of `rnea`, `idsva`.
+    Checked against `idsva` and against complex steps of `rnea`.
     """
     m = Numbers(model, q, v, a)
     return *whole(model, q, v, fext, *map(m.rows, derivatives(m))), crba(model, q)
 
 
 class Slopes(NamedTuple):
-    """dv_i/du, da_i/du and df_i/du by body and column, and dtau/du."""
+    """dv_i/du, da_i/du and df_i/du, indexed by a body and a column, and dtau/du."""
 
     dv: Array[Motion]
     da: Array[Motion]
@@ -64,7 +64,7 @@ def derivatives(m: Machine) -> tuple[Array[Scalar], Array[Scalar]]:
         for k in b.columns():
             turn = above_v.cross(k.s)  # equation (13), for v and for a
             by_q.dv[b, k], by_q.da[b, k] = turn, above_a.cross(k.s) + turn.cross(moving[b])
-            # III-C5 drops v x S as zero; only S x v_J is zero, for one degree of freedom.
+            # III-C5 drops v x S as zero, but only S x v_J is zero, and only for one degree of freedom
             by_v.dv[b, k], by_v.da[b, k] = k.s, k.s.cross(moving[b]) + v[b].cross(k.s)
         for k in b.above():  # lines 3 and 5
             for dv, da, *_ in (by_q, by_v):
@@ -94,7 +94,8 @@ def aba_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 
-    Checked: M times the derivatives gives minus those of inverse dynamics; complex-step of `aba`; Pinocchio.
+    Checked: M times the first two is minus the derivatives of inverse dynamics. Checked against complex steps
+    of `aba`, and Pinocchio.
     """
     a = aba(model, q, v, tau, fext)
     inverse = minverse(model, q)

@@ -20,7 +20,7 @@ from rbdc.spatial.scalars import is_zero
 
 
 class ComposedNumbers(SideBySide, ComposedMachine):
-    """A machine that runs inner texts on its numbers; it does not support mimic joints.
+    """A machine on which texts can run other texts. It does not support mimic joints.
 
     inputs: further inputs by name, for `mixed`.
     """

@@ -1,8 +1,8 @@
-"""Drives and external forces, which the papers' derivatives of inverse dynamics lack.
+"""Derivatives of the torques of drives and external forces, which the papers' derivatives of inverse dynamics
+omit.
 
-Dual numbers differentiate the torques that the forces cause, whether the forces turn with their bodies or
-not. A world-frame force, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in
-the frame of body i (Caron's tutorial); there it changes as the body moves.
+They are computed with dual numbers. A world-frame force f_0, [force; moment about the world's origin] in the
+world's axes, is f_i = iX0* f_0 in the frame of body i (Caron's tutorial), so f_i changes as the body moves.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
 
 def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) -> list[Scalar]:
     """Return S_i . F_i in the world for each direction (nv; N, N m). F_i is the sum of [F; U + r x F] over
-    the subtree of the joint, for a force F and a moment U at the point r of the world. Checked: virtual work.
+    the bodies of the subtree of the joint. Checked: virtual work.
+
+    wrenches: force F and moment U on each body, in the world's axes (6 * njoints; N, N m).
+    arms: point r of each body at which F acts, in the body's frame (3 * njoints; m).
     """
     fext = []
     for k, placement in enumerate(world_placements(model, q)):
@@ -46,7 +49,6 @@ def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) ->
 
 
 def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Numbers, Array[Force]]:
-    """Return the tree in the world, and the total force on the subtree of each joint."""
     m = OneFrame(model, q)
     totals = m.array("F", Force)
     for b, force in zip(m.down(), fext, strict=True):
@@ -62,7 +64,7 @@ def whole(
     """Return dtau_dq and dtau_dv (nv, nv), from the papers' derivatives over all degrees of freedom plus the
     terms of drives and external forces.
 
-    Checked against complex-step of `rnea`.
+    Checked against complex steps of `rnea`.
     """
     by_q, by_v = reduce_matrix(model, by_q), reduce_matrix(model, by_v)
     if fext is not None:
@@ -74,9 +76,9 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """Return d2tau_dqdq (nv, nv, nv) of world-frame forces. Dual numbers differentiate the first derivatives
-    -(S_k x S_i) . F_i, for k at or above the joint of i. Checked against complex-step of the first
-    derivatives.
+    """Return d2tau_dqdq (nv, nv, nv) of the torques that balance world-frame forces. Dual numbers
+    differentiate the first derivatives -(S_k x S_i) . F_i, for k at or above the joint of i. Checked against
+    complex steps of the first derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

@@ -41,7 +41,7 @@ def _with_products(
     + j, column k), with the products of equation (46) computed in one of the three ways.
 
     Entry i, j, k is L_k (L_j ddq_i); in the last tensor, the derivative of M^-1_ik with respect to q_j.
-    Checked against complex-step of `aba_derivatives`; the other ways.
+    Checked against complex steps of `aba_derivatives` and against the other two ways.
     """
 
     def derivatives(
@@ -167,9 +167,7 @@ def inner_term(
     m: ComposedMachine, mq: Array[Scalar], matrix: Array[Scalar], *, by_derivatives: bool
 ) -> Array[Scalar]:
     """Return W_ijk = sum_p dM_ip/dq_j A_pk by equation (18), or by first derivatives of inverse dynamics at
-    rest (52).
-
-    For the latter, the columns of A are the accelerations.
+    rest, at accelerations that are the columns of A (52).
     """
     inner = m.tensor("inner")
     if not by_derivatives:

@@ -1,4 +1,5 @@
-"""Second derivatives of inverse and of forward dynamics through their recursions, over numbers of four parts.
+"""Second derivatives of inverse and of forward dynamics through their recursions, over numbers of four parts:
+a value, its rates along two directions, and the mixed second rate.
 
 Hyper-dual numbers apply the chain rule twice, line by line (Lee, Kim, Park, Kim and Bobrow, 2005). The
 bicomplex step (Lantoine, Russell and Dargent, 2012) is the other scheme. Singh, Russell and Wensing compare
@@ -25,7 +26,7 @@ from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of
 
 
 class Complex(Tangent):
-    """Complex numbers with an imaginary part so small that its sine is itself and its cosine 1."""
+    """Complex numbers with an imaginary part so small that its sine equals it and its cosine is 1."""
 
     __slots__ = ()
 
@@ -56,14 +57,14 @@ class FourParts(NamedTuple):
     length: float = 1.0
 
     def last(self, x: Scalar) -> Scalar:
-        """Return the last part, divided by the lengths of both steps."""
+        """Return the mixed second rate, divided by the lengths of both steps."""
         part = rate_of(rate_of(x, self.first), self.then)
         return part if self.length == 1.0 else part * (1.0 / self.length) * (1.0 / self.length)
 
 
 CHAIN_RULE = FourParts(OuterTangent, Tangent)
 BICOMPLEX = FourParts(NestedComplex, Complex, 1e-20)
-"""The bicomplex step: the last part Im12 / h^2, with steps of length h."""
+"""The bicomplex step: the result is Im12 / h^2, with steps of length h."""
 
 
 def second_derivatives(
@@ -74,10 +75,10 @@ def second_derivatives(
     *inputs: str,
 ) -> tuple[Array[Scalar], ...]:
     """Return the second derivatives of a text over all degrees of freedom: qq, vv, qv, and the mixed ones of
-    q and the last input.
+    q and the last input (default: a).
 
     names: names of the tensors.
-    inputs: inputs of the text, the last one a or tau.
+    inputs: inputs of the text besides q, v and a.
     """
     qq, vv, qv, last = map(m.tensor, names)
     by = inputs[-1] if inputs else "a"

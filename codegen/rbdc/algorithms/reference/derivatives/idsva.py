@@ -12,7 +12,7 @@ paper's) and the force of the subtree of i. For j at or above i:
 
 All quantities are in body frames. For each degree of freedom i the four forces c_q = B psidot_i + I
 psiddot_i, c_v = B s_i + I (psidot_i + sdot_i), r_b = B^T s_i and r = I s_i are transformed from body to body
-up to the root. The entries of each ancestor j are products with them.
+up to the root. The entries for an ancestor j are products of these forces and motions of j.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class BodyCoriolis:
 
 @dataclass(frozen=True)
 class DirectionRates:
-    """The rates of a degree of freedom, or of several side by side.
+    """The rates of a degree of freedom, or a row of several (`side_by_side`).
 
     s: column of the motion subspace.
     psi_rate: psidot.
@@ -108,7 +108,7 @@ class DirectionRates:
 
 @dataclass(frozen=True)
 class SubtreeInMotion:
-    """Quantities of a subtree, or of several side by side.
+    """Quantities of a subtree, or a row of several (`side_by_side`).
 
     inertia: composite inertia I.
     factor: Coriolis operator B.
@@ -120,7 +120,7 @@ class SubtreeInMotion:
     force: Force
 
     def columns(self, d: DirectionRates) -> tuple[Force, Force, Force, Force]:
-        """Return the forces c_q, c_v, r_b and r of a direction of its joint."""
+        """Return the forces c_q, c_v, r_b and r for a degree of freedom of the subtree's root joint."""
         factor, inertia = self.factor, self.inertia
         c_q = factor.apply(d.psi_rate) + inertia @ d.psi_second
         c_v = factor.apply(d.s) + inertia @ d.both_rates
@@ -143,7 +143,7 @@ def rnea_derivatives(
     q (+) dq.
 
     External forces are constant in their bodies' frames, or in the world if the model has `world_forces`.
-    Checked against complex-step of the tangent recursion, Pinocchio.
+    Checked against complex steps of the tangent recursion and against Pinocchio.
     """
     m = Numbers(model, q, v, a)
     dq, dv, inertia = map(m.rows, derivatives(m))

@@ -2,12 +2,10 @@
 Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 
 Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is the force of the subtree.
-For joints k above j above i (which may coincide) with directions r, t and p, the algorithm first forms the
-terms of i alone (A0 .. A7), then those of i and j (u1 .. u12). Every entry is then one or two products with
-quantities of k. `rbdc.algorithms.reference.derivatives.side_by_side` computes many entries at once.
-
-The double-loop variant of section IV-G has loops over j and k, and computes the entries of all i in the
-subtree of j together.
+Joint k is at or above j, and j at or above i; r, t and p are directions of k, j and i. The algorithm first
+forms the terms of i alone (A0 .. A7), then those of i and j (u1 .. u12). Every entry is then one or two
+products with quantities of k. `rbdc.algorithms.reference.derivatives.side_by_side` computes many entries at
+once.
 """
 
 from __future__ import annotations
@@ -38,8 +36,8 @@ def rnea_second_derivatives(
     """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv * nv, nv each; row nv i + j, column k).
 
     Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
-    bodies' frames, or in the world if the model has `world_forces`. Checked against complex-step of
-    `idsva.rnea_derivatives`, Pinocchio.
+    bodies' frames, or in the world if the model has `world_forces`. Checked against complex steps of
+    `idsva.rnea_derivatives` and against Pinocchio.
     """
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext))
     return qq, vv, qv, mq
@@ -114,8 +112,8 @@ def _empty(m: Machine) -> tuple[Array[Scalar], ...]:
 
 @dataclass(frozen=True)
 class PaperOperators:
-    """The operators of one degree of freedom p of joint i (lines 15-24), or of several side by side, as
-    functions of motions.
+    """The operators of one degree of freedom p of joint i (lines 15-24), or a row of several, as functions of
+    motions.
 
     The inertia, B and the columns of p define a0 (A0 x = x x* (I s)), a4, a5 and a7.
     """
@@ -142,8 +140,7 @@ class PaperOperators:
     def b_transposed(self, v: Motion, x: Motion) -> Force:
         """Return B(I, v)^T x.
 
-        The sum of the first two terms of B is symmetric. The third term changes its sign, except for the term
-        of f and the linear part.
+        The sum of the first two terms of B is symmetric, the third term is skew-symmetric.
         """
         momentum = self.inertia @ v
         f, n = momentum.linear, momentum.angular
@@ -196,10 +193,8 @@ def _vectors(i: PaperOperators, t: DirectionRates) -> tuple[Force, ...]:
 
 
 def _products(vectors: tuple[Force, ...], k: DirectionRates) -> tuple[Scalar, ...]:
-    """Return products of the vectors of i and j with directions of k (lines 40-67), in the order of the
-    vectors.
-
-    The last two are the other products of u1, u2 and u11.
+    """Return products of u1 .. u11 with quantities of k (lines 40-67), in this order, then two more products:
+    one of u1 and u2, and one of u11.
     """
     u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11 = vectors
     return (

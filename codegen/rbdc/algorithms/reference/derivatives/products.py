@@ -1,9 +1,10 @@
 """Products of weights with the papers' matrices and tensors, which Nganga and Wensing (2021) use for
-differential dynamic programming. The generated functions form no matrices or tensors for them.
+differential dynamic programming. The generated functions compute the products without forming the matrices or
+tensors.
 
-Dual numbers compute derivatives in one direction: `rnea_jvp` and `aba_jvp` through inverse and forward
-dynamics, and Hessians times a direction through `rnea_vjp` and `aba_vjp`. For a sum with weights w, the
-blocks of the Hessian are sum_i w_i T_ijk with the second derivatives T.
+For a sum of outputs with weights w, the blocks of the Hessian are sum_i w_i T_ijk with the second derivatives
+T. Derivatives along one direction are not here: they are dual numbers through dynamics or through `rnea_vjp`
+and `aba_vjp`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def aba_parameter_derivatives(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> Matrix:
     """Return -M^-1 Y (nv, np) with the regressor Y at the acceleration of forward dynamics: torques stay
-    fixed when parameters change. Checked against differences of `aba` by parameters.
+    fixed when parameters change. Checked against differences of `aba` with respect to parameters.
     """
     regressor = torque_regressor(model, q, v, aba(model, q, v, tau, fext))
     return [[-x for x in row] for row in matrix_product(minverse(model, q), regressor)]
@@ -64,7 +65,7 @@ def aba_parameter_derivatives(
 def aba_parameter_vjp(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Vector:
-    """Return w^T (-M^-1 Y) (np). Checked against differences of `aba` by parameters."""
+    """Return -w^T M^-1 Y (np). Checked against differences of `aba` with respect to parameters."""
     return [dot(w, column) for column in transposed(aba_parameter_derivatives(model, q, v, tau, fext))]
 
 

@@ -1,4 +1,6 @@
-"""A machine that runs loops over columns, and over the columns above each, once over rows of scalars."""
+"""A machine that runs nested loops over columns at once: each lane (entry of a row of scalars) belongs to one
+combination of columns.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ not fit into the caches.
 
 
 class SideBySide(RootFrame):
-    """A machine with columns side by side in lanes. Each lane has its column of every enclosing loop.
+    """A machine with columns side by side in lanes. Each lane has one column of every enclosing loop.
 
     lanes: the columns of the innermost loop.
     """
@@ -64,7 +66,7 @@ class SideBySide(RootFrame):
 
 
 class Lanes(Column):
-    """Columns by their indices. around: for each enclosing loop, the column of each lane."""
+    """The columns of all lanes, by index. around: for each enclosing loop, the column of each lane."""
 
     def __init__(self, m: SideBySide, numbers: list[int], around: Mapping[Index, list[int]]) -> None:
         self.m, self.numbers = m, {**around, self: numbers}
@@ -89,7 +91,6 @@ class Lanes(Column):
     def _inner(
         self, carried: Quantity, of: Callable[[NumberColumn], Sequence[NumberColumn]]
     ) -> Iterator[tuple[Lanes, Quantity]]:
-        """Yield the columns of all lanes, side by side, in the innermost loop."""
         outer = self.m.lanes
         pairs = [(lane, j.at) for lane, k in enumerate(outer.numbers[self]) for j in of(self.m.each[k])]
         if pairs:
@@ -101,7 +102,7 @@ class Lanes(Column):
 
 
 class LaneEntries(Entries[Quantity]):
-    """Quantities by index of a body or column, also side by side; scalars by several columns."""
+    """Quantities indexed by a body, a column or `Lanes`; scalars indexed by several columns."""
 
     def __init__(self, m: SideBySide, world: Quantity | None = None) -> None:
         super().__init__(world)

@@ -1,9 +1,9 @@
 """Time steps from the tables of integration rules: Hairer, Norsett and Wanner, Solving Ordinary Differential
 Equations I, table II.1.2.
 
-Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). The step and the difference from its
-result are evaluated with dual numbers, whose rates are the derivatives. Products with weights and directions
-are formed from these derivatives.
+Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). Derivatives are those of the
+difference from the step's result, computed with dual numbers. Products with weights are derivatives of
+weighted sums.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ Forces = Callable[..., tuple[Vector, Vector]]
 class _Rule(NamedTuple):
     """Rule of a step.
 
-    stages: for each stage, factors of the previous stages.
-    end: factors of the stages for the result.
-    commutators: by index of a stage, the factor of the commutator in its path, and indices of two stages.
-    implicit: whether the path uses the velocity of the result.
+    stages: for each stage, the factors of the previous stages.
+    end: the factors of the stages in the result.
+    commutators: by index of a stage (the result comes last): the factor of the commutator that is added to
+        its path, and the indices of the two stages whose velocities the commutator takes.
+    implicit: whether the position of the result uses the velocity of the result.
     """
 
     stages: tuple[tuple[float, ...], ...]
@@ -52,7 +53,6 @@ _RULES: Mapping[str, _Rule] = {
 
 
 def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: Any) -> Vector:
-    """Return x plus the rates times their factors and dt."""
     columns = zip(x, *rates[: len(factors)], strict=True)
     return [y + dt * dot(factors, rest) if rest else y for y, *rest in columns]
 
@@ -60,7 +60,7 @@ def _combined(x: Vector, rates: list[Vector], factors: tuple[float, ...], dt: An
 def _step(
     dynamics: Forces, model: Problem, q: Vector, v: Vector, tau: Vector, dt: Vector, **named: Any
 ) -> tuple[Vector, ...]:
-    """Return q' and v', and with contacts the contact forces at the start of the step."""
+    """Return q' and v' after the step and, with contacts, the contact forces at its start."""
     (h,), rule = dt, _RULES[model.integrator]
     velocities, accelerations, pushes = list[Vector](), list[Vector](), list[Vector]()
 
@@ -120,8 +120,6 @@ def _along(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[V
 
 
 def _weighted(step: Step, weights: tuple[Vector, ...]) -> Step:
-    """Return a function that computes the sum of all results of a step times weights."""
-
     def total(model: Problem, *inputs: Vector, **named: Any) -> Vector:
         results = step(model, *inputs, **named)
         return [sum((dot(w, x) for w, x in zip(weights, results, strict=True)), 0.0)]

@@ -1,5 +1,5 @@
 """Tensors over the degrees of freedom, as lists of matrices: entry [i][j][k] belongs to output i, first
-variable j, second variable k.
+variable j, second variable k. Equations are those of Singh, Russell and Wensing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Time derivatives of dynamics by dual numbers of dual numbers (Clifford 1873): the time derivative along a
-motion is the derivative at (q, v, a, ...) in the direction (v, a, jerk, ...), taken once for each order.
+"""Time derivatives of dynamics, using nested dual numbers (Clifford 1873). The time derivative along a motion
+is the derivative at (q, v, a, ...) along the direction (v, a, jerk, ...), taken once for each order.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 _KINDS: tuple[type[Tangent], ...] = tuple(
     type(f"InTime{level}", (Tangent,), {"__slots__": (), "level": level}) for level in range(4, 8)
 )
-"""Dual numbers of each order."""
+"""Types of dual numbers, one for each order of time derivatives."""
 
 
 def rnea_time_derivatives(
     model: Problem, q: Scalars, v: Scalars, *rates: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, ...]:
-    """Return tau (nv) and its time derivatives; `rates` are a, jerk and so on (nv).
+    """Return tau (nv) and its time derivatives; `rates` are a, jerk and so on (nv each).
     Checked against differences.
     """
     motion, kinds = [q, v, *rates], _KINDS[: len(rates) - 1]
@@ -38,7 +38,7 @@ def rnea_time_derivatives(
 def aba_time_derivatives(
     model: Problem, q: Scalars, v: Scalars, *torques: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, ...]:
-    """Return ddq (nv) and its time derivatives under tau and its derivatives, `torques` (nv).
+    """Return ddq (nv) and its time derivatives; `torques` are tau and its time derivatives (nv each).
     Checked against inverse dynamics.
     """
     tau, kinds = list(torques), _KINDS[: len(torques) - 1]
@@ -55,7 +55,7 @@ def _at(model: Problem, q: Scalars) -> Problem:
 
 
 def _moving(model: Problem, motion: Sequence[Scalars], kind: type[Tangent]) -> list[Scalars]:
-    """Return q, v, a and so on with their rates; the last vector is a rate only."""
+    """Return the vectors of a motion as dual numbers; the rate of each vector is the next one."""
     q, v, *others = motion
     rates = (tangents(x, rate, kind) for x, rate in pairwise([v, *others]))
     return [stepped(model, q, v, configuration=True, kind=kind), *rates]
