@@ -226,7 +226,6 @@ def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
 
 
 def _size(linkage: Linkage, y: float, z: list[float]) -> float:
-    """Return the absolute determinant of the followers' Jacobian, zero in a singular configuration."""
     return abs(float(np.linalg.det(np.array(linkage.followed(y, z)))))
 
 

@@ -23,7 +23,7 @@ class Constants:
     The names in `values`:
 
     x_x .. z_z: axes of the joint's frame in the parent's frame, at q = 0.
-    p_x .. p_z: origin of the joint's frame in the parent's frame (m).
+    p_x .. p_z: origin of the joint's frame in the parent's frame, at the root from `origin` (m).
     mass, h_x .. h_z, k_xx .. k_zz: mass (kg), first moment (kg m), second moments (kg m^2).
     s_0 .. s_5: motion subspace in the joint's frame, times the multiplier of a mimic joint.
     own_x_x .. own_p_z: axes and origin of the joint's frame in the link's frame.
@@ -56,7 +56,7 @@ AXIS = tuple(f"s_{entry}" for entry in range(6))
 """The names of the entries of the motion subspace."""
 
 OWN = tuple(f"own_{name}" for name in POSE)
-"""The names of the numbers of the joint's frame in the link's frame, in which external forces are."""
+"""The names of the numbers of the joint's frame in the link's frame, the frame of external forces."""
 
 _NOTHING = (0.0,) * len(INERTIA)
 

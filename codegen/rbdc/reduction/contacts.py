@@ -63,9 +63,6 @@ def with_frames_of_forces(model: Problem, external: str | None, contact: str | N
 
 
 def _world_aligned(model: Problem) -> Problem:
-    """Return the problem with rows of contacts along the world's axes, and a note on each loop whose rows
-    stay along the axes of its frame.
-    """
     if not model.contacts:
         raise UnsupportedError(
             f"{model.place}: there are no contacts for `contact_frame='local-world-aligned'`: "

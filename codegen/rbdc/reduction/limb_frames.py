@@ -25,7 +25,7 @@ theta, a reversed joint, a different sine or cosine of a fixed angle, any other 
 Limbs run in lanes of one program. If they differ in the direction of a joint or the sign of a fixed angle,
 each use costs a multiplication by a sign; other different constants cost nothing.
 
-Operations with these costs / with an earlier choice body by body that gave different numbers the cost of
+Operations with these costs / with an earlier choice, body by body, in which different numbers cost as much as
 different signs:
 
 HyQ: rnea 477 / 490, M 217 / 234, aba 992 / 1019, derivatives of rnea 1681 / 1759.

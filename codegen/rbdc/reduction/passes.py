@@ -22,9 +22,9 @@ from rbdc.reduction.z_axes import tidy, with_z_axes
 def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters.
 
-    Parameters move from child to parent, from the leaves to the root. A revolute joint with axis z loses m,
-    h_z and K_zz, a prismatic joint K, a spherical joint m, a planar joint with the normal n = z K_nn, and a
-    free-flyer nothing. The part that would go to the world is the model's `resting`.
+    Parameters move from child to parent, from the leaves to the root, and become zero in the child. Revolute
+    axis z: m, h_z, K_zz. Prismatic axis: K. Spherical joint: m. Planar joint with normal n = z: K_nn.
+    Free-flyer: none. The part that would go to the world is the model's `resting`.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):

@@ -1,9 +1,8 @@
 """Reverse-mode differentiation over recorded scalars: values that remember the operations that computed them.
 
 The gradient of a weighted sum of results with respect to all inputs takes a small multiple of the operations
-that compute the results (Linnainmaa 1970). Adjoints are called bars, after Griewank's notation. An algorithm
-over abstract scalars runs over recorded scalars without changes; `Tape.adjoints` then visits the recorded
-operations in reverse order.
+that compute the results (Linnainmaa 1970). Adjoints are called bars, after Griewank's notation.
+`Tape.adjoints` visits the recorded operations in reverse order.
 """
 
 from __future__ import annotations
@@ -98,7 +97,9 @@ class Tape:
             self._watched.setdefault(min(indices), []).append(then)
 
     def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
-        """Return the derivative of the sum of weights times results with respect to any value on the tape."""
+        """Return a function that maps a value on the tape to the derivative of the sum of weights times
+        results with respect to it.
+        """
         bars: list[Scalar] = [0.0] * len(self._sources)
         for result, weight in zip(results, weights, strict=True):
             if isinstance(result, Recorded):

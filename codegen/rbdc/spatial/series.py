@@ -27,7 +27,6 @@ class Series:
         self.terms = tuple(terms)
 
     def _computed_by(self, other: Any) -> bool:
-        """Return whether the other operand carries out the operation and treats this series as a value."""
         return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:

@@ -26,7 +26,6 @@ class Tangent:
         self.value, self.rate = value, rate
 
     def _computed_by(self, other: Any) -> bool:
-        """Return whether the other operand carries out the operation and treats this scalar as a value."""
         return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:

@@ -33,7 +33,9 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine) -> Array[Scalar]:
-    """Return M over all degrees of freedom without armature."""
+    """Return M over all degrees of freedom without armature: M_ij = S_i^T F_j with the forces F_j = IC S_j,
+    transformed from body to body towards the root.
+    """
     ic, f, mass = composite_inertias(m), m.array("F", Force), m.matrix("M")
     for b in m.up():
         for k in b.columns():

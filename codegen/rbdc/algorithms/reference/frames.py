@@ -109,6 +109,7 @@ def _twist(column: Scalars) -> Matrix:
 
 
 def _placed(model: Problem, q: Scalars, frame: int, reference: str) -> Placement:
+    """Return the placement of the frame. Raises OptionError for an unknown reference."""
     motions, _ = seen_from(model, q, None, None, frame, reference)
     return motions.placement(model.frames[frame])
 

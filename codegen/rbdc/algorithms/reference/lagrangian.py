@@ -96,7 +96,7 @@ class Loads(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """H and E of the subtree of each body; with loads, also G, and F for each of its joints."""
+    """H and E of the subtree of each body; with loads, also G, and F for each joint of the subtree."""
 
     h: Array[Matrix4]
     e: Array[Column4]
@@ -166,7 +166,7 @@ class Motions(NamedTuple):
     by_q: derivatives of T, S and R with respect to the joint's coordinate.
     r_by_v: derivatives of R with respect to the joint's velocity.
 
-    dS/dv and dR/da obey the recursion of dT/dq and are equal to dT/dq.
+    dS/dv and dR/da are equal to dT/dq.
     """
 
     by_q: Array[MovingBody]

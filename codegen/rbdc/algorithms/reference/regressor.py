@@ -32,8 +32,9 @@ _UNITS = [Inertia.of(unit) for unit in identity(PARAMETERS)]
 
 
 def torque_regressor(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Matrix:
-    """Return Y (nv, np) for the parameters pi of moving bodies, payloads and drives. A column of a payload or
-    a drive is the torque of a robot whose only nonzero parameter has the value 1.
+    """Return Y (nv, np) for the parameters pi of moving bodies, payloads and drives. The column of a
+    payload's or drive's parameter is the torque of a robot in which only this parameter is nonzero, equal to
+    1.
 
     Checked: Y pi = rnea(q, v, a).
     """
@@ -108,7 +109,9 @@ def static_regressor(model: Problem, q: Scalars) -> Matrix:
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
-    """Return y (10 * nbodies) with y . parameters = the kinetic energy of the moving links (J)."""
+    """Return y (10 * nbodies) with y . parameters = the kinetic energy of the moving links (J): v . I_k v / 2
+    with the inertia I_k of each unit parameter.
+    """
     m = Numbers(model, q, v)
     return [0.5 * v.dot(unit @ v) for v in m.in_order(body_velocities(m)) for unit in _UNITS]
 

@@ -158,7 +158,6 @@ def _joints(model: Problem, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars,
 
 
 def _forces(model: Problem, body: Body, x: Scalars, rates: Scalars) -> Vector:
-    """Return the resisting forces of a joint along each of its directions, from the joint's coordinates."""
     forces: Vector = [0.0] * len(rates)
     if DriveTerm.DAMPING in model.drive_terms:
         forces = [0.0 if is_zero(body.damping) else body.damping * rate for rate in rates]

@@ -31,7 +31,7 @@ class Curve(NamedTuple):
 
 
 def at_curves(model: Problem, q: list[Scalar], curves: Mapping[int, Curve]) -> Problem:
-    """Return the model at q, with the coupling of each body in `curves` replaced by its tangent."""
+    """Return the model at q, with the coupling of each body in `curves` replaced by its curve's tangent."""
     bodies = list(model.bodies)
     for index, law in model.curves.items():
         curve = curves[index]

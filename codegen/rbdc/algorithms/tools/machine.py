@@ -14,10 +14,10 @@ without frames, memory order, scalar types or C.
 Arrays hold quantities: a `Force`, an inertia, any object with `scalars` and `of`, or a tuple or dataclass of
 such objects. An array's indices are bodies (`b`, `b.parent`), columns `k` (the degrees of freedom), or both.
 Matrices and vectors hold numbers indexed by columns: `out[j, k] = j.s.dot(force)`. At the root,
-`x.add(b.parent, y)` does nothing, and `x[b.parent]` is the quantity `world` of the array. `b.to_parent` and
-`b.from_parent` transform a quantity between the frames of a body and its parent; a machine with one common
-frame returns it unchanged. An inner loop over columns gets values of the outer loop through `k.earlier`, as
-in `for j, f in k.earlier(force)`, or reads them from an array.
+`x.add(b.parent, y)` does nothing, and `x[b.parent]` is the array's quantity for the `world`. `b.to_parent`
+and `b.from_parent` transform a quantity between the frames of a body and its parent; a machine with one
+common frame returns it unchanged. An inner loop over columns gets values of the outer loop through
+`k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from an array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.

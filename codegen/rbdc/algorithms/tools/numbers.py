@@ -108,7 +108,7 @@ class Numbers(Machine):
         return [known[key] for key in sorted(known)]
 
     def table(self, array: Array[Quantity], absent: Quantity) -> list[list[Quantity]]:
-        """Return quantities in rows for columns and columns for bodies; missing ones are `absent`."""
+        """Return a row for each degree of freedom, with a column for each body; `absent` fills gaps."""
         known = cast(Entries[Quantity], array).known
         return [[known.get((k, b.at), absent) for b in self.bodies] for k in range(full_size(self.model))]
 
@@ -261,7 +261,7 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Return row k up to the diagonal and, if not identical, column k above the diagonal."""
+        """Return row k up to the diagonal and, if the two are not symmetric, column k above the diagonal."""
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

@@ -35,7 +35,8 @@ class OneFrame(Numbers):
 
 class RootFrame(OneFrame):
     """A machine with placements and quantities in the frame of the root body, if the tree hangs on one free
-    body, otherwise in the world's frame. A robot far from the world's origin then loses no digits.
+    body, otherwise in the world's frame. In the root's frame, a large distance from the world's origin costs
+    no digits.
     """
 
     at_root = True

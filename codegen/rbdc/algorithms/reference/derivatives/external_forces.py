@@ -1,8 +1,9 @@
 """Derivatives of the torques of drives and external forces, which the papers' derivatives of inverse dynamics
 omit.
 
-They are computed with dual numbers. A world-frame force f_0, [force; moment about the world's origin] in the
-world's axes, is f_i = iX0* f_0 in the frame of body i (Caron's tutorial), so f_i changes as the body moves.
+The derivatives are computed with dual numbers. A world-frame force f_0, [force; moment about the world's
+origin] in the world's axes, is f_i = iX0* f_0 in the frame of body i (Caron's tutorial), so f_i changes as
+the body moves.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ differential dynamic programming. The generated functions compute the products w
 tensors.
 
 For a sum of outputs with weights w, the blocks of the Hessian are sum_i w_i T_ijk with the second derivatives
-T. Derivatives along one direction are not here: they are dual numbers through dynamics or through `rnea_vjp`
+T. Derivatives along one direction are not here: they use dual numbers through dynamics or through `rnea_vjp`
 and `aba_vjp`.
 """
 
