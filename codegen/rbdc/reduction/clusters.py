@@ -36,7 +36,9 @@ DEGREES, MOST_STEPS = range(1, 10), 6
 ERROR = 1e-13
 """Largest error of a closed loop (m, rad)."""
 SINGULAR = 1e-3
-"""The followers' Jacobian is singular if its determinant is below this fraction of the largest one."""
+"""The followers' Jacobian is singular if its determinant is below this fraction of the largest in the
+motor's range.
+"""
 _HOLD = "or leave out `loops='reduce'`"
 
 
@@ -162,7 +164,6 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], positions: Array, steps: int) -> bool:
-    """Return whether `steps` Newton steps from the polynomials close the loops everywhere in the range."""
     z = [np.polyval(curve[::-1], places) for curve in curves]
     with np.errstate(all="ignore"):
         for _ in range(steps):

@@ -23,7 +23,7 @@ class Constants:
     The names in `values`:
 
     x_x .. z_z: axes of the joint's frame in the parent's frame, at q = 0.
-    p_x .. p_z: origin of the joint's frame in the parent's frame, at the root from `origin` (m).
+    p_x .. p_z: origin of the joint's frame in the parent's frame; of a root, relative to `origin` (m).
     mass, h_x .. h_z, k_xx .. k_zz: mass (kg), first moment (kg m), second moments (kg m^2).
     s_0 .. s_5: motion subspace in the joint's frame, times the multiplier of a mimic joint.
     own_x_x .. own_p_z: axes and origin of the joint's frame in the link's frame.

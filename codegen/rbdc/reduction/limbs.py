@@ -20,7 +20,7 @@ from rbdc.spatial.axis_rotations import AxisRotation
 LANES = (4, 2)
 """Sizes of groups, larger first. A group and the groups within it take at most four lanes together. With
 registers of four doubles (AVX2), gcc's code for eight lanes takes up to twice the time of its code for four
-lanes; with registers of eight doubles, it takes up to a seventh less.
+lanes; with registers of eight doubles, up to a seventh less.
 """
 
 Signature = tuple[object, ...]
@@ -122,7 +122,6 @@ def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) 
 
 
 def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None]) -> list[int]:
-    """Return a limb's bodies, children in the order of their signatures."""
     result = [root]
     for child in sorted(model.children(root), key=lambda c: repr(signatures[c])):
         result += _bodies(model, child, signatures)

@@ -1,4 +1,4 @@
-"""Inertial parameters, of moving bodies and of payloads at frames, that functions take at run time.
+"""Run-time inertial parameters of moving bodies and of payloads at frames.
 
 The row of a body or payload has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy,
 Ixz, Iyz, Izz, about the origin of its frame. Dynamics are linear in these numbers. The constant part of a

@@ -78,7 +78,7 @@ def largest(entries: Vector3 | Symmetric3) -> float:
 
 
 def cleaned(entries: Entries, scale: float) -> Entries:
-    """Return the entries as floats; those that are zero up to rounding at `scale` become zero."""
+    """Return the entries as floats, with zero for those below the rounding error at the size `scale`."""
     numbers = (float(x) for x in entries.scalars())
     return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
@@ -87,8 +87,8 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), with alpha in [0, pi] and theta in
     (-pi, pi]. gamma is 0 if the z axes of the two frames are parallel.
 
-    For nearly parallel axes gamma follows from the small components of the axis: its error is their rounding
-    error divided by sin(alpha). theta compensates this error: it follows from numbers that are accurate
+    For nearly parallel axes gamma follows from the small components of the child's z axis: its error is their
+    rounding error divided by sin(alpha). theta compensates this error: it follows from numbers that are accurate
     for all alpha. For axes less than a right angle apart, the numbers are (1 + cos alpha) times cosine and
     sine of gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
     """

@@ -1,5 +1,5 @@
-"""Articulated body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 7.1. The inverse of the
-joint-space inertia without forming it: J. Carpentier, LAAS report 18125 (2018), Algorithm 1.
+"""Articulated body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 7.1. The inverse of M
+without forming M: J. Carpentier, LAAS report 18125 (2018), Algorithm 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Scalar, Scal
 
 
 def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None) -> list[Scalar]:
-    """Return ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
+    """Return ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2),
+    with the terms of `rnea`.
 
     With coupled mimic joints, which the recursion does not support, M is factored, as in Featherstone,
     section 6.5. Checked: inverse dynamics of ddq returns tau.

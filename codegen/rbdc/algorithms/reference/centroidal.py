@@ -85,7 +85,7 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def potential_energy(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return -g . sum of m c (J), zero for masses at the world's origin; all links are included."""
+    """Return -g . (sum of m c over all links) (J); zero for masses at the world's origin."""
     return [-model.gravity.dot(first_moment(model, q, with_base=True))]
 
 

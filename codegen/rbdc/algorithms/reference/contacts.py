@@ -156,7 +156,7 @@ def _felt(inertia: Factorisation, jacobian: Matrix) -> tuple[Matrix, Matrix]:
 def _solved(
     model: Problem, q: Scalars, options: ContactOptions, pushing: Scalars, residuals: Scalars
 ) -> tuple[Vector, Vector]:
-    """Return accelerations (nv) and contact forces (nc) for `pushing`, tau - h, and `residuals`, gamma."""
+    """Return accelerations (nv) and contact forces (nc) for `pushing` = tau - h, `residuals` = gamma."""
     inertia, mu = Factorisation(crba(model, q)), 0.0 if options.mu is None else options.mu[0]
     switches = options.switches(model)
     jacobian = [[s * x for x in row] for s, row in zip(switches, contact_jacobian(model, q), strict=True)]

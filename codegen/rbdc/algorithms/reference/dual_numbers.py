@@ -140,7 +140,6 @@ def _is_numeric(x: Scalar) -> bool:
 
 
 def _one_by_one(row: Scalars) -> Scalar:
-    """Return an array that applies operations to each of its scalars."""
     array = np.empty((len(row), 1, 1), dtype=object)
     array[:, 0, 0] = row
     return array

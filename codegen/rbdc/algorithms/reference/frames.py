@@ -1,10 +1,10 @@
 """Jacobian, velocity and acceleration of a frame from world coordinates: Featherstone, Rigid Body Dynamics
 Algorithms, section 2.8.
 
-Everything is computed in the world's coordinates, J_k = 0_X_i S_k for each degree of freedom k of a body i
-that carries the frame. The result is then expressed at the viewpoint of `reference`: the world's origin
-(WORLD), the frame (LOCAL), or the frame's origin with the world's axes (LOCAL_WORLD_ALIGNED). Spatial vectors
-are [linear; angular] (m/s, rad/s).
+Everything is computed in the world's coordinates, with a column J_k = 0_X_i S_k for each degree of freedom
+k of a body i that carries the frame. The result is then expressed at the viewpoint of `reference`: the world's
+origin (WORLD), the frame (LOCAL), or the frame's origin with the world's axes (LOCAL_WORLD_ALIGNED). Spatial
+vectors are [linear; angular] (m/s, rad/s).
 
 Operational-space dynamics follow Khatib, A Unified Approach for Motion and Force Control of Robot
 Manipulators (1987), and are computed with the inverse of M. Manipulability is sqrt(det(J J^T)) of Yoshikawa,
@@ -58,9 +58,7 @@ def seen_from(
 
 
 def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
-    """Return a matrix (6, nv) from a column for each degree of freedom of the tree, summed over coupled
-    joints.
-    """
+    """Return a matrix (6, nv) from columns of all degrees of freedom; those of coupled joints are summed."""
     full = [column.scalars() for column in columns]
     return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])
 

@@ -1,7 +1,7 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
 Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 
-Drives are added joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
+Drives are added joint by joint: armature and damping (Featherstone, section 9.6), linear springs, and dry
 friction with the smooth sign x / sqrt(x^2 + w^2) of the rate x, where w is the friction width. The drive of a
 mimic joint acts along the joint's own coordinate; its force is mapped to the joint that it follows.
 Derivatives of drive forces are computed with dual numbers.

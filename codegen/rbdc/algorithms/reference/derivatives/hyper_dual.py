@@ -3,7 +3,7 @@ a value, its rates along two directions, and the mixed second rate.
 
 Hyper-dual numbers apply the chain rule twice, line by line (Lee, Kim, Park, Kim and Bobrow, 2005). The
 bicomplex step (Lantoine, Russell and Dargent, 2012) is the other scheme. Singh, Russell and Wensing compare
-them in section V-A. Symmetric entries are computed once: those for two directions of q that belong to
+both in section V-A. Symmetric entries are computed once: those for two directions of q that belong to
 different joints, and those for two directions of v.
 """
 
@@ -74,8 +74,8 @@ def second_derivatives(
     names: tuple[str, str, str, str],
     *inputs: str,
 ) -> tuple[Array[Scalar], ...]:
-    """Return the second derivatives of a text over all degrees of freedom: qq, vv, qv, and the mixed ones of
-    q and the last input (default: a).
+    """Return the second derivatives of `text`, a recursion, over all degrees of freedom: qq, vv, qv, and the
+    mixed ones of q and the last input (default: a).
 
     names: names of the tensors.
     inputs: inputs of the text besides q, v and a.
@@ -124,7 +124,7 @@ def of_forward_dynamics(m: ComposedMachine, _: Array[Scalar], *, scheme: Scheme)
 
 
 def damped_forward_dynamics(m: Machine, tau: Array[Scalar]) -> Array[Scalar]:
-    """Return the accelerations under torques minus damping."""
+    """Return the accelerations under the torques tau minus damping."""
     moving: Array[Scalar] = m.array("moving", float)
     for b in m.down():
         for k, damping, rate in zip(b.columns(), b.damping(), b.rates(), strict=True):

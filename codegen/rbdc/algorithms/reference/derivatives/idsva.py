@@ -1,7 +1,7 @@
 """First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15),
 evaluated from the leaves up.
 
-For each degree of freedom, psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and
+For each degree of freedom j, psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and
 sdot_j = v_j x s_j. I, B and f are the composite inertia, the Coriolis operator (`BodyCoriolis`: twice the
 paper's) and the force of the subtree of i. For j at or above i:
 

@@ -59,7 +59,7 @@ def second_derivatives(
     fext: Forces | None,
     text: Callable[[Machine], tuple[Array[Scalar], ...]] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the tensors (nv, nv, nv each), computed by a text (default: `tensors`, Algorithm 1)."""
+    """Return the tensors (nv, nv, nv each), computed by a recursion (default: `tensors`, Algorithm 1)."""
     turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
     m = SideBySide(model, q, v, a, turning)
     qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in (text or tensors)(m))
