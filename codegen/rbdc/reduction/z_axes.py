@@ -87,10 +87,10 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), with alpha in [0, pi] and theta in
     (-pi, pi]. gamma is 0 if the z axes of the two frames are parallel.
 
-    For nearly parallel axes gamma follows from the small components of the child's z axis: its error is their
-    rounding error divided by sin(alpha). theta compensates this error: it follows from numbers that are accurate
-    for all alpha. For axes less than a right angle apart, the numbers are (1 + cos alpha) times cosine and
-    sine of gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
+    For nearly parallel axes gamma follows from the small components of the child's z axis. Its error is their
+    rounding error divided by sin(alpha). theta compensates this error: it follows from numbers that are
+    accurate for all alpha. For axes less than a right angle apart, the numbers are (1 + cos alpha) times
+    cosine and sine of gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
     """
     x, y, z = rotation.x, rotation.y, rotation.z
     sine = math.hypot(z.x, z.y)

@@ -32,7 +32,7 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
     Checked: C v + g = nle(q, v), Mdot - 2 C is skew-symmetric.
     """
-    bodies = tuple(  # the armature of joints that follow others along curves depends on q
+    bodies = tuple(  # keep armatures that depend on q: of joints that follow others along curves
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
     )
     alone = replace(model.of_inertia(), bodies=bodies)

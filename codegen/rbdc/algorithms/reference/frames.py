@@ -2,9 +2,9 @@
 Algorithms, section 2.8.
 
 Everything is computed in the world's coordinates, with a column J_k = 0_X_i S_k for each degree of freedom
-k of a body i that carries the frame. The result is then expressed at the viewpoint of `reference`: the world's
-origin (WORLD), the frame (LOCAL), or the frame's origin with the world's axes (LOCAL_WORLD_ALIGNED). Spatial
-vectors are [linear; angular] (m/s, rad/s).
+k of a body i that carries the frame. The result is then expressed at the viewpoint of `reference`: the
+world's origin (WORLD), the frame (LOCAL), or the frame's origin with the world's axes (LOCAL_WORLD_ALIGNED).
+Spatial vectors are [linear; angular] (m/s, rad/s).
 
 Operational-space dynamics follow Khatib, A Unified Approach for Motion and Force Control of Robot
 Manipulators (1987), and are computed with the inverse of M. Manipulability is sqrt(det(J J^T)) of Yoshikawa,

@@ -286,7 +286,7 @@ def _checked(model: Problem) -> None:
         if (body.joint.nq, body.joint.nv) != (1, 1):
             raise UnsupportedError(
                 f"joint {body.joint_name!a} has {body.joint.nv} degrees of freedom: the recursion with "
-                "homogeneous matrices is for joints with one"
+                "homogeneous matrices supports only joints with one"
             )
 
 
