@@ -39,7 +39,7 @@ def test_nothing_has_no_centre_of_mass() -> None:
         f"no link has mass, so {' and '.join(requiring(Requirement.MASS))} were left out",
     ]
     with pytest.raises(
-        SingularModelError, match="no link has mass, so com cannot be built; give some an <inertial>"
+        SingularModelError, match="no link has mass, so com cannot be built; give a link an <inertial>"
     ):
         buildable(model, ["com"], ["com"])
     touching = read(model, BuildOptions(contacts=("toe=point@tip",)))

@@ -156,7 +156,7 @@ def test_another_processor_and_unnamed_functions_are_said(tmp_path: Path) -> Non
         )
     texts = [str(warning.message) for warning in told]
     assert any(text.startswith("`tuning`: measured on Abacus 9000; this is ") for text in texts)
-    assert "`tuning`: says nothing of minverse, built as without it" in texts
+    assert "`tuning`: has no choice for minverse: built as without a tuning" in texts
     assert read_tuning(path).remarks(["crba"], "") == [], "portable: for every processor"
     here = tuning({"crba": {TunedWay("straight line", FIRST): 1.0}})
     assert here.remarks(["crba"], here.processors[0]) == []
@@ -189,14 +189,12 @@ def test_what_no_file_can_say_is_refused(old: str, new: str, message: str, tmp_p
 
 def test_what_this_robot_does_not_have_is_refused(tmp_path: Path) -> None:
     paths = tuning({"crba": {TunedWay("paths", FIRST): 1.0}})
-    message = (
-        r"tuning.json:\d+: crba has no form 'paths' here; give it one of straight line, rolled, or remove"
-    )
+    message = r"tuning.json:\d+: crba has no form 'paths' for this model; give one of straight line, rolled"
     with pytest.raises(OptionError, match=message):
         built(tmp_path / "out", written(paths, tmp_path))
     three = tuning({}, {"crba": {TunedWay(3, FIRST): 1.0}})
     with pytest.raises(
-        OptionError, match=r"tuning.json:\d+: crba has no batch of 3 lanes here; give it 1 or 2 or 4 or 8"
+        OptionError, match=r"tuning.json:\d+: crba has no batch of 3 lanes for this model; give 1 or 2 or 4"
     ):
         built(tmp_path / "out", written(three, tmp_path))
     absent = tuning({"crba": {TunedWay("straight line", "no-such-cc"): 1.0}})
@@ -222,7 +220,7 @@ def test_a_kernel_is_chosen_for_both_batches() -> None:
 def test_both_batches_have_one_kernel(tmp_path: Path) -> None:
     """Samples in rows may go one by one; else those in blocks are computed as they are."""
     rows, blocks = {"crba": {TunedWay(8, FIRST): 1.0}}, {"crba": {TunedWay(8, "other"): 1.0}}
-    message = r"tuning.json:\d+: crba: batch by 8, .*, blocks by 8, other, but both have one kernel"
+    message = r"tuning.json:\d+: crba: batch is '8, .*', blocks is '8, other', but they share one kernel"
     with pytest.raises(DescriptionError, match=message):
         read_tuning(written(tuning({}, rows, blocks), tmp_path))
     assert (
@@ -231,7 +229,7 @@ def test_both_batches_have_one_kernel(tmp_path: Path) -> None:
         and FormChoice(lanes=1).kernel is None
     )
     five = tuning({}, {"crba": {TunedWay(1, FIRST): 1.0}}, {"crba": {TunedWay(5, FIRST): 1.0}})
-    with pytest.raises(OptionError, match=r"tuning.json:\d+: crba has no batch of 5 lanes here; give it 1"):
+    with pytest.raises(OptionError, match=r"tuning.json:\d+: crba has no batch of 5 lanes for this model"):
         built(tmp_path / "out", written(five, tmp_path))
 
 

@@ -174,4 +174,4 @@ def test_a_remark_names_its_variant(tmp_path: Path) -> None:
             targets=("c",),
         ),
     )
-    assert "`tuning`: avx2 says nothing of rnea, built as without it" in result.warnings
+    assert "`tuning`: avx2 has no choice for rnea: built as without a tuning" in result.warnings

@@ -27,7 +27,7 @@ class ConstantTable:
     rows: numbers by row, all of the same length.
     integer: whether all numbers are integers.
     comments: one for each row, or none.
-    mask: whether the integers have the size of a scalar: -1 in lanes that a choice selects, 0 in others.
+    mask: whether the integers are masks of lanes, of the size of a scalar: -1 in selected lanes, 0 in others.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ConstantTable:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of an argument of a step: in `array`, from `offset` + the sum of stride * index on.
+    """The place of an argument of a step. It begins in `array` at `offset` + the sum of stride * index.
 
     strides: pairs of an index and its stride (numbers).
     pitch: distance of consecutive entries; 0 if they are contiguous.
@@ -64,18 +64,20 @@ class Place:
 
 @dataclass(frozen=True)
 class Step:
-    """A program whose arguments lie at places: inputs and outputs by name.
+    """A program whose inputs and outputs lie at places in arrays.
 
-    Arguments in arrays with a `width` are vectors, which may begin at any number. An input and an output
-    either coincide or do not overlap. If they coincide, all vectors are read before any is written. An output
-    of numbers that adds must not be read.
+    places: place of each input and output, by name.
+
+    Arguments in arrays with a `width` are vectors, which may begin at any number of the array. An input and
+    an output either coincide or do not overlap. If they coincide, all vectors are read before any is written.
+    An output that is added to stored numbers must not be an input too, except vectors.
     """
 
     program: Program
     places: Mapping[str, Place]
 
     def cost(self, variables: Mapping[str, int], columns: Columns) -> Cost:
-        """Return the operations for values of the variables, including the additions to outputs."""
+        """Return the operations, including additions to outputs, for given values of the variables."""
         total = self._cost_of_program
         for array, sums in self._sums:
             place = self.places[array.name]
@@ -97,7 +99,7 @@ class Step:
 
     @cached_property
     def _sums(self) -> list[tuple[ArgumentArray, int]]:
-        """Outputs that are added, with the number of their nonzero entries."""
+        """Outputs that are added to stored numbers, with the number of their nonzero entries."""
         program = self.program
         return [
             (array, sum(program.values[index].constant != 0.0 for index in result))
@@ -138,7 +140,10 @@ class Loop:
 
 @dataclass(frozen=True)
 class Switch:
-    """A choice of statements by the value of an index; each case has a description."""
+    """A choice of statements by the value of the index `on`.
+
+    cases: description and statements, by value.
+    """
 
     on: Index
     cases: tuple[tuple[str, tuple[Statement, ...]], ...]
@@ -146,7 +151,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class WhereGiven:
-    """Statements for optional arguments; they are skipped if all these arguments are NULL."""
+    """Statements that are skipped if all these optional arguments are NULL."""
 
     arguments: tuple[str, ...]
     body: tuple[Statement, ...]
@@ -172,7 +177,7 @@ class Copy:
 @dataclass(frozen=True)
 class Straight:
     """Straight-line code whose arguments are the arrays of the same names. If there are two programs, the
-    first omits the optional arguments.
+    first takes no optional arguments.
     """
 
     programs: tuple[Program, ...]
@@ -183,7 +188,7 @@ class Routine:
     """Statements that several calls share: a C function.
 
     name, comment: name and comment in C.
-    arguments: names of arrays.
+    arguments: names of its arguments, which are arrays.
     statements: its statements.
     variables: names of indices that a call passes.
     arrays: its local arrays with their sizes.
@@ -212,7 +217,7 @@ class Call:
 
     routine: the routine.
     places: places of its arguments by name; written arguments must not overlap.
-    indices: indices for its variables by name.
+    indices: values of its variables, by name.
     """
 
     routine: Routine
@@ -222,7 +227,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Sines:
-    """Sines and cosines of `count` angles in an array, `lanes` side by side, in arrays of whole vectors."""
+    """Sines and cosines of `count` angles, `lanes` side by side. All three arrays have whole vectors."""
 
     angles: str
     sines: str
@@ -244,9 +249,9 @@ class LoopNest:
     """A function as loops.
 
     tables: its tables.
-    arrays: its own arrays with their sizes.
+    arrays: its local arrays with their sizes.
     statements: its statements in order.
-    arguments: variables that are only known at run time, with the values for which operations are counted.
+    arguments: variables that are only known at run time, with values for which operations are counted.
     widths: lanes of arrays of vectors by name.
     static: whether its arrays are too large for the stack; then one thread at a time may call it.
     """

@@ -1,5 +1,5 @@
-"""Functions that are undefined for a model: forward dynamics if the joint-space inertia is singular in every
-configuration, or the centre of mass of a model without mass.
+"""Functions that are undefined for a model: for example forward dynamics if the joint-space inertia is
+singular in every configuration, or the centre of mass of a model without mass.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rbdc.runtime._arrays import random_configuration
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
-"""Largest eigenvalue of M, scaled to a unit diagonal, that counts as zero. It is above the rounding error of
-a regular robot.
+"""Largest eigenvalue of M, scaled to a unit diagonal, that counts as zero. It is above the rounding errors of
+eigenvalues.
 """
 
 
@@ -35,8 +35,10 @@ def random_placements(rng: np.random.Generator, samples: int, size: int) -> NDAr
 def random_configurations(
     model: Problem, rng: np.random.Generator, count: int, limited: Iterable[int] | None = None
 ) -> NDArray[np.float64]:
-    """Return random configurations (count, nq). The joints of the bodies `limited` stay within their limits;
-    by default the joints of the leaders of closed loops.
+    """Return random configurations (count, nq).
+
+    limited: indices of bodies whose joints stay within their limits; by default the leaders of reduced loops
+        (whose coordinate the other joints of the loop follow).
     """
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     for index in [cluster.leader for cluster in model.clusters] if limited is None else limited:
@@ -46,8 +48,8 @@ def random_configurations(
 
 
 def singular_joints(model: Problem) -> list[str]:
-    """Return the joints that take part in a motion with zero inertia. The list is empty if M is regular in
-    one of a few random configurations.
+    """Return the joints that take part in a motion with zero inertia. Return no joints if M is regular in one
+    of a few random configurations.
     """
     involved = set[str]()
     for q in random_configurations(model, np.random.default_rng(0), _SAMPLES):
@@ -92,11 +94,11 @@ def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
     if model.clusters:
-        why = "the placements of joints in reduced loops determine how they follow their motor"
+        why = "in reduced loops the placements of joints also determine how the joints follow their motor"
         yield requiring(Requirement.OPEN_LOOPS, model), why, "leave out `loops`"
     of_moving = requiring(Requirement.MOVING_MASS, model)
     if model.moving_mass + model.base_inertia.mass == 0.0:
         of_all = requiring(Requirement.MASS, model)
-        yield (*of_all, *of_moving), "no link has mass", "give some an <inertial>"
+        yield (*of_all, *of_moving), "no link has mass", "give a link an <inertial>"
     elif model.moving_mass == 0.0:
-        yield of_moving, "no moving link has mass", "give some an <inertial>"
+        yield of_moving, "no moving link has mass", "give a moving link an <inertial>"

@@ -1,4 +1,4 @@
-"""The batch of a function: samples side by side or one by one."""
+"""The batch of a function (one call for many samples): samples side by side in SIMD lanes, or one by one."""
 
 from __future__ import annotations
 
@@ -27,32 +27,42 @@ from rbdc.planning.policy import (
 from rbdc.planning.tracing import frame_step_programs
 
 FOUR_LIMBS = frozenset({1, 4})
-"""Widths of the values of a single call in which only four limbs run side by side.
+"""Numbers of lanes of the values in a single call's program in which only four limbs run side by side.
 
 Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed if samples
-run side by side: time of a sample one by one, divided by its time side by side, with clang 19 and gcc 12.
-Zen 3 core (AVX2): Solo12 0.61 to 0.67 and 0.51 to 0.58, HyQ 0.75 to 0.82 and 0.60 to 0.63. Zen 4 core
-(AVX-512): 0.56 to 1.0 and 0.87 to 1.1. On a Xeon HyQ's single call takes 258 and 367 ns, a sample in blocks
-without transposition 475 and 395 ns. Other functions of quadrupeds are slower side by side on the Zen 3 core
-too (rnea_jvp 0.78 to 0.86 and 0.6, coriolis 0.63 to 0.78; aba_jvp 0.9 to 1.1) but faster elsewhere: on the
-Xeon with gcc HyQ's rnea_jvp takes 81 ns instead of 134, its aba_jvp 158 instead of 315. These functions run
-side by side.
+run side by side: time of a sample one by one, divided by its time side by side.
+
+    processor         robot    clang 19       gcc 12
+    Zen 3 (AVX2)      Solo12   0.61 to 0.67   0.51 to 0.58
+    Zen 3 (AVX2)      HyQ      0.75 to 0.82   0.60 to 0.63
+    Zen 4 (AVX-512)   Solo12   0.56 to 1.0 with both
+    Zen 4 (AVX-512)   HyQ      0.87 to 1.1 with both
+
+On a Xeon HyQ's single call takes 258 ns with clang, 367 ns with gcc; a sample in blocks, which are not
+transposed, takes 475 and 395 ns. Other functions of quadrupeds run side by side, although they are slower
+that way on the Zen 3 core. They are faster elsewhere: on the Xeon with gcc HyQ's rnea_jvp takes 81 ns instead
+of 134 ns, its aba_jvp 158 ns instead of 315 ns.
+
+    Zen 3      clang 19       gcc 12
+    rnea_jvp   0.78 to 0.86   0.6
+    coriolis   0.63 to 0.78 with both
+    aba_jvp    0.9 to 1.1 with both
 """
 
 
 def batch_plan(subject: Subject, plan: Plan, choice: FormChoice = UNTOLD) -> BatchPlan:
-    """Return how several samples are computed: as many side by side as the choice says or, without a choice,
-    as the measurements suggest.
+    """Return how several samples are computed. As many run side by side as the choice says; without a choice,
+    thresholds decide.
 
-    Raises OptionError for a choice that the function does not have.
+    Raises OptionError for a number of lanes that the function does not have.
     """
     small = plan.form == ROLLED and choice.form is None
     function, samples = subject.function, () if small else side_by_side_programs(subject, plan)
     there = widths(function, samples)
     for lanes in (choice.lanes, choice.kernel):
         if lanes is not None and lanes not in there:
-            problem = f"{choice.place}: {function.name} has no batch of {lanes} lanes here"
-            raise OptionError(f"{problem}; give it {' or '.join(map(str, there))}, or remove it")
+            problem = f"{choice.place}: {function.name} has no batch of {lanes} lanes for this model"
+            raise OptionError(f"{problem}; give {' or '.join(map(str, there))}, or remove the choice")
     measured = goes_one_by_one(function, plan, samples)
     one_by_one = measured if choice.lanes is None else bool(samples) and choice.lanes == 1
     return BatchPlan(samples, one_by_one, kernel_widths(function, samples, choice.kernel))
@@ -70,8 +80,10 @@ def widths(function: Function, samples: Sequence[Program], register: int = SHORT
 def kernel_widths(
     function: Function, samples: Sequence[Program], chosen: int | None = None
 ) -> dict[int, int]:
-    """Return the number of samples side by side in a function's kernels by register size (bytes): the chosen
-    number, or the number in a block, or beyond `ONE_REGISTER_BEYOND` the number that a register holds.
+    """Return the number of samples side by side in a function's kernels, by register size (bytes).
+
+    Without a chosen number a block runs side by side, or one register if the function has more operations
+    than `ONE_REGISTER_BEYOND`.
     """
     if chosen is not None:
         return dict.fromkeys(REGISTERS, chosen)
@@ -84,7 +96,9 @@ def kernel_widths(
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
-    """Return the programs of a kernel for several samples; none if it would be too large to save time."""
+    """Return the programs of a kernel for several samples; none if the kernel would be too large to save
+    time.
+    """
     model, function = subject.model, subject.function
     if function.declaration.framed:
         small = plan.cost.operations <= WORTH_A_BATCH
@@ -98,7 +112,7 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
 
 
 def _most(subject: Subject) -> int:
-    """Return the largest number of degrees of freedom for which the programs are considered."""
+    """Return the largest number of degrees of freedom for which samples run side by side."""
     if has_paths(subject.model, subject.function):
         return SECOND_ORDER_IN_LANES
     return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS
@@ -106,9 +120,8 @@ def _most(subject: Subject) -> int:
 
 def goes_one_by_one(function: Function, plan: Plan, samples: Sequence[Program]) -> bool:
     """Return whether samples of doubles are faster one by one, on processors of both makers and with both
-    compilers. This holds for functions that mostly copy, by the measurement at `MOSTLY_COPIED`. If four limbs
-    run in lanes in a single call, it also holds for functions whose policy says so, by the measurement at
-    `FOUR_LIMBS`.
+    compilers: if the function mostly copies (`MOSTLY_COPIED`), or if four limbs run in lanes in a single call
+    (`FOUR_LIMBS`) and the function's policy has `one_by_one_in_limbs`.
     """
     declaration = function.declaration
     if not samples or not plan.kernels or declaration.scalar != DOUBLE:

@@ -1,4 +1,4 @@
-"""The programs that can compute a function, and the choice among them by work."""
+"""The programs that can compute a function, and the choice among them by work (weighted operations)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def over(function: Function, scalar: ScalarType) -> Function:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A function with one of its methods. The simplified programs are created on first use."""
+    """A function with one of its methods. Its programs are simplified, and created on first use."""
 
     model: Problem
     function: Function
@@ -53,7 +53,7 @@ class Candidate:
 
     @cached_property
     def without(self) -> Program:
-        """The program without the optional inputs."""
+        """The program of one sample without the optional inputs."""
         program, optional = self.whole, self.function.declaration.optional
         for p in optional:
             program = without_input(program, p.name, p.absent)
@@ -61,12 +61,12 @@ class Candidate:
 
     @cached_property
     def first(self) -> Program:
-        """The program for calls without the optional inputs: with limbs in lanes if there are limbs;
-        otherwise without the inputs if that saves enough.
+        """The program that calls without optional inputs use: with limbs in lanes if there are limbs; else
+        `without` if it saves enough operations, or `whole`.
 
-        Lanes took 0.31 to 0.76 of the work on all tested robots. On an arm of seven joints with two fingers
-        of two joints, lanes took 0.73 to 0.91 of the work and 0.85 to 1.06 of the time (a Xeon, clang 19 and
-        gcc 12).
+        Lanes took 0.31 to 0.76 of the work on all tested robots with limbs. The exception is an arm of seven
+        joints with two fingers of two joints each: lanes took 0.73 to 0.91 of the work and 0.85 to 1.06 of
+        the time (a Xeon, clang 19 and gcc 12).
         """
         limbs = laned(self.model, self.function, self.method)
         if limbs is not None:
@@ -75,24 +75,24 @@ class Candidate:
 
     @property
     def work(self) -> float:
-        """Work of a single call, in equivalent operations of the other methods."""
+        """Work of a single call, after `WORK_OF_METHODS`."""
         return WORK_OF_METHODS.get(self.method, 1.0) * cost(self.first).weight
 
     @property
     def kernels(self) -> list[Program]:
-        """Programs for one sample; if there are two, the first omits the optional inputs."""
+        """Programs for one sample; if there are two, the first takes no optional inputs."""
         split = self.function.declaration.optional and self.first is not self.whole
         return [self.first, self.whole] if split else [self.first]
 
     @property
     def samples(self) -> list[Program]:
-        """Programs for several samples, one in each lane; if there are two, the first omits the optional
+        """Programs for several samples, one in each lane; if there are two, the first takes no optional
         inputs.
         """
         return [self.without, self.whole] if self._saves(WORTH_A_FORM) else [self.whole]
 
     def _saves(self, part: float) -> bool:
-        """Return whether omitting the optional inputs saves more than this fraction of the operations."""
+        """Return whether omitting the optional inputs saves more than this part of the other operations."""
         return cost(self.whole).operations > (1.0 + part) * cost(self.without).operations
 
 
@@ -113,7 +113,7 @@ def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
 
 
 def of_samples(candidates: Sequence[Candidate]) -> list[Program]:
-    """Return the scalar programs for several samples of the candidate whose programs have the least work."""
+    """Return `Candidate.samples` of the candidate for which they have the least work."""
     return min((candidate.samples for candidate in candidates), key=lambda samples: cost(samples[0]).weight)
 
 
@@ -123,13 +123,17 @@ def programs(model: Problem, function: Function, method: str) -> list[Program]:
 
 
 def finished(kernels: Sequence[Program]) -> list[Program]:
-    """Return kernels in their final form: sums as chains, neighbours in one vector, joint angles first."""
+    """Return kernels in their final form: sums as chains of additions, equal operations on neighbours in one
+    vector, sines and cosines of joint angles first.
+    """
     ordered = (order_sections(join_neighbours(chain_sums(kernel))) for kernel in kernels)
     return [verify(gather_labels(gather_angles(kernel))) for kernel in ordered]
 
 
 def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
-    """Return the programs that compute the system to solve in columns; None for functions without it."""
+    """Return the programs that compute the linear system that is solved in columns; None for functions
+    without one.
+    """
     if function.to_solve is None:
         return None
     left = Function(preparation(function.declaration), {"columns": function.to_solve})
@@ -137,7 +141,7 @@ def left_to_solve(model: Problem, function: Function) -> list[Program] | None:
 
 
 def climb_starts(model: Problem, function: Function) -> list[Program]:
-    """Return the straight-line code that the loops of a function of a frame start from."""
+    """Return the straight-line programs that a function of a frame runs before its loops."""
     declaration, starts = function.declaration, list[Program]()
     for start in function.starts:
         takes = tuple(p for p in declaration.inputs if p.name in start.takes)
@@ -170,8 +174,8 @@ def has_paths(model: Problem, function: Function) -> bool:
 
 
 def path_start(model: Problem, function: Function) -> list[Program] | None:
-    """Return the straight-line programs before the loops of the form `paths`, if function and model have this
-    form.
+    """Return the straight-line programs before the loops of the form `paths`; None if the function cannot
+    have this form for the model.
 
     Raises UnsupportedError if neither this form nor straight-line code is possible.
     """

@@ -1,4 +1,6 @@
-"""Contacts of identical limbs, and the permutation of contact inputs under a permutation of the limbs."""
+"""Contacts of identical limbs: when a permutation moves each limb to the next, contacts and their inputs move
+with it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from rbdc.spatial import Placement
 
 
 def _on(model: Problem, index: int) -> list[tuple[Contact, Frame]]:
-    """Return contacts on a body, with their frames there."""
+    """Return the contacts on a body, each with its frame on this body."""
     pairs = ((contact, frame) for contact in model.contacts for frame in (contact.first, contact.second))
     return [(contact, frame) for contact, frame in pairs if frame is not None and frame.body == index]
 
@@ -26,8 +28,8 @@ def contacts_of(model: Problem, index: int) -> list[Placement]:
 def contact_moves(
     model: Problem, step: Mapping[int, int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
-    """Return the permutation of entries of contact inputs and of the solution for a permutation of bodies;
-    empty if the contacts of the limbs differ.
+    """Return the permutation of entries of contact inputs and of the solution (contact forces and
+    accelerations) that belongs to a permutation of bodies. It is empty if the contacts of the limbs differ.
     """
     contacts, every = _moved(model, step), range(total_rows(model))
 
@@ -47,7 +49,9 @@ def contact_moves(
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
-    """Return the permutation of contacts for a permutation of bodies; empty if contacts of limbs differ."""
+    """Return the permutation of contacts that belongs to a permutation of bodies; empty if contacts of limbs
+    differ.
+    """
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
     alike = all(here == there for here, there in kinds)
@@ -57,9 +61,10 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 
 
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Return the permutation of contact forces, accelerations and weights for a permutation of bodies.
+    """Return the permutation of contact forces, accelerations and weights that belongs to a permutation of
+    bodies.
 
-    The program does not show this permutation, because contacts are eliminated one after the other.
+    The program's operations do not show it, because contacts are eliminated one after the other.
     """
     if not rows:
         return {}
@@ -71,6 +76,6 @@ def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, 
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
-    """Return kind, rows and bodies of a contact after a permutation of bodies."""
+    """Return the kind and the rows of a contact, and its bodies after a permutation of bodies."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)

@@ -1,5 +1,5 @@
-"""Forms, which are ways to write a function in C; plans, which are functions of a model in one form; and the
-choice among plans by time.
+"""Forms (ways to write a function in C), plans (each is a function of a model in one form), and the choice
+among plans by time.
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ from rbdc.planning.windows.products import operations_by_inverse
 
 @dataclass(frozen=True)
 class Subject:
-    """A function of a model for which forms are compared; programs that several forms need are traced
-    once.
-    """
+    """A function of a model for which forms are compared. Forms share its traced programs."""
 
     model: Problem
     function: Function
@@ -66,7 +64,7 @@ class Subject:
 def straight_line(subject: Subject) -> Plan | None:
     """Return straight-line code by the method with the least work, with limbs in lanes if there are limbs.
 
-    Return None if another form is certainly faster.
+    Return None for functions of a frame, and if a threshold leaves straight-line code out.
     """
     model, function = subject.model, subject.function
     if function.declaration.framed or is_left_to_others(model, function):
@@ -81,7 +79,7 @@ def straight_line_of(function: Function, method: str, kernels: tuple[Program, ..
 
 
 def is_left_to_others(model: Problem, function: Function) -> bool:
-    """Return whether straight-line code is left out, by the thresholds of `rbdc.planning.policy`."""
+    """Return whether the thresholds of `rbdc.planning.policy` leave straight-line code out."""
     if model.nv > MAXIMUM_DOF:
         return True
     if has_paths(model, function):
@@ -92,8 +90,8 @@ def is_left_to_others(model: Problem, function: Function) -> bool:
 
 
 def columns(subject: Subject) -> Plan | None:
-    """Return straight-line code for the factors of M and the right-hand sides, with blocks of columns side by
-    side for the solve. Return None for functions that do not solve with M.
+    """Return the form that computes the factors of M and the right-hand sides in straight-line code, and then
+    solves for blocks of columns side by side. Return None for functions that do not solve with M.
     """
     model, function = subject.model, subject.function
     solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
@@ -104,8 +102,9 @@ def columns(subject: Subject) -> Plan | None:
 
 
 def windows(subject: Subject) -> Plan | None:
-    """Return first derivatives and M^-1 of trees with limbs: limbs run side by side, and so do the columns of
-    a window (`rbdc.planning.windows`). Return None for functions and models without such a kernel.
+    """Return the kernel for first derivatives or M^-1 of a tree with limbs (legs, arms, fingers): limbs run
+    side by side, and so do the columns of a window (`rbdc.planning.windows`). Return None for functions and
+    models without a kernel.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
@@ -116,9 +115,8 @@ def windows(subject: Subject) -> Plan | None:
 
 
 def paths(subject: Subject) -> Plan | None:
-    """Return second derivatives as loops over the degrees of freedom on each path of the tree, after
-    straight-line code that prepares them (`rbdc.planning.paths`). Return None for functions and models
-    without this form.
+    """Return second derivatives as straight-line code, then loops over the degrees of freedom on each path of
+    the tree (`rbdc.planning.paths`). Return None for functions and models without this form.
     """
     model, function = subject.model, subject.function
     start = path_start(model, function)
@@ -132,15 +130,17 @@ def paths(subject: Subject) -> Plan | None:
 
 
 def _called(subject: Subject, name: str) -> Plan:
-    """Return the plan of a catalogue function that the subject calls; all callers use the same name."""
+    """Return the plan of a catalogue function that the subject calls. Its C name is the same for all callers,
+    so they share it.
+    """
     other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
     declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
     return chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
 
 
 def climb(subject: Subject) -> Plan | None:
-    """Return the plan of a function of a frame: straight-line steps from the frame to the root, along a path
-    that is found at run time. Return None for other functions.
+    """Return the plan of a function of a frame: straight-line steps from body to body, from the frame, which
+    is chosen at run time, to the root. Return None for other functions.
     """
     model, function = subject.model, subject.function
     if not function.declaration.framed:
@@ -164,9 +164,10 @@ def rolled(subject: Subject) -> Plan | None:
 
 
 def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool) -> None:
-    """Raise UnsupportedError for functions that would take minutes and produce an unusable library: unrolled
-    matrices grow at least with the square of nv. Functions with loops are accepted; rolled functions and
-    windows keep some hundred numbers for each body on the stack.
+    """Raise UnsupportedError if building the functions would take minutes and produce an unusable library.
+
+    Unrolled matrices grow at least with the square of nv. Rolled functions and windows are limited by the
+    stack, on which they keep some hundred numbers for each body.
     """
     catalogue = functions_of(model)
     unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
@@ -201,7 +202,7 @@ def _check_rows(model: Problem, name: str) -> None:
     if rows > MAXIMUM_ROWS:
         raise UnsupportedError(
             f"{model.place}: {rows} rows of contacts; {name} unrolls at most {MAXIMUM_ROWS}: declare fewer, "
-            "one surface for the points of a body, or give `functions` that solve for no forces"
+            "such as one surface instead of several points, or leave out functions that solve for forces"
         )
 
 
@@ -213,13 +214,13 @@ FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {
     CLIMB: climb,
     ROLLED: rolled,
 }
-"""All forms by name, in the order of reports; ties go to the first. Each entry returns the plan of a subject
-in this form, or None if the form does not apply or would take minutes for no gain.
+"""All forms by name, in the order of reports; of equally fast plans the first is chosen. Each entry returns
+the plan of a subject in this form, or None if the form does not apply or would take minutes for no gain.
 """
 
 
 def plans_of(subject: Subject) -> dict[str, Plan]:
-    """Return the plans of a function in all forms that apply, by name of the form."""
+    """Return the plans of a function, by form, in all forms that apply."""
     plans = {name: form(subject) for name, form in FORMS.items()}
     return {name: plan for name, plan in plans.items() if plan is not None}
 
@@ -234,8 +235,9 @@ def least_time(plans: Iterable[Plan]) -> Plan | None:
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = UNTOLD) -> Plan:
     """Return the plan in the chosen form; without a choice, the fastest plan that the style allows.
 
-    `rolled` takes loops over bodies. `auto` takes them if the fastest other plan has more than
-    `WORTH_ROLLING` operations, or if there is no other plan.
+    Style `rolled` takes loops over bodies where the function has them. Style `auto` takes loops if the model
+    has more than `MAXIMUM_DOF` degrees of freedom, if the fastest other plan has more than `WORTH_ROLLING`
+    operations, or if there is no other plan.
     """
     if choice.form is not None:
         return _in_form(subject, choice.form, choice.place)
@@ -253,9 +255,9 @@ def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = 
 
 
 def _in_form(subject: Subject, form: str, place: str) -> Plan:
-    """Return the plan in the requested form. Raises OptionError if the function does not have it."""
+    """Return the plan in the requested form. Raises OptionError if the form does not apply."""
     plan = FORMS[form](subject)
     if plan is None:
-        problem = f"{place}: {subject.function.name} has no form {form!r} here"
-        raise OptionError(f"{problem}; give it one of {', '.join(plans_of(subject))}, or remove it")
+        problem = f"{place}: {subject.function.name} has no form {form!r} for this model"
+        raise OptionError(f"{problem}; give one of {', '.join(plans_of(subject))}, or remove the choice")
     return plan

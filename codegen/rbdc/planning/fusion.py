@@ -1,5 +1,5 @@
-"""Several functions behind one entry point. They are traced together, so their common parts are computed
-once.
+"""Fused functions (option `fuse`): several functions behind one entry point. They are traced together, so
+their common parts are computed once.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """Return a function that evaluates several functions in order, each with the inputs that it takes. The
-    result is in lanes if all functions are.
+    """Return a function that evaluates several functions in order.
+
+    takes: names of the inputs of each function.
+    evaluates: the functions. The result has a version for limbs in lanes if all of them have one.
     """
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
@@ -37,15 +39,16 @@ def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Eva
 
 
 def fused(model: Problem, names: Sequence[str]) -> Function:
-    """Return the function `a_and_b` of several functions of the catalogue, with all their inputs, each once,
-    and all their outputs.
+    """Return the function `a_and_b` that computes all outputs of functions `a`, `b`, ... of the catalogue. It
+    takes all their inputs, each once.
 
     names: functions; a function of a frame as `function@frame` or `function@frame@reference` (default LOCAL).
-        The methods of the fused function are all combinations of the methods of its parts, on a joint-space
-        model that all parts support. Outputs whose name occurs twice are prefixed with their function's name.
 
-    Raises OptionError for fewer than two functions, unknown or repeated ones, and frames that are missing or
-    unknown.
+    The methods of the fused function are all combinations of the methods of its parts. Outputs whose name
+    occurs twice are prefixed with their function's name.
+
+    Raises OptionError for fewer than two functions, for unknown or repeated functions, and for frames that
+    are missing or unknown.
     """
     parts = [_part(model, name) for name in names]
     plain = [part.declaration.name for part in parts]
@@ -62,13 +65,13 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
         " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [each for _, each in chosen])
         for chosen in itertools.product(*(part.methods.items() for part in parts))
     }
-    # Loops and kernels of a part return only its own outputs, and its chain of methods is not fused.
+    # Other policies of a part do not apply: its loops and kernels return only the outputs of this part.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
 
 
 def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
-    """Return the functions for these groups of `fuse`, by name.
+    """Return the fused function of each group of functions that option `fuse` names, by its name.
 
     Raises OptionError for two fused functions with the same name, and the errors of `fused`.
     """
@@ -80,7 +83,9 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """Return the common solve of a function and its derivatives, in this order, if they have one."""
+    """Return the common solve of a function and its derivatives; None unless the parts are these two, in this
+    order.
+    """
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values
@@ -88,10 +93,11 @@ def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
 
 
 def _asked(model: Problem, text: str) -> EntryPart:
-    """Return the function that a part of `fuse` names, with frame and reference for a function of frames.
+    """Return the function that a part of option `fuse` names, with frame and reference frame for a function
+    of a frame.
 
-    Raises OptionError for unknown names, and for a frame that is missing, not expected, or fixed where the
-    function needs one that moves.
+    Raises OptionError for an unknown name, for a missing or unexpected frame, and for a frame fixed to the
+    world if the function needs a moving frame.
     """
     catalogue, (name, *at) = functions_of(model), text.split("@")
     if name not in catalogue:
@@ -112,8 +118,8 @@ def _asked(model: Problem, text: str) -> EntryPart:
 
 
 def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple[EntryPart, ...]]:
-    """Return the catalogue functions in every entry point of a package with these groups of `fuse`, by name
-    of the entry point.
+    """Return the catalogue functions behind every entry point of a package, by name of the entry point.
+    `groups`: the functions of each fused function.
     """
     parts: dict[str, tuple[EntryPart, ...]] = {name: (EntryPart(name),) for name in functions_of(model)}
     for group in groups:
@@ -123,7 +129,9 @@ def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple
 
 
 def _part(model: Problem, text: str) -> Function:
-    """Return a function of the catalogue; a function of a frame for that frame only."""
+    """Return the catalogue function that a part of option `fuse` names. A function of a frame is restricted
+    to the named frame.
+    """
     part = _asked(model, text)
     function = functions_of(model)[part.name]
     if part.frame is None or function.at_frame is None:

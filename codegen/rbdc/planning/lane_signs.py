@@ -1,4 +1,6 @@
-"""Signs of the joints of identical limbs, which apply to inputs and outputs indexed by these joints."""
+"""Signs of joints. Limbs share lanes after the directions of their joints are aligned. A reversed joint has
+the sign -1, by which inputs and outputs that the joint indexes are multiplied.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from rbdc.spatial import Scalar
 
 
 def signs_of(bodies: Sequence[Body], signs: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
-    """Return the signs other than +1, by entry of q and of v. `signs`: signs of the joints by body."""
+    """Return the signs other than +1 for "q" and for "v", by index of the entry. `signs`: signs of joints, by
+    body.
+    """
     other = {index: sign for index, sign in signs.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
         "q": {bodies[index].index_q: sign for index, sign in other.items()},
@@ -22,15 +26,15 @@ def signs_of(bodies: Sequence[Body], signs: Mapping[int, Scalar]) -> dict[str, d
 
 
 def signed(entries: Sequence[Scalar], signs: Mapping[int, Scalar]) -> list[Scalar]:
-    """Return entries indexed by joints, times the signs of the joints."""
+    """Return entries indexed by joint coordinates, times the signs of the joints."""
     return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
 
 
 def signed_output(
     model: Problem, output: Parameter, entries: Sequence[Scalar], signs: Mapping[int, Scalar]
 ) -> list[Scalar]:
-    """Return an output indexed by joint directions, times the signs. Entries of contacts may precede the
-    joints along an axis.
+    """Return the entries of an output, each times the signs of the joints that index it. Along an axis,
+    entries of contacts may precede those of joints.
     """
     starts = _joint_axes(model, output)
     result = []
@@ -42,8 +46,8 @@ def signed_output(
 
 
 def _joint_axes(model: Problem, output: Parameter) -> list[int | None]:
-    """Return the index at which joint directions begin, for each axis of an output; None for other axes, such
-    as directions in space and matrices of placements.
+    """Return the index at which joint coordinates begin, for each axis of an output; None for axes that joint
+    coordinates do not index, such as directions in space.
     """
     last = len(output.shape) - 1
     other_axes = {0, *({1, 2} if last == 2 else ())} if output.in_space else set()

@@ -1,5 +1,6 @@
-"""Programs whose identical limbs share vector lanes. The limbs' constants are inputs of one trace, from which
-`rbdc.ir.passes.vectorise.lanes` forms the lanes.
+"""Programs whose identical limbs (legs, arms, fingers) share vector lanes. Functions are traced with the
+limbs' constants as inputs; `rbdc.ir.passes.vectorise.lanes` then packs corresponding values of limbs into
+lanes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Scalar
 
 CONSTANTS = "limb_constants"
-"""Input array of the constants that differ between limbs; packing replaces it by numbers."""
+"""Input array of the constants that differ between limbs. Packing replaces its entries by numbers."""
 
 APART = (
     *(Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.POSITIVE, Kind.DURATION),
@@ -43,15 +44,16 @@ APART = (
 
 @dataclass(frozen=True)
 class LaneBody(JointSpaceBody):
-    """A body of a limb whose constants are scalars.
+    """A body of a limb whose constants are abstract scalars.
 
-    contacts: frames of the body's contacts, as described, and as scalars in the chosen frame.
+    contacts: for each contact of the body, its frame as described, and the same frame as scalars in the
+        body's frame `chosen`.
     """
 
     contacts: tuple[tuple[Placement, Placement], ...] = ()
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Return the frame of a contact as scalars."""
+        """Return the scalars of a contact's frame that is described by this placement."""
         return next(symbolic for described, symbolic in self.contacts if described == placement)
 
 
@@ -61,8 +63,9 @@ class LaneModel:
 
     model: the model.
     groups: groups of limbs.
-    numbers: sign of the joint, then the constants, for each body of a limb.
-    slots: index in `CONSTANTS` of each constant that differs between limbs, by body and index in `numbers`.
+    numbers: sign of the joint, then the constants, by body of a limb.
+    slots: index in the array `CONSTANTS` of each constant that differs between limbs, by (body, index in
+        `numbers[body]`).
     """
 
     model: JointSpaceModel
@@ -73,11 +76,13 @@ class LaneModel:
 
 @lru_cache(maxsize=8)
 def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
-    """Return the limbs of a model and the groups within them, with aligned frames. Return None without limbs,
-    or if only some of them have run-time inertial parameters. `space` as in `reduced`.
+    """Return the limbs of a model and the groups within them (fingers of arms), with aligned frames. Return
+    None without limbs, or if only some of them have run-time inertial parameters.
 
-    Lanes for groups within limbs take 0.57 to 1.0 of the work on TIAGo (0.69 to 0.95) and on hands with two
-    to four fingers.
+    space: the passes that reduce the model, as in `reduced`.
+
+    Lanes for groups within limbs take 0.69 to 0.95 of the work on TIAGo, and 0.57 to 1.0 of the work on hands
+    with two to four fingers.
     """
     small = reduced(constant_part(model), space)
     whole = groups(small)
@@ -90,7 +95,7 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
     differing: list[tuple[int, int]] = []
     for bodies in (bodies for group in limbs for bodies in group.lanes()):
         rows = [_numbers(alike, index, signs[index]) for index in bodies]
-        for k, column in enumerate(zip(*rows, strict=False)):  # pads contacts to one number for all bodies
+        for k, column in enumerate(zip(*rows, strict=False)):  # bodies may differ in their number of contacts
             if max(column) - min(column) > _SAME * max(map(abs, column)):
                 differing += [(index, k) for index in bodies]
             else:
@@ -101,7 +106,9 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
 
 
 def _take_the_same(model: Problem, groups: Sequence[LimbGroup]) -> bool:
-    """Return whether all or no corresponding bodies have run-time inertial parameters of their own."""
+    """Return whether all or none of the bodies that correspond have run-time inertial parameters. Return
+    False for a payload on one of them.
+    """
     for bodies in (bodies for group in groups for bodies in group.lanes()):
         rows = [[row for row in model.parameters if row.body == index] for index in bodies]
         if any(rows) and any(len(rows_of_body) != 1 or rows_of_body[0].added for rows_of_body in rows):
@@ -110,8 +117,8 @@ def _take_the_same(model: Problem, groups: Sequence[LimbGroup]) -> bool:
 
 
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
-    """Return the constants of a body of the aligned model: the sign of its joint, its link's constants, its
-    chosen frame, the numbers of its joint's drive, and the frames of contacts in the chosen frame.
+    """Return the constants of a body of the aligned model: the sign of its joint, the constants of its link,
+    its chosen frame, the numbers of its joint's drive, and the frames of its contacts in the chosen frame.
     """
     body = model.bodies[index]
     frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
@@ -122,13 +129,14 @@ def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
 
 
 _SAME = 4e-15
-"""Constants that differ by no more than this rounding are equal."""
+"""Largest relative difference of constants that count as equal."""
 
 
 def laned(model: Problem, function: Function, method: str) -> Program | None:
-    """Return the program of a function without its optional input, with limbs and groups within them in
-    lanes. Return None without limbs, or if the function depends on frames. Values equal those of the scalar
-    program (tested on random trees with identical limbs).
+    """Return the program of a function without its optional inputs, with limbs and groups within them in
+    lanes. Return None without limbs, or if the function's method has no version for lanes.
+
+    Tested on random trees with identical limbs: values equal those of the scalar program.
     """
     evaluate = function.methods[method]
     if not isinstance(evaluate, InLanes):
@@ -149,7 +157,7 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     }
     recorder = Recorder()
     outputs = evaluated(limbs, scalars, declaration, evaluate, inputs, recorder.record)
-    differing = [(CONSTANTS, table)] if table else []  # limbs may be equal in everything
+    differing = [(CONSTANTS, table)] if table else []  # all constants of the limbs may be equal
     program = from_casadi(declaration.name, [*inputs.items(), *differing], outputs, recorder)
     # a + b and b + a are one value: a counterpart must be unique.
     program = remove_dead_code(rewrite(program, (order_operands,)))
@@ -166,11 +174,12 @@ def evaluated(
     arguments: Mapping[str, Sequence[Scalar]],
     trace: Trace,
 ) -> list[tuple[str, list[Scalar]]]:
-    """Return the outputs of a function by name, for the joints' own directions, with these scalars as the
-    limbs' constants.
+    """Return (name, entries) of the outputs of a function, for the joint directions of the description.
 
-    Checked: with `limbs.numbers` the outputs equal those of the references, on random descriptions with
-    noise.
+    scalars: constants of the bodies of limbs, in the order of `LaneModel.numbers`.
+
+    Tested on random descriptions with noise: with `limbs.numbers` as scalars, outputs equal those of the
+    references.
     """
     signs = signs_of(limbs.model.bodies, {index: sign for index, (sign, *_) in scalars.items()})
     inputs = {
@@ -187,7 +196,7 @@ def evaluated(
 
 
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
-    """Return the model in which the constants of the limbs' bodies are these scalars."""
+    """Return the model in which these scalars are the constants of the limbs' bodies."""
     bodies = list(limbs.model.bodies)
     for index, (_, *values) in scalars.items():
         row, described = iter(values), contacts_of(limbs.model, index)
@@ -216,7 +225,7 @@ def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Excha
 
 
 def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
-    """Return the permutation of input entries for a permutation of bodies."""
+    """Return the permutation of input entries that belongs to a permutation of bodies."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}

@@ -1,4 +1,4 @@
-"""Plans: a plan is a function of a model in one form (a way to write the function in C), as data.
+"""Plans. A plan is a function of a model in one form (way to write the function in C), as data.
 
 `rbdc.planning.forms` creates plans, and `rbdc.emit.printing` prints them as C.
 """
@@ -21,7 +21,7 @@ from rbdc.planning.windows.layout import WindowLayout
 
 @dataclass(frozen=True)
 class StraightLine:
-    """The method of a function and its programs; if there are two, the first omits the optional inputs."""
+    """The method of a function and its programs; if there are two, the first takes no optional inputs."""
 
     method: str
     kernels: tuple[Program, ...]
@@ -31,7 +31,7 @@ class StraightLine:
 class Columns:
     """Straight-line code, then loops that solve for columns side by side (`rbdc.planning.columns`).
 
-    nests: one loop nest for each register width, longest first.
+    nests: one loop nest, which contains the straight-line code, for each register width, longest first.
     """
 
     nests: tuple[LoopNest, ...]
@@ -39,7 +39,8 @@ class Columns:
 
 @dataclass(frozen=True)
 class Windows:
-    """A kernel over rows of limbs and windows (columns side by side in a register; `rbdc.planning.windows`).
+    """A kernel that loops over rows of limbs and over windows (columns side by side in a register), see
+    `rbdc.planning.windows`.
 
     layout: schedule, constants and programs of the kernel.
     nest: its loops for the longest registers.
@@ -56,7 +57,7 @@ class Paths:
 
     model: the problem.
     nest: straight-line code and loops.
-    uses: plans of the functions that are called first.
+    uses: plans of the functions that the C calls first.
     """
 
     model: Problem
@@ -66,12 +67,12 @@ class Paths:
 
 @dataclass(frozen=True)
 class Climb:
-    """The climb (straight-line steps from a frame to the root).
+    """The climb: straight-line steps from body to body, from a frame to the root.
 
     model: the problem.
-    steps: one program for each body.
-    moved: program that moves the frame by an offset first.
-    nest: loops over the path that the climb finds.
+    steps: program of the step from each body to its parent.
+    moved: program that moves the frame by an offset before the first step.
+    nest: loops over the bodies between the frame and the root.
     """
 
     model: Problem
@@ -98,7 +99,7 @@ class Plan:
     function: the function.
     form: name of the form.
     content: data from which the C is printed.
-    cost: operations of a call for one sample without the optional input, including the called functions.
+    cost: operations of a call for one sample without optional inputs, including functions that it calls.
     looped: operations of loops that solve in columns or multiply matrices.
     moved: number of entries of the columns that are solved for.
     """
@@ -139,13 +140,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """The computation of several samples; by default a plain loop, printed beside the function.
+    """The computation of several samples; by default a plain loop over samples.
 
-    samples: scalar programs of a kernel with one sample in each lane; if there are two, the first omits the
-        optional inputs; for functions of a frame, the steps of the climb.
-    one_by_one: whether a batch of rows loops over single calls, and the kernel serves only blocks in lanes.
-    widths: number of samples side by side in a kernel, by register size in bytes (`ScalarType.widths`); for
-        functions of a frame, the number of samples of a block.
+    samples: scalar programs of a kernel with one sample in each lane; if there are two, the first takes no
+        optional inputs. For functions of a frame: the steps of the climb.
+    one_by_one: whether a batch in row layout loops over single calls; then only batches in lane layout use
+        the kernel.
+    widths: number of samples side by side in a kernel, by register size in bytes (`ScalarType.widths`). For
+        functions of a frame: the number of samples of a block.
     """
 
     samples: tuple[Program, ...] = ()
@@ -158,8 +160,8 @@ class FormChoice:
     """A requested choice. Planning decides fields that are None.
 
     form: form of a call for one sample.
-    lanes: number of samples side by side in a batch of rows; 1: one by one.
-    blocks: number of samples side by side in a batch of blocks.
+    lanes: number of samples side by side in a batch in row layout; 1: one by one.
+    blocks: number of samples side by side in a batch in lane layout.
     place: where the choice was requested, for messages.
     """
 
@@ -170,7 +172,7 @@ class FormChoice:
 
     @property
     def kernel(self) -> int | None:
-        """Number of samples side by side in the kernel, which both batches share."""
+        """Number of samples side by side in the kernel, which batches of both layouts share."""
         return self.blocks or (None if self.lanes == 1 else self.lanes)
 
 

@@ -1,4 +1,4 @@
-"""From an algorithm on symbols to a straight-line program."""
+"""Tracing: run an algorithm on symbols, and return its operations as a straight-line program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbdc.spatial import Placement
 
 
 def traced(model: Problem, function: Function, method: str) -> Program:
-    """Return the optimised program of one method over all inputs."""
+    """Return the optimised program of a function by one of its methods, with all inputs."""
     recorder = Recorder()
     arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
     values = function.methods[method](model, arguments, recorder.record)
@@ -29,8 +29,10 @@ def traced(model: Problem, function: Function, method: str) -> Program:
 
 @cache
 def frame_offset_program() -> Program:
-    """Return the program that moves a frame by an offset in its axes: (offset, x) -> up; the offset is a
-    position and a unit quaternion, x and up are twelve numbers each.
+    """Return the program (offset, x) -> up that moves a frame by an offset in the frame's axes.
+
+    offset: position and unit quaternion (7).
+    x, up: placement of the frame before and after (twelve numbers each).
     """
     offset, x = symbols("offset", 7), symbols("x", 12)
     up, recorder = Placement.of(x).compose(held_at(offset)).scalars(), Recorder()
@@ -42,9 +44,12 @@ def frame_offset_program() -> Program:
 
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Problem) -> list[Program]:
-    """Return for each body the program of one step from a frame towards the root: (q, x) -> columns J,
-    placement up; x and up are twelve numbers each. A mimic joint along a curve has the columns times slope,
-    then times curvature, then times jerk.
+    """Return, for each body, the program (q, x) -> (J, up) of one step from a frame towards the root.
+
+    x: placement of the frame in the body (twelve numbers).
+    J: columns of the body's joint in the frame's Jacobian. A mimic joint along a curve has these columns
+        times the curve's slope, then times its curvature, then times its jerk.
+    up: placement of the frame in the body's parent (twelve numbers).
     """
     programs = []
     for index, body in enumerate(model.bodies):

@@ -1,5 +1,6 @@
-"""Tunings: a tuning sets the form and the compiler of each function, and the number of samples side by side
-in its batch. Measured times replace the table of `rbdc.planning.calibration`. A file keeps the tuning.
+"""Tunings. A tuning sets the form (way to write it in C) and the compiler of each function, and the number of
+samples side by side in its batch, by measured times instead of the table of `rbdc.planning.calibration`. A
+file keeps the tuning.
 """
 
 from __future__ import annotations
@@ -24,16 +25,19 @@ FILE = "tuning.json"
 """The name of the file in a package."""
 SINGLE, BATCH, BLOCKS = "single", "batch", "blocks"
 KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
-"""Kinds of calls, and what is chosen for each. For one sample: the form of the C. For a batch in rows and for
-one in blocks, whose samples are contiguous in memory: the number of samples in SIMD lanes (1: no SIMD). Both
-batches share one kernel.
+"""Kinds of calls, and the name of the choice for each.
+
+single: one sample; the form of the C.
+batch: a batch in row layout; the number of samples in SIMD lanes (1: no SIMD).
+blocks: a batch in lane layout, which stores an entry of several samples side by side; the number of samples
+    in SIMD lanes. It shares one kernel with `batch`.
 """
 
 
 class TunedWay(NamedTuple):
     """A choice for a function.
 
-    what: its form, or the number of lanes.
+    what: form of the function, or number of lanes of its batch.
     compiler: name of the compiler.
     """
 
@@ -46,12 +50,12 @@ class TunedWay(NamedTuple):
 
 @dataclass(frozen=True)
 class Timing:
-    """A measured choice.
+    """The measured time of a choice.
 
     processor: name of the processor.
     way: the choice.
-    nanoseconds: time of a call (ns), for batches per sample; the minimum over all passes.
-    spread: median of the passes over the minimum.
+    nanoseconds: time of a call, or of a sample of a batch (ns); the minimum over all passes.
+    spread: median over the passes, divided by the minimum.
     """
 
     processor: str
@@ -62,12 +66,12 @@ class Timing:
 
 @dataclass(frozen=True)
 class Decision:
-    """The choice for a function.
+    """The choice for one function and kind of call.
 
     way: the choice.
     default: choice without a tuning.
     measured: times of all choices.
-    place: file and line, for messages.
+    place: file and line of the choice, for messages.
     """
 
     way: TunedWay
@@ -76,8 +80,8 @@ class Decision:
     place: str = field(default="", compare=False)
 
     def nanoseconds(self, way: TunedWay) -> float | None:
-        """Return the time of a choice (ns), the geometric mean over processors; None if the choice was not
-        measured on all of them.
+        """Return the time of a choice (ns): the geometric mean over processors. Return None if a processor
+        has no time of the choice.
         """
         times = [timing.nanoseconds for timing in self.measured if timing.way == way]
         processors = {timing.processor for timing in self.measured}
@@ -128,7 +132,7 @@ class Tuning:
         return {name: _choice(*decisions) for name, decisions in by_function.items()}
 
     def compilers_of(self, function: str) -> dict[str, str]:
-        """Return the names of the compilers of a function, as the manifest stores them."""
+        """Return the entries `compiler` and `batch_compiler` of a function in the manifest."""
         names = {"compiler": self.compiler(function), "batch_compiler": self.compiler(function, batch=True)}
         return {word: compiler for word, compiler in names.items() if compiler is not None}
 
@@ -141,12 +145,14 @@ class Tuning:
         return next((decision.way.compiler for decision in named), None)
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
-        """Return remarks on a build of these functions for a processor; an empty name stands for any."""
+        """Return remarks on a build of these functions for a processor. An empty name stands for any
+        processor.
+        """
         remarks = []
         if processor and self.processors and processor not in self.processors:
             remarks.append(f"measured on {', '.join(self.processors)}; this is {processor}")
         if unnamed := [name for name in functions if name not in self.functions]:
-            remarks.append(f"says nothing of {', '.join(unnamed)}, built as without it")
+            remarks.append(f"has no choice for {', '.join(unnamed)}: built as without a tuning")
         return remarks
 
     @property
@@ -200,8 +206,10 @@ def geometric_mean(numbers: Sequence[float]) -> float:
 
 
 def read_tuning(value: Any) -> Tuning:
-    """Return the tuning in a file. Raises ValueError for a path that cannot be read, DescriptionError with
-    the line for content that is not a tuning.
+    """Return the tuning in the file of this path; a `Tuning` is returned itself.
+
+    Raises ValueError for a path that cannot be read, and DescriptionError, with the line, for content that is
+    not a tuning.
     """
     if isinstance(value, Tuning):
         return value
@@ -257,8 +265,9 @@ class _TuningReader:
     ) -> None:
         rows, blocks = (decisions[kind].get(name) for kind in (BATCH, BLOCKS))
         if rows and blocks and rows.way.what != 1 and rows.way != blocks.way:
-            problem = f"{name}: {BATCH} by {rows.way}, {BLOCKS} by {blocks.way}, but both have one kernel"
-            self.source.fail(problem, f"give both the same, or {BATCH} lanes 1", node)
+            ways = f"{BATCH} is '{rows.way}', {BLOCKS} is '{blocks.way}'"
+            remedy = f"give both the same lanes and compiler, or give {BATCH} 1 lane"
+            self.source.fail(f"{name}: {ways}, but they share one kernel", remedy, node)
 
     def _decision(self, kind: str, fields: Fields) -> Decision:
         way, node, listed = self._way(kind, fields), fields.get("default"), fields.get("measured")
@@ -289,7 +298,7 @@ class _TuningReader:
         return word
 
     def _lanes(self, fields: Fields) -> int:
-        lanes, remedy = fields.number(KINDS[BATCH], 0.0), "give the samples side by side, or 1"
+        lanes, remedy = fields.number(KINDS[BATCH], 0.0), "give the number of samples side by side, or 1"
         if lanes < 1.0 or lanes != int(lanes):
             fields.fail(f"no batch has {lanes:g} lanes", remedy, fields.get(KINDS[BATCH]))
         return int(lanes)

@@ -11,12 +11,13 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class Ancestors:
-    """Ancestors of each number (a degree of freedom or a row) from the root down, then the number itself.
+    """Lists of the ancestors of each number (a degree of freedom or a row), from the root down, then the
+    number itself.
 
-    start: index in `entries` of the first ancestor.
-    own: index in `entries` of the number itself.
-    end: end of the descendants, which follow the number.
-    entries: one list for each leaf; the ancestors of a number begin the list of any leaf below the number.
+    start: index in `entries` of the number's first ancestor, by number.
+    own: index in `entries` of the number itself, by number.
+    end: end of the number's descendants, which follow the number, by number.
+    entries: the lists of all leaves, joined. The list of a number is the beginning of a leaf's list.
     """
 
     start: tuple[int, ...]
@@ -26,8 +27,8 @@ class Ancestors:
 
     @staticmethod
     def of_parents(parents: Sequence[int]) -> Ancestors:
-        """Return the ancestors from the parent of each number; parents are smaller than their children, and
-        -1 is the parent of a root.
+        """Return the ancestors, given the parent of each number (-1 for roots). Parents are smaller than
+        their children.
         """
         start, places, entries = [-1] * len(parents), [-1] * len(parents), list[int]()
         for leaf in reversed(range(len(parents))):
@@ -47,15 +48,17 @@ class Ancestors:
         return Ancestors(tuple(start), tuple(places), tuple(end), tuple(entries))
 
     def above(self, number: int) -> tuple[int, ...]:
-        """Return the ancestors of a number, from the root."""
+        """Return the ancestors of a number, from the root down."""
         return self.entries[self.start[number] : self.own[number]]
 
 
 def elimination_parents(model: Model, paths: Ancestors, paths_of_rows: Sequence[int] = ()) -> list[int]:
-    """Return the parents in the elimination tree of M over v. Eliminating a row fills all entries that the
-    row couples; without couplings the tree is the robot's.
+    """Return the parent of each row in the elimination tree of M, whose rows are the entries of v.
+    Eliminating a row fills in the entries between all rows that it couples. Without mimic joints the tree is
+    that of the robot.
 
-    paths_of_rows: for each row before those of M, the degree of freedom along whose path the row has entries.
+    paths_of_rows: for each row of contacts, which precede those of M, the last degree of freedom of the path
+        along which the row has entries.
     """
     before = len(paths_of_rows)
     columns = [before + column for column, _, _ in dof_table(model)]

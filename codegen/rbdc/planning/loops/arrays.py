@@ -1,4 +1,5 @@
-"""Arrays of loops: quantities by bodies and columns, vectors, matrices and tensors over v.
+"""Arrays of loops: quantities (forces, placements, ...) indexed by bodies and columns (degrees of freedom),
+and vectors, matrices and tensors over v (indexed by entries of v).
 
 A text is a recursion of `rbdc.algorithms` that runs on these arrays.
 """
@@ -22,18 +23,18 @@ from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 Place = TypeVar("Place", bound=Index)
 
 SAME = ("j", "s")
-"""The rows of columns of the current joint."""
+"""Row indices of the columns of the current joint."""
 BODIES = ("i", "parent", "b", "held", "held_root", *(f"{name}_body" for name in COLUMNS))
-"""Rows of bodies; all other rows are rows of columns."""
+"""Row indices of bodies; all other row indices are of columns."""
 
 
 class Where(NamedTuple):
     """Indices of a body or a column in the C, by their names in `rbdc.planning.loops.recording`.
 
-    row: name of the row index of an array.
-    offset: number of rows to add.
-    entry: name of the entry index of a vector over v.
-    counts_all: whether the entry index counts all rows, including those before v.
+    row: name of the index of its row in an array of bodies or columns.
+    offset: number to add to the index.
+    entry: name of its index in a vector over v.
+    counts_all: whether `entry` counts all rows, including rows of contacts before those of v.
     """
 
     row: str
@@ -48,9 +49,9 @@ class KnownArray:
 
     kind: type of its quantities.
     of: function that builds a quantity from its numbers.
-    size: number of numbers of a quantity.
-    kept: numbers that are stored, because they are not structurally zero.
-    cleared: number of entries to clear first, because values are added to entries of pairs.
+    size: count of the numbers of a quantity.
+    kept: indices of the stored numbers, which are not structurally zero.
+    cleared: number of entries to clear first, because values are added to entries that two indices select.
     """
 
     kind: Any
@@ -79,11 +80,11 @@ def wheres(at: At) -> list[Any]:
 
 
 class Stepped(NamedTuple):
-    """A step of an input.
+    """A direction of an input, for derivatives.
 
     name: name of the input.
-    unit: name of the array that holds the step.
-    kind: type of the numbers that carry the step.
+    unit: name of the array that holds the direction.
+    kind: type of the dual numbers whose rates are derivatives along the direction.
     """
 
     name: str
@@ -92,8 +93,8 @@ class Stepped(NamedTuple):
 
 
 class Arrays:
-    """The arrays of a machine of loops, and the loops around the current place of a text; options are
-    explained at `Loops`.
+    """The arrays of a machine of loops, and the loops around the current place of a text. `Loops` explains
+    the options.
     """
 
     def __init__(self, tree: TreeTables) -> None:
@@ -135,7 +136,11 @@ class Arrays:
         units: Callable[[str], list[Scalar]],
         rate: Callable[[list[Any], list[Scalar]], Sequence[Scalar]] = lambda _, unit: unit,
     ) -> list[Any]:
-        """Return entries of an input with its steps; `units` reads the array of a step."""
+        """Return entries of an input as dual numbers if `steps` move this input.
+
+        units: function that reads entries of the array `Stepped.unit`.
+        rate: function that returns the rates of the entries from their values and these units.
+        """
         for step in self.steps:
             if step.name == name:
                 values = [*tangents(values, rate(values, units(step.unit)), step.kind)]
@@ -158,8 +163,8 @@ class Arrays:
         return parts, joined
 
     def constants(self, table: str, variable: str, row: int) -> list[Scalar]:
-        """Return the row of a table that a variable selects, as numbers if all rows of the group are
-        equal.
+        """Return the row of a table that a variable selects. Entries that are equal in all rows of the group
+        of `row` are numbers, others are symbols.
         """
         stored, different = self.tree.kept[table], self.tree.differing(table, self.tree.groups(table)[row])
         read = self.read(table, len(stored), **{variable: len(stored)}) if different else []
@@ -188,7 +193,7 @@ class Arrays:
         return LoopArray(self, name, known, None)
 
     def from_first_loop(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
-        """Return a quantity that the first loop computes, and store it from now on."""
+        """Return a quantity that the first loop over bodies computes, and let that loop store it."""
         name = self.first + name
         if name not in self.needed:
             self.needed.add(name)
@@ -196,7 +201,9 @@ class Arrays:
         return self.named(name, kind)[at]
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
-        """Yield a loop over columns or rows within the current loop, which passes a quantity to it."""
+        """Yield the place and the carried quantity within an inner loop over columns or rows. The current
+        loop passes the quantity `carried` to it.
+        """
         numbers, of = packed(carried)
         outer = self.scope
         places, size = outer.carry(numbers), len(outer.now.carried)
@@ -217,7 +224,7 @@ def _tangent(kind: type[Tangent], value: Scalar, rate: Scalar) -> Scalar:
 
 
 class LoopArray(Array[Quantity]):
-    """An array of the C."""
+    """An array of the C, with a quantity for each body or column, or for each pair of them."""
 
     def __init__(self, m: Arrays, name: str, known: KnownArray, world: Quantity | None) -> None:
         self.m, self.name, self.known, self.world = m, name, known, world
@@ -257,7 +264,7 @@ class LoopArray(Array[Quantity]):
         if adds and isinstance(at, tuple):
             self.known.cleared = self.m.sizes[self.name]
         self.m.growing |= before != (len(self.known.kept), self.known.cleared)
-        # A run that is repeated keeps no sums: the entries that it read before had another layout.
+        # If the text runs again, the sum is not needed: entries that this run has read had another layout.
         put = self.m.scope.add if adds and not self.m.growing else self.m.scope.write
         put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
 
@@ -275,7 +282,7 @@ class LoopArray(Array[Quantity]):
 class LoopResult(Array[Scalar]):
     """A vector, a matrix or a tensor of the C, over v; without a name nothing is stored.
 
-    adds: whether stored entries are added, because mimic joints share entries of v.
+    adds: whether stores add to the entries, because mimic joints share entries of v.
     """
 
     def __init__(self, m: Arrays, name: str, *, adds: bool) -> None:
@@ -315,7 +322,7 @@ class LoopResult(Array[Scalar]):
 
 
 class LoopTable(Array[Quantity]):
-    """An array of the C with a quantity for each degree of freedom and body. Loops only write it."""
+    """An array of the C with a quantity for each pair of an entry of v and a body. Loops only write it."""
 
     def __init__(self, m: Arrays, name: str, kind: Any) -> None:
         self.m, self.name, self.width = m, name, len(kind.zero().scalars())

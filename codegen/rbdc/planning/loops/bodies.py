@@ -51,7 +51,7 @@ class LoopBody(Body):
         return self.m.constants(table, "i", self.m.tree.kind_of.index(self.kind))
 
     def keep(self) -> None:
-        """Store the entries of the placement, the columns and the inertia that later loops need."""
+        """In the first loop, store the placement, columns, inertia and root's origin that later loops need."""
         if self.placing:
             first = self.m.first
             for name in ("I", "O", "S", "X"):
@@ -181,7 +181,7 @@ class LoopBody(Body):
 
 
 class LoopColumn(Column):
-    """A column at its index in the C."""
+    """A column (degree of freedom) at its index in the C."""
 
     def __init__(self, m: Arrays, where: Where, s: Motion | None = None) -> None:
         super().__init__(where)
@@ -241,8 +241,8 @@ def _branches(m: Arrays) -> bool:
 
 
 ABOVE = ("up", "top")
-"""The rows of columns above the current one."""
+"""Row indices of the columns above the current one, by depth of the loop."""
 BELOW = ("p", "t")
-"""The rows of columns below the current one."""
+"""Row indices of the columns below the current one, by depth of the loop."""
 VARIABLES = {"up": "d", "top": "e"}
-"""The variables of loops over these rows."""
+"""Variables of the loops over these rows."""

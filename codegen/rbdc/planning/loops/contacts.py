@@ -1,5 +1,5 @@
-"""Contacts with the world as loops. Contacts that hold the same components are traced once, with rows along
-the paths of their bodies.
+"""Contacts with the world as loops. Contacts that hold the same components (of translation and rotation) are
+traced once. Their rows have entries along the path from the root to the contact's body.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from rbdc.planning.loops.tree import kind_of
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 
 SWITCHES, MU, TARGETS = "switches", "mu_or_0", "targets"
-"""Arrays of the options of contacts; omitted options are filled with defaults."""
+"""Arrays of optional inputs of contacts: `active`, `mu`, `target`. Omitted inputs are filled with defaults.
+"""
 
 
 class LoopContact:
@@ -34,7 +35,7 @@ class LoopContact:
     def __init__(self, m: Loops, contact: Contact) -> None:
         if contact.second is not None or contact.first.body == WORLD:
             raise UnsupportedError(
-                f"loops hold moving bodies to the world alone, not the contact {contact.name}"
+                f"loops support only contacts of a moving body with the world, not contact {contact.name}"
             )
         self.m, self.contact = m, contact
         self.rows = [Index(Where("held_row", r, "held_row", counts_all=True)) for r in range(contact.rows)]
@@ -45,8 +46,10 @@ class LoopContact:
         return self.m.read(SWITCHES, 1, c=1)[0]
 
     def motion(self, *, local: bool = False, gains: bool = False) -> ContactMotion:
-        """Return the motion of the contact for zero joint accelerations; rows are along the user's axes if
-        `local`, else along those of the common frame. gains: include the contact's gains and target.
+        """Return the motion of the contact for zero joint accelerations.
+
+        local: whether its rows are along the user's axes, not along those of the common frame.
+        gains: whether to include the contact's gains and target.
         """
         m, body = self.m, self.contact.first.body
         origin = m.from_first_loop("O", Vector3, Index(Where("held_root"))) if gains else Vector3.zero()
@@ -61,7 +64,7 @@ class LoopContact:
 
     @property
     def first(self) -> Placement:
-        """Frame of the contact on the body."""
+        """Placement of the contact's frame on the body."""
         frame = self.m.constants("contact_frame", "c", self.m.tree.model.contacts.index(self.contact))
         return self.m.from_first_loop("X", Placement, Index(Where("held"))).compose(Placement.of(frame))
 
@@ -80,7 +83,7 @@ class LoopContact:
 
 
 def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
-    """Return all contacts; contacts that hold the same components are traced at once."""
+    """Yield contacts in a loop over all of them; contacts that hold the same components are yielded once."""
     every = m.tree.model.contacts
     firsts = [next(contact for contact in every if kind_of(contact) == kind) for kind in m.tree.contact_kinds]
     titled = [(f"{contact.kind} of {contact.rows} rows", LoopContact(m, contact)) for contact in firsts]
@@ -88,7 +91,7 @@ def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:
-    """Set the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`: -E, -J and gamma."""
+    """Set -E, -J and gamma, the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`."""
     h, gamma = LoopResult(m, matrix, adds=m.tree.coupled), m.result(x)
     count = len(m.tree.model.contacts)
     _fill(m, "active", SWITCHES, count, [1.0])

@@ -1,4 +1,4 @@
-"""Entry-wise work on q and v: sines and cosines of angles, and forces of drives."""
+"""Loops over the entries of q and v: sines and cosines of joint angles, and forces of drives."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from rbdc.planning.loops.arrays import Where
 from rbdc.planning.loops.machine import Loops
 
 ENTRY = Index(Where("at", 0, "at"))
-"""Each entry of v."""
+"""The current entry of v in a loop over these entries."""
 ALONE = Index(Where("at", 0, "at", counts_all=True))
-"""Each entry of v in an array that has no other rows before."""
+"""The current entry of v, for arrays in which no rows of contacts precede the entries of v."""
 
 
 def sines(m: Loops, lanes: int) -> None:
@@ -22,7 +22,7 @@ def sines(m: Loops, lanes: int) -> None:
     if statement.whole > count:
         m.statements.append(Clear("angle", statement.whole))
     for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
-        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # the joint, or the leader that it follows
+        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # of the joint or its leader
         if m.tree.coupled:
             multiplier, offset = m.read("turning_coupling", 2, n=2)
             angle = multiplier * angle + offset
@@ -39,6 +39,6 @@ def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
 
 
 def diagonal(m: Loops, out: str, table: str) -> None:
-    """Add a table of the drives to the diagonal of a matrix."""
+    """Add a table of drive constants, such as "armature", to the diagonal of a matrix."""
     for at in m.over(m.tree.nv, ENTRY, table) if any(getattr(m.tree.model, table)) else ():
         m.result(out).add((at, at), m.result(table)[ALONE])

@@ -1,4 +1,4 @@
-"""Linear algebra with M = L^T D L as loops, eliminated from the last row up.
+"""Linear algebra with M = L^T D L as loops. Rows are eliminated from the last to the first.
 
 This order keeps the zeros between branches: L_ik is nonzero only if k is above i in the elimination tree.
 """
@@ -18,16 +18,16 @@ from rbdc.planning.loops.recording import DOF
 from rbdc.spatial import Scalar
 
 SAVED = "l"
-"""The current row of L."""
+"""Name of the array of the current row of L."""
 SUMS = "s"
-"""The sums of a block of columns."""
+"""Name of the array of sums for a block of columns."""
 
 BLOCK = 8
 """Number of columns of a row that are processed together."""
 
 
 class LoopRows(RowMachine):
-    """Rows of the joint-space inertia as loops. The held rows of contacts may precede them.
+    """Rows of M as loops. Rows of contacts may precede them.
 
     paths: prefix of the names of tables that list the rows above each row.
     """
@@ -41,7 +41,7 @@ class LoopRows(RowMachine):
 
 
 class LoopRow(FactorRow):
-    """A row at its index."""
+    """A row of M or of a contact."""
 
     def __init__(self, m: Loops, index: str, paths: str = "row") -> None:
         super().__init__(Where(index, 0, index, counts_all=True))
@@ -73,9 +73,9 @@ class LoopRow(FactorRow):
 
 
 def invert(m: Loops, inverse: str) -> None:
-    """Replace H (L below the diagonal, D^-1 on it) by both triangles of M^-1.
+    """Replace the factors (L below the diagonal, D^-1 on it) by both triangles of M^-1.
 
-    Row k of L M^-1 = D^-1 L^-T ends at 1 / D on the diagonal.
+    Row k of L M^-1 = D^-1 L^-T is zero before the diagonal, and 1 / D_k on it.
     """
     h, saved = m.result(inverse), m.result(SAVED)
     for k in LoopRows(m).rows("row k of M^-1 from those above"):
@@ -93,8 +93,8 @@ def invert(m: Loops, inverse: str) -> None:
 
 
 class ColumnBlock:
-    """Columns of a matrix side by side: `size` entries of each row from an offset, which moves by
-    `strides`.
+    """Columns of a matrix side by side: `size` entries of each row, which begin at `offset` plus the sum of
+    stride times index.
     """
 
     def __init__(self, m: Loops, matrix: str, size: int, offset: int, **strides: int) -> None:
@@ -104,7 +104,7 @@ class ColumnBlock:
         return self.m.scope.read(self.matrix, self.size, self.offset, **self._place(row))
 
     def reduce(self, k: Index, row: list[Scalar], others: Iterable[tuple[Index, Scalar]]) -> None:
-        """Replace row k by `row` minus multiples of other rows. Sums pass through registers."""
+        """Replace row k by `row` minus multiples of other rows. `SUMS` is small enough for registers."""
         scope = self.m.scope
         scope.write(SUMS, row)
         for other, factor in others:
@@ -116,7 +116,7 @@ class ColumnBlock:
 
 
 def _blocks(m: Loops, matrix: str) -> Iterator[ColumnBlock]:
-    """Yield all columns of a row: whole blocks and the rest."""
+    """Yield the columns of a row in blocks: a loop over whole blocks, then the rest."""
     count, rest = divmod(m.tree.nv, BLOCK)
     for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
         yield ColumnBlock(m, matrix, BLOCK, 0, c=BLOCK)

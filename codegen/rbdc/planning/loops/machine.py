@@ -1,4 +1,4 @@
-"""Recursions as loops over tables of the model: each body of a loop is traced once for each kind of joint."""
+"""Recursions as loops over tables of the model. A loop over bodies is traced once for each kind of joint."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Loops(Arrays, ComposedMachine):
     By default all quantities are in one frame, the axes of the world about the origin of the root body;
     otherwise the quantities of a body are in the body's own frame.
 
-    v, a: names of the inputs or arrays of velocities and accelerations; zero without a name.
+    v, a: names of the inputs or arrays of joint velocities and accelerations; they are zero if it is "".
     external: whether there are external forces.
     one_frame: whether all quantities are in one frame.
-    before: number of rows of vectors and matrices before those of v.
-    names: names of results by their names in the text; "" for results that are not stored.
+    before: number of rows of contacts, which precede the entries of v in vectors and matrices.
+    names: names in the C of results, by their names in the text; "" for results that are not stored.
 
-    A text (a recursion) runs again until the known properties of its arrays no longer change. These are the
-    entries that are zero, and the quantities of the first loop over bodies that later loops read: placements
-    X, columns S, inertias I and origins O of roots. The first loop contains no other loop.
+    A text (a recursion over this machine) runs again until two properties of its arrays no longer change:
+    which entries are zero, and which quantities of the first loop over bodies later loops read (placements X,
+    columns S, inertias I, origins O of roots). The first loop contains no other loop.
     """
 
     def run(self, text: Callable[[Loops], object]) -> list[Statement]:
@@ -60,7 +60,7 @@ class Loops(Arrays, ComposedMachine):
 
     @contextmanager
     def where_given(self, name: str) -> Iterator[None]:
-        """Record statements for an optional input."""
+        """Within the context, record statements that run only if an optional input is given."""
         before = len(self.statements)
         yield
         self.statements[before:] = [WhereGiven((name,), tuple(self.statements[before:]))]
@@ -74,7 +74,10 @@ class Loops(Arrays, ComposedMachine):
         self.placed = True
 
     def by_kind(self, loop: Loop, on: TableEntry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
-        """Yield each titled place; the loop runs the body of the place that the index `on` selects."""
+        """Yield each place. Its statements become one case of a switch on the index `on` inside the loop.
+
+        places: title of the case and place.
+        """
         cases = []
         for title, place in places:
             self.scopes.append(Scope(title))
@@ -88,7 +91,7 @@ class Loops(Arrays, ComposedMachine):
         return self.over(len(self.tree.dofs), LoopColumn(self, Where("k", 0, "column")), about)
 
     def over(self, count: int, at: Place, about: str, *, backward: bool = False) -> Iterator[Place]:
-        """Yield a place in a loop from 0 to `count`, whose variable is the row of the place."""
+        """Yield a place in a loop over `count` rows; the variable of the loop is the place's row index."""
         self.scopes.append(Scope())
         yield at
         body = self.scopes.pop().statements(dry=self.dry)
@@ -106,7 +109,7 @@ class Loops(Arrays, ComposedMachine):
         return LoopResult(self, name, adds=self.tree.coupled)
 
     def result(self, name: str) -> LoopResult:
-        """Return an existing vector or matrix over v."""
+        """Return an existing vector or matrix, indexed by entries of v."""
         return LoopResult(self, name, adds=False)
 
     def matrix(self, name: str) -> LoopResult:
@@ -187,7 +190,7 @@ class Loops(Arrays, ComposedMachine):
 
     @contextmanager
     def _as(self, **changed: object) -> Iterator[None]:
-        """Replace options within the context."""
+        """Replace attributes of the machine within the context."""
         before = {name: getattr(self, name) for name in changed}
         vars(self).update(changed)
         yield
@@ -208,9 +211,9 @@ class Loops(Arrays, ComposedMachine):
     def _products(
         self, at: str, factors: Sequence[Factor], fixed: dict[str, Index]
     ) -> Iterator[tuple[At, Scalar]]:
-        """Yield the products in loops over the first letter, the summed letters, then the others.
-
-        Each product is computed as soon as its factors are known.
+        """Yield places and products in loops over the first letter of `at`, the summed letters, then the
+        other letters of `at`. A factor is multiplied in the outermost loop in which all its indices are
+        known.
         """
         first, *others = [letter for letter in at if letter not in fixed]
         letters = dict.fromkeys("".join(axes for _, axes in factors))
@@ -218,7 +221,7 @@ class Loops(Arrays, ComposedMachine):
         bound = fixed | {letter: Index(Where(letter, 0, letter)) for letter in order}
 
         def known(depth: int, value: Scalar) -> Scalar:
-            """Return the value times the factors whose last letter is at this depth."""
+            """Return the value times the factors whose innermost letter has its loop at this depth."""
             for array, axes in factors:
                 if max(order.index(letter) if letter in order else 0 for letter in axes) == depth:
                     entry = array[_at(bound[letter] for letter in axes)]
@@ -251,4 +254,4 @@ def _at(places: Iterable[Index]) -> At:
 
 
 REPEATED = ("y", "z")
-"""Variables of loops around recursions."""
+"""Variables of the loops of `repeated`, outermost first."""

@@ -16,7 +16,7 @@ Named = tuple[str, str, Sequence[Scalar]]
 
 
 class PlaceRecorder:
-    """One step: the numbers and vectors of `lanes` lanes that it reads, and the values that it stores."""
+    """Recorder of one step, which reads and stores numbers, and vectors of `lanes` lanes."""
 
     def __init__(self, lanes: int = 1) -> None:
         self._trace = LaneRecorder("step", lanes=lanes)
@@ -57,11 +57,11 @@ class PlaceRecorder:
             self._trace.store(name, entry, [x])
 
     def put(self, values: Sequence[Scalar], place: Place, *, adds: bool = False) -> None:
-        """Store vectors from a place on, or add them."""
+        """Store vectors from a place on, or add them to the stored ones."""
         self._trace.store(self._name(place, adds=adds), 0, values)
 
     def give(self, place: Place, *named: Named) -> None:
-        """Store vectors under their formulas."""
+        """Store vectors one after the other from a place on; comments in the C show their formulas."""
         for formula, symbol, values in named:
             self._trace.begin(formula)
             self._trace.let(symbol, values)

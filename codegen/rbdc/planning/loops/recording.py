@@ -1,5 +1,5 @@
-"""Recorders of steps (straight-line programs in loops) and of bodies in lanes, traced from algorithms: reads
-and writes become the arguments of a program.
+"""Recorders of steps (straight-line programs in loops) and of bodies in lanes. They trace algorithms; the
+entries of arrays that an algorithm reads and writes become the arguments of a program.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ COLUMNS: Mapping[str, Index] = {
     "up": TableEntry("up", UP),
     "top": TableEntry("up", ABOVE),
 }
-"""Indices of columns in inner loops: j of the same joint, p below, up above; in loops within these loops s, t
-and top.
+"""Indices of columns (degrees of freedom) in inner loops: j of the same joint, p below the current column, up
+above it. Loops within these loops have s, t and top instead.
 """
 INDICES: Mapping[str, Index] = {
     "parent": TableEntry("parent_of", BODY),
@@ -49,14 +49,19 @@ INDICES: Mapping[str, Index] = {
     "held_root": TableEntry("contact_root_of", CONTACT),
     "held_row": TableEntry("contact_row_of", CONTACT),
 }
-"""Indices by their names in places; other names are variables of loops.
+"""Indices by their names in places. Any other name is a variable of a loop:
 
-i: bodies. k: degrees of freedom of the tree. j, s: degrees of freedom of a joint. p, t: degrees of freedom
-below. d, e: positions in the list of paths, of degrees of freedom above. n: angles. c: contacts.
-In eliminations k: rows of M. i: rows below. e: positions in the list of rows, of rows above.
+i: bodies; in eliminations: rows below row k.
+k: degrees of freedom of the tree; in eliminations: rows of M.
+j, s: degrees of freedom of a joint.
+p, t: degrees of freedom below.
+d, e: positions, in the table `up`, of degrees of freedom above.
+e in eliminations: positions, in the table `row_up` or `held_up`, of rows above row k.
+n: angles.
+c: contacts.
 """
 CARRIED = "row"
-"""The array of numbers that a loop over columns passes to its inner loops."""
+"""Name of the array of numbers that a loop passes to its inner loops."""
 
 
 class _Argument(NamedTuple):
@@ -75,12 +80,12 @@ class _Argument(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Where a step stores.
+    """The target of stores of a step.
 
     array: the array.
-    strides: the indices of the place.
-    adds: whether it adds to the stored values.
-    scattered: whether it is one argument although its entries are not contiguous.
+    strides: the indices of the place, with their strides.
+    adds: whether the step adds to the stored values.
+    scattered: whether the entries form one argument although they are not contiguous.
     """
 
     array: str
@@ -90,10 +95,10 @@ class _Target(NamedTuple):
 
 
 class StepRecorder:
-    """One step: scalars read from arrays, and scalars stored to arrays or added there.
+    """Recorder of one step, which reads scalars from arrays, and stores scalars to arrays or adds them there.
 
-    A place is an array and its indices: `read("X", 12, i=12)` are the twelve numbers of `X` from 12 i on.
-    Reads return the values that the step has stored or added.
+    A place is an array and its indices: `read("X", 12, i=12)` returns the twelve numbers of `X` from index
+    12 i on. After the step has stored or added values at a place, reads return the new values.
 
     carried: numbers passed to inner loops in an array, as (index, scalar) by `id` of the scalar.
     earlier: arguments that earlier steps have read, and that are unchanged since.
@@ -237,7 +242,7 @@ class Scope:
     store to arrays that the loop reads or stores.
 
     title: subject of the steps.
-    depth: number of surrounding loops that carry numbers.
+    depth: number of surrounding loops that pass numbers inwards.
     """
 
     def __init__(self, title: str = "", depth: int = 0) -> None:
@@ -270,7 +275,9 @@ class Scope:
         self._storing(array).add(array, values, offset, **strides)
 
     def _storing(self, array: str) -> StepRecorder:
-        """Return the step that may store to an array."""
+        """Return a step that may store to an array: the current one, or a new one if an inner loop before it
+        uses the array.
+        """
         if array in self.inside:
             self._renew()
         self.outputs.add(array)
@@ -301,10 +308,10 @@ class Scope:
 
 @dataclass
 class LaneRecorder:
-    """One body: the array entries that it reads, and those that it writes.
+    """Recorder of the program of a body, or of corresponding bodies in lanes.
 
-    All arrays hold vectors with one number for each lane, except `numbers`, which are the same for all lanes.
-
+    numbers: arrays of numbers that are the same in all lanes. All other arrays hold vectors with one number
+        for each lane.
     adds: arrays to which entries are added.
     """
 
@@ -349,12 +356,12 @@ class LaneRecorder:
         self._written.setdefault(array, {}).update(stored)
 
     def holds(self, values: Iterable[Scalar]) -> bool:
-        """Return whether values are constants, or unchanged reads."""
+        """Return whether all values are constants or unchanged reads."""
         known = {id(y) for entries in self._read.values() for y in entries}
         return all(is_number(x) or id(x) in known for x in values)
 
     def _unchanged_entry(self, array: str, entry: int) -> Scalar | None:
-        """Return the number that remains in an entry, if the entry was read."""
+        """Return the symbol that was read from an entry; None if it was not read, or written since."""
         known = self._read.get(array, [])
         return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None
 

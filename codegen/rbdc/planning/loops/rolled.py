@@ -1,4 +1,4 @@
-"""Rolled functions: recursions as loops over bodies, by their names in function records
+"""Rolled functions: recursions as loops over bodies. Function records name them
 (`rbdc.functions.record.Policy.rolled`).
 """
 
@@ -27,13 +27,13 @@ from rbdc.planning.loops.tree import TreeTables
 from rbdc.spatial import Motion, Scalar
 
 MAXIMUM_BODIES = 1000
-"""Largest number of moving bodies. Each takes some 700 bytes of stack."""
+"""Largest number of moving bodies. Each body takes some 700 bytes of stack."""
 
 _LARGEST_ON_STACK = 48
 """Largest nv for which forward dynamics may keep the factors of M on the stack."""
 
 _ARTICULATED = "articulated_bodies"
-"""The recursion that stores no array of the size of M. It does not support joints that follow others."""
+"""Forward dynamics without an array of the size of M. It does not support mimic joints."""
 
 
 def _inverse_dynamics(m: Loops, tau: str, *, v: str = "", a: str = "", external: bool = False) -> None:
@@ -74,7 +74,7 @@ def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
 
 
 def _moving(m: Loops, ddq: str) -> None:
-    """Store tau minus the forces for zero joint accelerations."""
+    """Store tau minus the bias forces (those for zero joint accelerations)."""
     m.v, m.a, m.external = "v", "", True
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
     drives.drives(m, ddq)
@@ -84,7 +84,7 @@ def _moving(m: Loops, ddq: str) -> None:
 
 
 def _solve(m: Loops, rows: LoopRows, h: str, b: str) -> None:
-    """Replace b by H^-1 b, and H by its factors."""
+    """Replace the vector b by h^-1 b, and the matrix h by its factors."""
     factors, x = m.result(h), m.result(b)
     factorise(rows, factors)
     raise_up(rows, factors, x)
@@ -117,14 +117,16 @@ def _inverse_dynamics_derivatives(m: Loops, *outputs: str, v: str = "v", a: str 
 
 
 def _derivatives_at_rest(m: Loops, *outputs: str, v: str = "") -> None:
-    """Compute the derivatives of inverse dynamics for zero accelerations and external forces, except those
-    with respect to accelerations.
+    """Compute the derivatives of inverse dynamics with respect to q, and to v if it has a name, for zero
+    accelerations and external forces.
     """
     _inverse_dynamics_derivatives(m, *[*outputs, "", ""][:3], v=v, a="")
 
 
 def _forward_dynamics_derivatives(m: Loops, by_q: str, by_v: str, inverse: str) -> None:
-    """Compute d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
+    """Compute M^-1 and the derivatives -M^-1 dtau, with dtau the derivatives of inverse dynamics at qddot:
+    Carpentier and Mansard (2018), equation (24).
+    """
     _accelerations(m, "x", inverse)
     _inverse_dynamics_derivatives(m, by_q, by_v, "", a="x")
     for matrix in (by_q, by_v):
@@ -155,8 +157,8 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
 
 
 def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
-    """Return the method with the fewest operations for this model, and its loops, for a function whose record
-    has loops.
+    """Return the rolled method of a function with the fewest operations for this model, and its loops. The
+    function's record must name rolled methods.
     """
     named, tree = function.policy.rolled, TreeTables(model)
     nests = {
@@ -189,7 +191,9 @@ def nest(tree: TreeTables, text: Callable[..., None], declaration: FunctionDecla
 
 
 def _methods(named: Mapping[str, str], model: Problem) -> list[str]:
-    """Return the recursions among several that support the model."""
+    """Return the names of the methods to compare. With mimic joints articulated bodies are left out; for
+    large models they are the only method.
+    """
     if len(named) > 1 and model.coupled:
         return [name for name in named if named[name] != _ARTICULATED]
     if len(named) > 1 and model.nv > _LARGEST_ON_STACK:

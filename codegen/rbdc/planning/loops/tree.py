@@ -1,4 +1,4 @@
-"""A model as tables of its bodies, its degrees of freedom and the paths above each."""
+"""A model as tables of numbers by body and by degree of freedom, and of the paths from the root to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BodyKind:
     """Bodies that one program serves.
 
     joint: joint of all these bodies, in a frame with the joint's axis on z.
-    rooted: whether all are attached to the world; otherwise all are attached to a body.
+    rooted: whether the world is the parent of all these bodies; otherwise the parents are bodies.
     """
 
     joint: JointType
@@ -55,7 +55,7 @@ class TreeTables:
 
     @cached_property
     def constants(self) -> dict[str, list[tuple[float, ...]]]:
-        """Numbers by table and row."""
+        """Rows of numbers, by name of the table."""
         bodies, contacts = self.model.bodies, self.model.contacts
         couplings = [b.coupling for b in bodies]
         frames = [x.first for x in contacts if x.first.body != WORLD]
@@ -89,7 +89,7 @@ class TreeTables:
 
     @cached_property
     def dofs(self) -> list[tuple[int, float, int]]:
-        """Entry in v, factor, body of each degree of freedom."""
+        """(entry of v, multiplier of a mimic joint or 1, body) of each degree of freedom."""
         return dof_table(self.model)
 
     @cached_property
@@ -128,8 +128,8 @@ class TreeTables:
         """Columns of integers by their names in the C.
 
         contact_*: one entry for each contact with the world.
-        held_*: the rows above each row in the elimination tree, with rows of contacts numbered before those
-        of M.
+        held_*: the `Ancestors` of each row in the elimination tree, with rows of contacts numbered before
+        those of M.
         """
         contacts, rows = self.model.contacts, row_slices(self.model)
         bodies = [contact.first.body for contact in contacts]
