@@ -78,7 +78,7 @@ def test_of_two_processors_the_least_worst_ratio_decides() -> None:
     assert (
         decision.nanoseconds(second) == pytest.approx(np.sqrt(140.0)) and decision.nanoseconds(third) is None
     )
-    with pytest.raises(ValueError, match="no way was measured on all processors"):
+    with pytest.raises(ValueError, match="no choice was measured on all processors"):
         decided(first, [*timings({first: 1.0}, "a"), *timings({second: 1.0}, "b")])
 
 

@@ -150,7 +150,7 @@ def test_the_command_shows_what_was_gained(tmp_path: Path, monkeypatch: pytest.M
 def test_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inject(monkeypatch, lambda name, way: 1.0, spread=1.5)
     how: dict[str, Any] = {"functions": "crba", "targets": "c", "cflags": "-O0", "tune_compilers": FIRST}
-    with pytest.warns(RbdcWarning, match="`tune`: repeats of a quarter of the times spread by 50 %"):
+    with pytest.warns(RbdcWarning, match="`tune`: a quarter of the times vary by 50 %"):
         module = rbdc.build(ROBOT, out=tmp_path, tune=30, **how)
     assert read_tuning(Path(str(module.__file__)).parent / FILE).decisions[BATCH] == {}
     assert BuildOptions(tune=True).tune == TUNING_SECONDS and BuildOptions(tune=False).tune is None
@@ -164,7 +164,7 @@ def test_a_busy_machine_is_noticed() -> None:
 
     assert busy(measured(BUSY, 1.0, 1.01, 1.0, 1.0, 3.0)) == [], "one function that was disturbed"
     (said,) = busy(measured(1.3, 1.0, 1.0, 1.0))
-    assert "spread by 30 %" in said
+    assert "vary by 30 %" in said
     assert busy(NOTHING) == []
 
 

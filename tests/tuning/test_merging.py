@@ -78,7 +78,7 @@ REFUSED = [
     (("a", "a"), "give files of two or more"),
     (
         ("a", "clang only"),
-        "minverse, single: no way was measured on all processors; tune with the same --tune-comp",
+        "minverse, single: no choice was measured on all processors; tune with the same --tune-comp",
     ),
     (("a", "empty"), "nothing was measured; give a file that --tune wrote"),
 ]
@@ -99,7 +99,7 @@ def test_batches_without_a_kernel_that_both_were_measured_with_are_refused(tmp_p
     (one,) = files(tmp_path, "a")
     done = merge(tmp_path / "out.json", one, str(written(edited, tmp_path)))
     assert done.exit_code == 2, done.output
-    assert "batch and blocks: no way was measured on all processors; tune with the same" in done.output
+    assert "batch and blocks: no choice was measured on all processors; tune with the same" in done.output
 
 
 def test_files_of_one_processor_and_no_files_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Construction of programs: hash-consing, and rewriting by rules."""
+"""Construction of programs with hash-consing (equal values are created once), and rewriting by rules."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ not apply.
 """
 Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
 """replacement(builder, new, index) returns the value that replaces value `index` of a program. None keeps the
-value; `LEFT_OUT` leaves it to the values that use it. `new`: the earlier values in the builder.
+value; `LEFT_OUT` omits it, and the values that use it compute it. `new`: index in the builder of each earlier
+value of the program.
 """
 LEFT_OUT = -1
 
 
 class Builder:
-    """Creates values, each distinct one once (hash-consing). It offers every operation to the rules first."""
+    """Creates values; equal values are created once. The rules may replace each operation first."""
 
     def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self.values: list[Value] = []
@@ -63,7 +64,7 @@ class Builder:
         return self.raw(operation, arguments)
 
     def raw(self, operation: Operation, arguments: tuple[int, ...]) -> int:
-        """Return the value of an operation exactly as given."""
+        """Return the value of an operation without the rules."""
         key = (operation, arguments)
         known = self._index.get(key)
         if known is not None:
@@ -77,14 +78,14 @@ class Builder:
         return index
 
     def lanes(self, numbers: Sequence[float]) -> int:
-        """Return constants side by side; a single constant if all are equal."""
+        """Return the vector of these constants; a scalar constant if all are equal."""
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
         constants = tuple(float(x) + 0.0 for x in numbers)
         return self._intern(Value(LANES, width=len(constants), numbers=constants))
 
     def gather(self, scalars: tuple[int, ...]) -> int:
-        """Return scalars side by side."""
+        """Return the vector of these scalars."""
         return self._intern(Value(GATHER, scalars, width=len(scalars)))
 
     def extract(self, index: int, lane: int) -> int:
@@ -127,8 +128,8 @@ class Builder:
         return self._intern(Value(REDUCE, (index,), lane=lanes))
 
     def exchange(self, first: int, second: int, block: int) -> int:
-        """Return the even blocks of `block` lanes of two vectors, alternating; for a negative number the odd
-        blocks.
+        """Return the even blocks of `block` lanes of two vectors, alternating; the odd blocks of `-block`
+        lanes if `block` is negative.
         """
         return self._intern(Value(EXCHANGE, (first, second), width=self.values[first].width, lane=block))
 

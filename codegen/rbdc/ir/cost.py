@@ -45,13 +45,13 @@ class Cost:
     def flops(self) -> int:
         """Additions, subtractions and multiplications of single numbers.
 
-        Multiply-add units execute these; a fused operation counts as two.
+        Multiply-add units execute these; a fused multiply-add counts as two.
         """
         return self.additions + self.multiplications + self.lane_flops
 
     @property
     def weight(self) -> float:
-        """The operations, with the cost of moving lanes added."""
+        """The operations, plus half an operation for each move of lanes."""
         return self.operations + 0.5 * self.moves
 
     def __add__(self, other: Cost) -> Cost:

@@ -103,8 +103,8 @@ def _replay(
 ) -> tuple[Builder, list[list[int]]]:
     """Replay the instructions in a builder; return the builder and the values of each group of entries.
 
-    Contents of CasADi's work slots, which are reused, become values. `sizes`: sizes of the groups. Each group
-    is a section; all groups from `last` on share one.
+    CasADi reuses its work slots; each new content of a slot becomes a value. `sizes`: sizes of the groups.
+    Each group is a section; all groups from `last` on share one section.
     """
     builder = Builder()
     slot: dict[int, int] = {}
@@ -150,8 +150,11 @@ def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
 def jacobian(
     values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]] | None = None
 ) -> list[list[Scalar]]:
-    """Return the derivatives of values with respect to symbols (len(values), len(by)); with `rates`, along
-    these rates of the symbols, one vector for each direction. Constant entries are numbers.
+    """Return the derivatives of values with respect to the symbols `by` (len(values), len(by)). Constant
+    entries are numbers.
+
+    rates: rates of the symbols, one vector for each direction. With rates, return the derivatives along these
+        directions (len(values), len(rates)).
     """
     if not by or not values:
         return [[] for _ in values]
@@ -165,7 +168,7 @@ def jacobian(
 
 
 def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
-    """Return the derivative of values along a rate of symbols."""
+    """Return the derivatives of values if the symbols `by` change at this rate."""
     product = ca.jtimes(_column(values), _column(by), _column(rate))
     return [Symbolic(product[k]) for k in range(len(values))]
 
@@ -173,7 +176,7 @@ def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Seque
 def substituted(
     rows: Sequence[Sequence[Scalar]], symbols: Sequence[Scalar], by: Sequence[Scalar]
 ) -> list[list[Scalar]]:
-    """Return rows of scalars with symbols replaced."""
+    """Return rows of scalars in which symbols are replaced by the scalars `by`."""
     entries = [x for row in rows for x in row]
     (column,) = ca.substitute([_column(entries)], [_column(symbols)], [_column(by)])
     scalars = iter([x if is_number(x) else Symbolic(column[k]) for k, x in enumerate(entries)])

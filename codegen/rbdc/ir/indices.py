@@ -68,7 +68,9 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
 
 
 def tables_in(index: Index) -> Iterator[str]:
-    """Yield the tables that an index is read from, the last lookup first."""
+    """Yield the tables from which an index is read; a table comes before the tables that its row is read
+    from.
+    """
     match index:
         case TableEntry(table, row):
             yield table

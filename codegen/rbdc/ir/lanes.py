@@ -1,4 +1,4 @@
-"""Programs of loops whose steps run side by side, one in each lane of a vector."""
+"""Programs that run several steps of a loop side by side, one in each lane of a vector."""
 
 from __future__ import annotations
 

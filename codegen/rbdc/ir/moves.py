@@ -11,8 +11,9 @@ from rbdc.ir.verify import verify
 
 
 def exchanged_lanes(lanes: int, block: int) -> list[int]:
-    """Return the lanes that `EXCHANGE` selects from two vectors; lanes of the second count from `lanes` on. A
-    positive block selects the even blocks of both vectors, a negative one the odd blocks.
+    """Return the lanes that `EXCHANGE` selects from two vectors; lanes of the second vector count from
+    `lanes` on. If `block` is positive, these are the even blocks of both vectors, alternating; otherwise the
+    odd blocks.
     """
     if block > 0:
         return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
@@ -39,8 +40,10 @@ def _turned(builder: Builder, rows: Sequence[int]) -> list[int]:
 
 
 def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
-    """Return the program that splits arrays of vectors, one array after the other, into records by lane:
-    vectors of consecutive entries `record0`, `record1`, ..., and the remaining entries `rest0`, ....
+    """Return the program that collects the entries of each lane, from all arrays of vectors in order. For
+    lane m, `record<m>` has vectors of consecutive entries, and `rest<m>` the remaining entries as numbers.
+
+    entries: number of vectors of each array, by name.
     """
     builder = Builder()
     vectors = [builder.vector(key, k, lanes) for key, size in entries.items() for k in range(size)]
@@ -54,8 +57,10 @@ def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
 
 
 def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, int]]) -> Program:
-    """Return the program that copies consecutive entries of a lane of `row`, a square of vectors, to
-    `piece0`, `piece1`, .... pieces: lane, first entry, number of entries.
+    """Return the program that copies entries of lanes of `row`, a square of vectors, to `piece0`, `piece1`,
+    ....
+
+    pieces: lane, first entry and number of consecutive entries of each piece.
     """
     builder = Builder()
     columns = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])
@@ -76,8 +81,9 @@ def totals(name: str, lanes: int, size: int) -> Program:
 
 
 def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Program:
-    """Return the program that joins `lane0`, `lane1`, ..., arrays of numbers, into the lanes of `vector`;
-    lanes that are not filled are zero and have no array.
+    """Return the program that joins the arrays of numbers `lane0`, `lane1`, ... into the lanes of `vector`.
+
+    filled: the lanes that have an array, by default all; other lanes are zero.
     """
     builder, there = Builder(), range(lanes) if filled is None else filled
 
@@ -89,8 +95,9 @@ def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Pro
 
 
 def parted(name: str, lanes: int, size: int, some: Sequence[int] = ()) -> Program:
-    """Return the program that splits `vector` into `lane0`, `lane1`, ..., arrays of numbers, for all lanes or
-    some.
+    """Return the program that splits `vector` into the arrays of numbers `lane0`, `lane1`, ....
+
+    some: the lanes that get an array, by default all.
     """
     builder = Builder()
     vectors = [builder.vector("vector", k, lanes) for k in range(size)]

@@ -1,7 +1,7 @@
 """The intermediate representation of one function: a straight-line program in static single assignment form.
 
-A program is a list of values; value k uses only earlier values. Every value has a width, which is 1 in scalar
-code.
+A program is a list of values; value k uses only earlier values. The width of a value is its number of lanes:
+1 in scalar code.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class Value(NamedTuple):
 
     operation: its operation.
     arguments: indices of earlier values.
-    constant: number of CONSTANT.
-    source: (input name, index) of INPUT.
+    constant: the number, if the operation is CONSTANT.
+    source: (input name, index), if the operation is INPUT.
     section: index into the program's sections.
     width: number of lanes.
-    lane: lane of EXTRACT, ROTATE and EXCHANGE; for REDUCE, the number of lanes that it sums.
-    numbers: numbers of LANES.
+    lane: the lane of EXTRACT, the shift of ROTATE, the block of EXCHANGE, the number of lanes of REDUCE.
+    numbers: the number of each lane, if the operation is LANES.
 
     A value is a tuple, because programs have hundreds of thousands of values, and a frozen dataclass takes
     three times as long to create.
@@ -62,7 +62,7 @@ class ArgumentArray:
     """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes.
 
     output_indices: positions of an output's entries if they are not contiguous.
-    adds: whether the entries of an output are added to the present content.
+    adds: whether the entries of an output are added to the array's content.
     """
 
     name: str
@@ -134,13 +134,13 @@ class Program:
         return users
 
     def is_fused(self, index: int) -> bool:
-        """Return whether a value is a product whose only user is a sum, which then computes it."""
+        """Return whether a value is a product whose only user is a sum: one multiply-add computes both."""
         users = self.users[index]
         alone = self.values[index].operation is MUL and len(users) == 1 and users[0] >= 0
         return alone and bool(self.values[users[0]].operation.signs)
 
     def terms(self, index: int, is_inner: Callable[[int], bool], sign: int = 1) -> Iterator[tuple[int, int]]:
-        """Yield the terms of a sum with their signs, in order; an inner sum yields its terms."""
+        """Yield the terms of a sum with their signs, in order; inner sums are replaced by their terms."""
         value = self.values[index]
         for part, sign_of_term in zip(value.arguments, value.operation.signs, strict=True):
             if is_inner(part):

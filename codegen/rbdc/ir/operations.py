@@ -45,11 +45,11 @@ class Operation:
     only itself.
 
     name: name in printed programs, and CasADi's name of the corresponding operation.
-    arity: number of arguments; None: as many as there are lanes, or one or two.
+    arity: number of arguments; None: one for each lane (GATHER), or one or two (sine and cosine).
     numeric: function from one lane of each argument to one lane of the result; None for leaves and lane
         operations.
-    is_defined: whether the result exists; None: always. Undefined results are not folded, nor are operations
-        on vectors of constants that can be undefined.
+    is_defined: function that returns whether the result exists for these arguments; None: always. Undefined
+        results are not folded. Results on vectors of constants are folded only if this is None.
     is_trigonometric: whether it is a sine or cosine.
     is_condition: whether its result is a truth value, which only choices use.
     is_commutative: whether its arguments can be exchanged.
@@ -57,8 +57,8 @@ class Operation:
     parity: f(-x) / f(x), or 0 if that is not always 1 or -1.
     counted_as: field of `rbdc.ir.cost.Cost` that counts it on scalars.
     latency: approximate number of cycles until its result can be used.
-    form, spelling, precedence: how it is written.
-    call: name of the call that computes it together with others.
+    form, spelling, precedence: how it is written in C.
+    call: name of the call that computes it together with other operations (`JOINT_CALLS`).
     """
 
     name: str
@@ -168,7 +168,7 @@ ATAN2 = _function("atan2", 2, math.atan2, latency=100)
 
 
 def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
-    """Return a ratio in exponentials and logarithms of rotations; see `rbdc.spatial.quaternions`."""
+    """Return a ratio that exponentials or logarithms of rotations use; see `rbdc.spatial.quaternions`."""
     return Operation(
         name,
         arity,
@@ -224,17 +224,19 @@ WHERE = Operation(
 LANES = Operation("lanes", 0, latency=0, form=Form.LANES)
 """Constants, one for each lane."""
 GATHER = Operation("gather", None, latency=0, form=Form.LANES)
-"""Scalars as lanes."""
+"""A vector of scalars, one for each lane."""
 EXTRACT = Operation("extract", 1, latency=0, form=Form.LANES)
 """Lane `lane` of the argument."""
 ROTATE = Operation("rotate", 1, form=Form.LANES)
-"""Lane m is lane m + `lane` of the argument, cyclically. A wider argument gives as many lanes as the result
-has; a narrower one is repeated.
+"""Lane m is lane m + `lane` of the argument, cyclically. The result may be narrower than the argument, or
+wider: then lanes of the argument are repeated.
 """
 REDUCE = Operation("reduce", 1, form=Form.LANES, precedence=Precedence.SUM)
 """The sum of all lanes."""
 EXCHANGE = Operation("exchange", 2, form=Form.LANES)
-"""The even blocks of `lane` lanes of two vectors, alternating; for a negative number the odd blocks."""
+"""The even blocks of two vectors, alternating; blocks have `lane` lanes. If `lane` is negative, the odd
+blocks.
+"""
 
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
@@ -244,8 +246,8 @@ OPERATIONS: dict[str, Operation] = {
         *(LESS, NOT, WHERE, LANES, GATHER, EXTRACT, ROTATE, REDUCE, EXCHANGE),
     )
 }
-"""All operations by name. A scalar among vectors stands for the same number in all lanes; other widths do not
-mix.
+"""All operations by name. A scalar argument beside vectors stands for the same number in all lanes. Vectors
+of different widths do not mix.
 """
 
 JOINT_CALLS: dict[str, tuple[Operation, ...]] = {

@@ -13,8 +13,8 @@ class MalformedProgram(Exception):
 def verify(program: Program) -> Program:
     """Return the program if it is well formed.
 
-    Raises MalformedProgram for unknown operations, a wrong number of arguments, use before definition, mixed
-    widths, and inputs, sections or outputs that do not fit.
+    Raises MalformedProgram for unknown operations, inputs or sections, a wrong number of arguments, use
+    before definition, vectors of different widths, and outputs of the wrong size.
     """
     sizes = {array.name: array.size for array in program.inputs}
     widths = [value.width for value in program.values]

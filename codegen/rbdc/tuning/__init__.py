@@ -1,1 +1,1 @@
-"""Tuning: measurements before a build; and `rbdc.build`."""
+"""`rbdc.build`, and tuning: measurements before a build."""

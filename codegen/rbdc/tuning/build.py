@@ -59,8 +59,8 @@ def build(
 def built(
     description: Description, options: BuildOptions | None = None, progress: Progress | None = None
 ) -> BuildResult:
-    """Build a description in options.out, tuned first if requested; nothing is written before the times are
-    known.
+    """Build a description in the folder `options.out`. If `options.tune` is set, measure times first; nothing
+    is written before the measurement ends.
     """
     options, show = options or BuildOptions(), progress or (lambda _: None)
     if options.tune is None:

@@ -18,9 +18,11 @@ within the noise.
 
 
 def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
-    """Return the decision by times. Among the choices that were measured on all processors, it is the one
-    whose largest ratio to the best time, over the processors, is smallest. The default is kept if it is worse
-    by at most `TIE`.
+    """Return the decision by times.
+
+    On each processor, the ratio of a choice is its time divided by the best time there. The decision is the
+    choice whose largest ratio is smallest, among the choices that were measured on all processors. The
+    default is kept if its largest ratio is larger by a factor of at most `TIE`.
 
     Raises ValueError if no choice was measured on all processors.
     """
@@ -30,7 +32,7 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
     ways = dict.fromkeys(timing.way for timing in timings)
     shared = [way for way in ways if all(way in each for each in times.values())]
     if not shared:
-        raise ValueError("no way was measured on all processors")
+        raise ValueError("no choice was measured on all processors")
     worst = {way: max(each[way] / min(each.values()) for each in times.values()) for way in shared}
     best = min(shared, key=worst.__getitem__)
     stays = default in worst and worst[default] <= TIE * worst[best]
@@ -38,8 +40,9 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
 
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
-    """Return the decisions on both batches with one kernel, unless samples in rows are computed one by one.
-    It is the kernel whose largest ratio to the best time, over both batches, is smallest.
+    """Return the decisions on batches in row layout and in lane layout, with the same kernel unless samples
+    in row layout are computed one by one. The kernel is chosen as by `decided`, with the layouts as
+    processors.
     """
     if rows.way.what == 1:
         return rows, blocks
@@ -54,8 +57,7 @@ def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decisi
 
 
 def merged(tunings: Mapping[str, Tuning]) -> Tuning:
-    """Return one tuning for several processors: for each function the choice whose largest ratio to the best
-    time is smallest.
+    """Return one tuning for several processors, with the choices of `decided`. `tunings`: tunings by file.
 
     Raises OptionError if two files are of one processor, or if no choice of a function was measured in all
     files that have it.
@@ -80,7 +82,7 @@ def merged(tunings: Mapping[str, Tuning]) -> Tuning:
 
 
 def with_kernels(decisions: Mapping[str, Mapping[str, Decision]]) -> dict[str, dict[str, Decision]]:
-    """Return the decisions with one kernel for both batches of each function."""
+    """Return the decisions, with one kernel for the batches of a function in both layouts."""
     new = {kind: dict(each) for kind, each in decisions.items()}
     for name in new[BATCH].keys() & new[BLOCKS].keys():
         new[BATCH][name], new[BLOCKS][name] = _with_one_kernel(new[BATCH][name], new[BLOCKS][name])
@@ -99,7 +101,7 @@ def _refuse_same_processors(tunings: Mapping[str, Tuning]) -> None:
 
 
 def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
-    """Return times (ns) of functions with the default and with the chosen form; of batches, per sample."""
+    """Return times (ns) of functions with the default and with the chosen form; for batches, per sample."""
     return tuple(
         {
             "function": name,
@@ -116,21 +118,19 @@ def gains(tuning: Tuning) -> tuple[dict[str, Any], ...]:
 
 
 BUSY = 1.05
-"""Ratio of the times of the median and the fastest pass. If it is larger for a quarter of the measurements,
-other work used the processor.
+"""Time of the median pass, divided by that of the fastest. If the ratio is larger for a quarter of the
+measurements, other work used the processor.
 
-Measured on a Zen 4 processor with three and with nine busy processes on two cores: 1.14 and 1.09.
+Measured on two cores of a Zen 4 processor: 1.14 with three busy processes, 1.09 with nine.
 """
 
 
 def busy(tuning: Tuning) -> list[str]:
-    """Return a warning if the machine did other work during the measurement, judged by the spread of the
-    worst quarter.
-    """
+    """Return a warning if the machine did other work during the measurement, see `BUSY`."""
     spreads = sorted(timing.spread for decision in tuning.all() for timing in decision.measured)
     quarter = spreads[3 * len(spreads) // 4] if spreads else 1.0
     if quarter <= BUSY:
         return []
     percent = f"{100.0 * (quarter - 1.0):.0f} %"
-    problem = f"repeats of a quarter of the times spread by {percent} and more: the machine did other work"
-    return [f"`tune`: {problem}; tune again when it is quiet"]
+    problem = f"a quarter of the times vary by {percent} or more between repeats: the machine did other work"
+    return [f"`tune`: {problem}; tune again when it is idle"]

@@ -38,7 +38,7 @@ from rbdc.tuning.ways import Ways, ways_of
 _COMPILED = "compiled in every way"
 """Word of progress."""
 SIZES = (64, 512)
-"""Batch sizes that are timed: a few blocks, and as many as fill the caches close to the core."""
+"""Numbers of samples of the timed batches: a few blocks, and as many as fill the caches close to the core."""
 
 
 def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning:
@@ -87,12 +87,12 @@ def _is_drawn(model: Problem, name: str, inputs: Mapping[str, Array]) -> bool:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """The C of a function in all forms.
+    """The C of a function for all choices of form (or lanes) and compiler.
 
     name: name of the function.
-    sources: its C by form.
-    default: form without a tuning.
-    a_pass: approximate time of one pass of each form (ns).
+    sources: its C by choice.
+    default: choice without a tuning.
+    a_pass: approximate time of one pass of each choice (ns).
     """
 
     name: str
@@ -102,7 +102,7 @@ class _Candidates:
 
     @property
     def weight(self) -> float:
-        """Approximate time of a pass of all forms (ns)."""
+        """Approximate time of a pass of all choices (ns)."""
         return len(self.sources) * self.a_pass
 
     @property
@@ -129,8 +129,8 @@ class _Timing:
     progress: Progress
 
     def tuning(self, functions: Sequence[Ways]) -> Tuning:
-        """Return the decisions by the times of all forms: on single calls, then, with the chosen forms, on
-        batches.
+        """Return the decisions by measured times: of single calls first, then of batches, which use the forms
+        chosen for single calls.
         """
         several = [ways for ways in functions if ways.kernels]
         seconds = (self.options.tune or 0.0) / (len(KINDS) if several else 1)
@@ -152,8 +152,8 @@ class _Timing:
         return _Candidates(ways.name, sources, TunedWay(ways.default, self.usual), a_pass)
 
     def _batch(self, ways: Ways, single: TunedWay) -> _Candidates:
-        """Return the candidates for a batch: samples one after the other with the default and with the form
-        of a single call, and samples side by side.
+        """Return the candidates for a batch: samples one after the other, in the default form and in the form
+        chosen for single calls, and samples side by side.
         """
         sources = {TunedWay(1, self.usual): ways.loops[ways.default]}
         sources |= {TunedWay(1, single.compiler): ways.loops[str(single.what)]}
@@ -220,7 +220,7 @@ def _of_batches(ways: Ways) -> float:
 
 
 def _timings(of_function: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
-    """Return the times of the forms; for batches the mean over all sizes."""
+    """Return the times of the choices; for batches the mean over all sizes."""
     timings = []
     for way in of_function.sources:
         each = times[str(way)]

@@ -1,5 +1,5 @@
-"""The forms of a function as C behind the entry point of comparisons: for one sample, and for batches one
-sample after the other and several side by side.
+"""The C of a function in all forms, with the entry point that comparisons time: for one sample, and for
+batches with samples one after the other or side by side.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ class Ways:
     """A function as C.
 
     name: name of the function.
-    default: form that the table chooses.
-    forms, loops: C by form, for one sample and for batches one sample after the other.
-    kernels, blocks: C for batches of samples in rows and in blocks, by the number of samples that a kernel
+    default: form that the table of `rbdc.planning.calibration` chooses.
+    forms: C for one sample, by form.
+    loops: C for batches with samples one after the other, by form.
+    kernels, blocks: C for batches in row layout and in lane layout, by the number of samples that a kernel
         computes side by side; empty if the batch is a loop.
-    lanes: number of samples in rows that planning computes side by side; 1 for a loop.
-    width: number of samples that the kernel of planning computes side by side.
-    nanoseconds: time of a call according to the table.
+    lanes: number of samples that planning computes side by side in row layout; 1 for a loop.
+    width: number of samples side by side in the kernel that planning chooses.
+    nanoseconds: time of a call (ns) according to the table.
     """
 
     name: str
@@ -49,8 +50,10 @@ class Ways:
 
 
 def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0) -> Ways:
-    """Return the forms of a function and of its batch, for a processor with registers of this size (bytes).
-    Kernels compute from one register (at most 32 bytes) of samples side by side up to a block.
+    """Return the forms of a function and of its batch. Kernels compute side by side between one register (of
+    at most 32 bytes) and one block of samples.
+
+    register: size of the processor's registers (bytes); 0: no batches.
     """
     with uncollected():
         subject = Subject(model, over(functions_of(model)[name], scalar))

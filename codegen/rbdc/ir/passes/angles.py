@@ -3,7 +3,7 @@
 Before: sin and cos of joint angles stand among the values that use them. After: a section at the beginning
     computes all of them, in the order of first use; the emitter writes it as one call over vectors. A joint
     angle is an input, which may have a sign and an offset. The offset becomes a second argument: the call
-    keeps the part that rounding would remove from the sum.
+    keeps the part of the sum that rounding would remove.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Counterparts:
 
 
 def terms_of(program: Program, index: int, is_term: Callable[[int], bool]) -> Terms:
-    """Return the terms of a sum: the first values below it that count as terms or are no sums."""
+    """Return the terms of a sum. Inner sums are replaced by their terms, except those that count as terms."""
 
     def is_inner(k: int) -> bool:
         value = program.values[k]

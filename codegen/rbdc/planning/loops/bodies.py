@@ -51,7 +51,7 @@ class LoopBody(Body):
         return self.m.constants(table, "i", self.m.tree.kind_of.index(self.kind))
 
     def keep(self) -> None:
-        """In the first loop, store the placement, columns, inertia and root's origin that later loops need."""
+        """In the first loop, store placement, columns, inertia and root's origin if later loops need them."""
         if self.placing:
             first = self.m.first
             for name in ("I", "O", "S", "X"):

@@ -42,8 +42,9 @@ def widened(program: Program, width: int) -> Program:
 
 
 def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
-    """Return programs with the same outputs as programs with the output `RESULTS`, and for each old output
-    the places of its entries in `RESULTS`. If no value occurs twice, the programs keep their outputs.
+    """Return the programs, which have the same outputs, with these merged into one output `RESULTS`, and for
+    each old output the places of its entries in `RESULTS`. If no value occurs twice, the programs keep their
+    outputs.
     """
     wide = [widened(program, width) for program in programs]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))

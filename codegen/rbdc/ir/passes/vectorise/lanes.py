@@ -48,9 +48,9 @@ def pack(program: Program, exchange: Exchange) -> Program:
 class _Reduction(NamedTuple):
     """The addition of terms of limbs.
 
-    lanes: lanes of the terms.
-    lane: lane of the sum to which lane 0 belongs.
-    different: number of different counterparts in a lane of the sum.
+    lanes: number of lanes of the terms.
+    lane: lane of the sum to which lane 0 of the terms belongs.
+    different: number of different counterparts that a lane of the sum adds.
     """
 
     lanes: int
@@ -129,7 +129,7 @@ class _Packer:
         return index if source is None else source[1]
 
     def _leave_what_has_no_operands(self) -> None:
-        """Remove lanes from values whose operands have none."""
+        """Remove the lanes of values with an operand that is not in lanes."""
         for index in range(len(self.program.values)):
             orbit = self.orbit[index]
             if orbit is None or min(orbit) != index or index in self.told:
