@@ -105,7 +105,6 @@ def summed(costs: Iterable[Cost]) -> Cost:
 
 
 def _count(counts: Counter[str], operation: Operation, width: int, number: int) -> None:
-    """Count an operation `number` times in `width` lanes."""
     if operation.is_elementary:
         counts["calls"] += number * width
     elif width > 1 and operation is not NEG:

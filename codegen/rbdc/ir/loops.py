@@ -368,7 +368,6 @@ def written_in(statements: Sequence[Statement]) -> set[str]:
 
 
 def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
-    """Return the called routines by name."""
     routines: dict[str, Routine] = {}
     for statement in every(statements):
         if isinstance(statement, Call) and statement.routine.name not in routines:
@@ -377,7 +376,6 @@ def _called(statements: Sequence[Statement]) -> dict[str, Routine]:
 
 
 def _cost(statements: Sequence[Statement], variables: Mapping[str, int], columns: Columns) -> Cost:
-    """Return the cost of statements for values of the variables."""
     total = Cost()
     for statement in statements:
         match statement:

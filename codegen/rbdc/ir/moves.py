@@ -111,7 +111,6 @@ def _program(
     outputs: Mapping[str, tuple[Sequence[int], int]],
     builder: Builder,
 ) -> Program:
-    """Return the program of a builder: inputs with size and lanes, outputs with values and lanes."""
     takes = tuple(ArgumentArray(key, *sizes) for key, sizes in inputs.items())
     gives = tuple(ArgumentArray(key, len(values), lanes) for key, (values, lanes) in outputs.items())
     results = tuple(tuple(values) for values, _ in outputs.values())

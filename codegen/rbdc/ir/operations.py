@@ -127,12 +127,10 @@ NEG = Operation(
 def _infix(
     name: str, numeric: Callable[..., float], spelling: str, binds: Precedence, **others: Any
 ) -> Operation:
-    """Return an operation of two values that is written between its arguments."""
     return Operation(name, 2, numeric, form=Form.INFIX, spelling=spelling, precedence=binds, **others)
 
 
 def _function(name: str, arity: int | None, numeric: Callable[..., float], **others: Any) -> Operation:
-    """Return an elementary function of the C library."""
     return Operation(name, arity, numeric, counted_as="calls", form=Form.FUNCTION, spelling=name, **others)
 
 

@@ -122,7 +122,6 @@ def written_out() -> Iterator[None]:
 
 @lru_cache(maxsize=8)
 def _called(formulas: Callable[..., Sequence[Any]], count: int) -> ca.Function:
-    """Return formulas of `count` arguments as a function that CasADi calls."""
     arguments = [ca.SX.sym(f"x{k}") for k in range(count)]
     results = [expression(x) for x in formulas(*(Symbolic(x) for x in arguments))]
     return ca.Function(formulas.__name__.strip("_"), arguments, results, {"never_inline": True})

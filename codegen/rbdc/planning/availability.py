@@ -86,7 +86,6 @@ def buildable(
 
 
 def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield functions that are undefined for the model, the reason, and the remedy."""
     forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
     joints = singular_joints(model) if set(names) & set(forward_dynamics) else []
     if joints:

@@ -112,7 +112,6 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
 
 
 def _most(subject: Subject) -> int:
-    """Return the largest number of degrees of freedom for which samples run side by side."""
     if has_paths(subject.model, subject.function):
         return SECOND_ORDER_IN_LANES
     return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS

@@ -92,7 +92,6 @@ class Candidate:
         return [self.without, self.whole] if self._saves(WORTH_A_FORM) else [self.whole]
 
     def _saves(self, part: float) -> bool:
-        """Return whether omitting the optional inputs saves more than this part of the other operations."""
         return cost(self.whole).operations > (1.0 + part) * cost(self.without).operations
 
 

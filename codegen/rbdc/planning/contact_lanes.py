@@ -15,7 +15,6 @@ from rbdc.spatial import Placement
 
 
 def _on(model: Problem, index: int) -> list[tuple[Contact, Frame]]:
-    """Return the contacts on a body, each with its frame on this body."""
     pairs = ((contact, frame) for contact in model.contacts for frame in (contact.first, contact.second))
     return [(contact, frame) for contact, frame in pairs if frame is not None and frame.body == index]
 
@@ -76,6 +75,5 @@ def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, 
 
 
 def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
-    """Return the kind and the rows of a contact, and its bodies after a permutation of bodies."""
     bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
     return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)

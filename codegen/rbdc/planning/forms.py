@@ -195,9 +195,6 @@ def check_size(model: Problem, names: Sequence[str], style: str, *, fused: bool)
 
 
 def _check_rows(model: Problem, name: str) -> None:
-    """Raise UnsupportedError if there are more rows of contacts than a function that solves for contact
-    forces can unroll.
-    """
     rows = total_rows(model)
     if rows > MAXIMUM_ROWS:
         raise UnsupportedError(
@@ -255,7 +252,6 @@ def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = 
 
 
 def _in_form(subject: Subject, form: str, place: str) -> Plan:
-    """Return the plan in the requested form. Raises OptionError if the form does not apply."""
     plan = FORMS[form](subject)
     if plan is None:
         problem = f"{place}: {subject.function.name} has no form {form!r} for this model"

@@ -144,7 +144,6 @@ def _part(model: Problem, text: str) -> Function:
 
 
 def _frame(model: Problem, text: str, name: str) -> int:
-    """Return the index of a frame by its name."""
     indices = [index for index, frame in enumerate(model.frames) if frame.name == name]
     if not indices:
         example = f"{text.split('@')[0]}@{shown(model.frames[-1].name)}"

@@ -196,7 +196,6 @@ def evaluated(
 
 
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
-    """Return the model in which these scalars are the constants of the limbs' bodies."""
     bodies = list(limbs.model.bodies)
     for index, (_, *values) in scalars.items():
         row, described = iter(values), contacts_of(limbs.model, index)
@@ -225,7 +224,6 @@ def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Excha
 
 
 def _moves(limbs: LaneModel, step: dict[int, int], inputs: Sequence[Parameter]) -> dict[Source, Source]:
-    """Return the permutation of input entries that belongs to a permutation of bodies."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     rows = {row.body: NUMBERS * k for k, row in enumerate(limbs.model.parameters)}

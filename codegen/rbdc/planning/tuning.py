@@ -223,8 +223,6 @@ def read_tuning(value: Any) -> Tuning:
 
 
 class _TuningReader:
-    """Reader of the tuning in a file; its errors name file and line."""
-
     def __init__(self, source: Source) -> None:
         self.source = source
         self.compilers: dict[str, Used] = {}

@@ -67,7 +67,6 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
 
 
 def _asked(options: BuildOptions) -> CompareOptions:
-    """Return the options of the comparison that times a tuning."""
     values = {name: getattr(options, name) for name in options_of(BuildOptions)}
     clang = next((name for name in CANDIDATES if name.startswith("clang") and shutil.which(name)), "gcc")
     if named := options.tune_compilers:
@@ -187,7 +186,6 @@ class _Timing:
     def _compile(
         self, candidates: Sequence[_Candidates], timed: Sequence[tuple[FunctionRecord, Measured]]
     ) -> None:
-        """Compile all forms, and report each finished function."""
         self.progress(f"compiling with {', '.join(self.tools)}")
         share = Share(self.progress, {(_COMPILED, one.name): one.size for one in candidates})
         of = {id(what): one for one, (_, what) in zip(candidates, timed, strict=True)}
@@ -215,7 +213,6 @@ class _Timing:
 
 
 def _of_batches(ways: Ways) -> float:
-    """Return the approximate time of a pass over all sizes (ns)."""
     return sum(max(BATCH_NANOSECONDS, size * ways.nanoseconds) for size in SIZES)
 
 

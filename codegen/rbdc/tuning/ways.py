@@ -78,7 +78,6 @@ def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0)
 
 
 def _kernel(model: Problem, subject: Subject, plan: Plan, choice: FormChoice, layout: str) -> Implementation:
-    """Return the batch of a function with several samples side by side, in one memory layout."""
     scalar, backends = subject.function.declaration.scalar, backends_of(("c", "batch"))
     package = Package(model, ROBOT, tuple(functions_of(model)), scalar)
     planned = PlannedFunction(plan, batch_plan(subject, plan, choice), None)

@@ -26,9 +26,6 @@ def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int,
 
 
 def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """Return the index of a simpler value for an operation with constant arguments, or None if no rule
-    applies.
-    """
     numbers = [builder.values[k].constant for k in arguments]
     known = [n for n in numbers if n is not None]
     lanes = [builder.values[k].known for k in arguments]
@@ -40,9 +37,6 @@ def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ..
 
 
 def _fold(builder: Builder, operation: Operation, lanes: Sequence[Sequence[float]]) -> int | None:
-    """Return the index of the results of an operation on constants, lane by lane, or None if the operation
-    is not defined for them.
-    """
     width = max(map(len, lanes))
     columns = [[x[m % len(x)] for x in lanes] for m in range(width)]
     numeric, is_defined = operation.numeric, operation.is_defined

@@ -98,7 +98,6 @@ class _Schedule:
         return max(0.0, ready - self._time), -float(self._ways[unit])
 
     def _begin(self, unit: int) -> None:
-        """Record when the values of a unit are ready."""
         for index in self._units[unit]:
             delay = self._own[index]
             self._time += 1.0 / _WIDTH if delay else 0.0
@@ -126,7 +125,6 @@ def gather_labels(program: Program) -> Program:
 
 
 def _gathered(program: Program) -> Program:
-    """Return a program in which runs have joined the section around them, from the last run to the first."""
     values, users = list(program.values), program.users
 
     def label(index: int) -> Section:

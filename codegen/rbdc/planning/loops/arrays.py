@@ -269,7 +269,6 @@ class LoopArray(Array[Quantity]):
         put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
 
     def _place(self, at: At) -> tuple[dict[str, int], int]:
-        """Return strides and offset, and enlarge the array if it has fewer entries."""
         tree, parts = self.m.tree, []
         for where in wheres(at):
             count = len(tree.kind_of if where.row in BODIES else tree.dofs)
@@ -314,7 +313,6 @@ class LoopResult(Array[Scalar]):
             put(self.name, [value], offset, **strides)
 
     def _place(self, at: At) -> tuple[dict[str, int], int]:
-        """Return strides and offset."""
         before, size = self.m.before, self.m.size
         parts = [(each.entry, each.offset + (0 if each.counts_all else before), size) for each in wheres(at)]
         strides, offset, _ = laid_out(parts, 1)

@@ -89,7 +89,6 @@ class LoopBody(Body):
         return unit if self.joint.rotation == "angle" else self.joint.rate(q, unit)
 
     def _position(self) -> list[Any]:
-        """Return the joint's entries of q."""
         if self.joint.rotation != "angle":
             q, (multiplier, offset) = self.m.read("q", self.joint.nq, at_q=1), self.constants("coupling")
             return [multiplier * x + offset for x in q]
@@ -114,7 +113,6 @@ class LoopBody(Body):
         return self._in_own_frame().moved(self.placement())
 
     def _in_own_frame(self) -> MomentInertia:
-        """Return the inertia of the body about the origin of its frame."""
         return MomentInertia.of(self.constants("inertia"))
 
     def columns(self) -> list[LoopColumn]:
@@ -198,7 +196,6 @@ class LoopColumn(Column):
         return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
 
     def _joint(self, table: str) -> TableEntry:
-        """Return the entry of the column's body in a table."""
         return TableEntry(table, BODY if self.at.row == "dof" else TableEntry("body_of", self.number))
 
     def same(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
@@ -236,7 +233,6 @@ class LoopColumn(Column):
 
 
 def _branches(m: Arrays) -> bool:
-    """Return whether any body carries another."""
     return any(body.parent != WORLD for body in m.tree.model.bodies)
 
 

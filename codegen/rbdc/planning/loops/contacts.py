@@ -105,7 +105,6 @@ def hold(m: Loops, matrix: str, x: str) -> None:
 
 
 def _stabilise(m: Loops, gamma: LoopResult) -> None:
-    """Add Baumgarte's terms if there are gains."""
     with m.where_given("gains"):
         _fill(m, "target", TARGETS, len(m.tree.model.contacts), [*[0.0] * 6, 1.0])
         for contact in contacts(m, "gamma += Kd velocity + Kp error"):
@@ -125,7 +124,6 @@ def take_forces(m: Loops, x: str, forces: str) -> None:
 
 
 def _fill(m: Loops, name: str, local: str, count: int, absent: list[Scalar]) -> None:
-    """Fill an array with an optional input, or with `count` times its default."""
     size, each = len(absent), Index(Where("c"))
     m.sizes[local] = size * count
     for _ in m.over(count, each, ""):

@@ -116,7 +116,6 @@ class ColumnBlock:
 
 
 def _blocks(m: Loops, matrix: str) -> Iterator[ColumnBlock]:
-    """Yield the columns of a row in blocks: a loop over whole blocks, then the rest."""
     count, rest = divmod(m.tree.nv, BLOCK)
     for _ in m.inner(Loop("c", 0, count, ()), LoopRow(m, "c"), 0.0) if count else ():
         yield ColumnBlock(m, matrix, BLOCK, 0, c=BLOCK)

@@ -190,7 +190,6 @@ class Loops(Arrays, ComposedMachine):
 
     @contextmanager
     def _as(self, **changed: object) -> Iterator[None]:
-        """Replace attributes of the machine within the context."""
         before = {name: getattr(self, name) for name in changed}
         vars(self).update(changed)
         yield

@@ -87,7 +87,6 @@ class PlaceRecorder:
 
 
 def _word(index: Index) -> str:
-    """Return a word of C for an index."""
     match index:
         case Variable(name):
             return name

@@ -201,7 +201,6 @@ class StepRecorder:
         return Step(replace(program, outputs=arrays), places)
 
     def _inputs(self, results: Sequence[Scalar]) -> dict[str, _Argument]:
-        """Return the arguments that results need."""
         used = names_in(results)
         read = {**self._read, **{name: x for name, x in self._earlier.items() if name not in self._read}}
         inputs = {name: argument for name, argument in read.items() if names_in(argument.values) & used}
@@ -224,7 +223,6 @@ class StepRecorder:
 
 
 def _name(target: _Target, offset: int) -> str:
-    """Return the name of the argument at a place, from its array and its indices."""
     indices = (name for name, _ in target.strides)
     return "_".join([target.array, *indices, *([str(offset)] if offset else [])])
 
@@ -254,7 +252,6 @@ class Scope:
         self.inside, self.changed = set[str](), set[str]()
 
     def _renew(self) -> None:
-        """Begin another step."""
         self.now = StepRecorder(self.title, self.carrier, self.now.unchanged(self.changed))
         self.parts.append(self.now)
         self.inside, self.changed = set[str](), set[str]()

@@ -67,7 +67,6 @@ def _articulated_bodies(m: Loops, ddq: str) -> None:
 
 
 def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
-    """Compute accelerations and the factors of M."""
     _moving(m, ddq)
     _composite_bodies(m, h)
     _solve(m, LoopRows(m), h, ddq)

@@ -252,7 +252,6 @@ class _Packer:
         return self._total(sorted(signed, key=lambda term: -term[1]))
 
     def _total(self, signed: Sequence[tuple[int, int]]) -> int:
-        """Return the sum of values with signs."""
         first, sign = signed[0]
         total = first if sign > 0 else self.builder.apply(NEG, (first,))
         for term, sign in signed[1:]:

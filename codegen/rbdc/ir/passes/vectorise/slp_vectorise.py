@@ -50,7 +50,6 @@ def _are_alike(program: Program, run: Sequence[int]) -> bool:
 
 
 def _joined(program: Program, builder: Builder, run: Sequence[int]) -> int:
-    """Return the vector of a run."""
     columns = zip(*(program.values[index].arguments for index in run), strict=True)
     operands = [
         builder.gather(tuple(builder.again(program.values[k], ()) for k in column)) for column in columns
