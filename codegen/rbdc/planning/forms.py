@@ -102,9 +102,8 @@ def columns(subject: Subject) -> Plan | None:
 
 
 def windows(subject: Subject) -> Plan | None:
-    """Return the kernel for first derivatives or M^-1 of a tree with limbs (legs, arms, fingers): limbs run
-    side by side, and so do the columns of a window (`rbdc.planning.windows`). Return None for functions and
-    models without a kernel.
+    """Return first derivatives or M^-1 of a tree with limbs (legs, arms, fingers). Limbs run side by side,
+    and so do the columns of a window (`rbdc.planning.windows`). Return None without such a kernel.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
@@ -116,7 +115,7 @@ def windows(subject: Subject) -> Plan | None:
 
 def paths(subject: Subject) -> Plan | None:
     """Return second derivatives as straight-line code, then loops over the degrees of freedom on each path of
-    the tree (`rbdc.planning.paths`). Return None for functions and models without this form.
+    the tree (`rbdc.planning.paths`). Return None for other functions, and models without this form.
     """
     model, function = subject.model, subject.function
     start = path_start(model, function)
@@ -130,9 +129,7 @@ def paths(subject: Subject) -> Plan | None:
 
 
 def _called(subject: Subject, name: str) -> Plan:
-    """Return the plan of a catalogue function that the subject calls. Its C name is the same for all callers,
-    so they share it.
-    """
+    """Return the plan of a catalogue function that the subject calls; all callers share one name in C."""
     other, scalar = functions_of(subject.model)[name], subject.function.declaration.scalar
     declaration = replace(other.declaration, name=f"{name}_called", scalar=scalar)
     return chosen_plan(Subject(subject.model, replace(other, declaration=declaration)))
@@ -211,8 +208,8 @@ FORMS: Mapping[str, Callable[[Subject], Plan | None]] = {
     CLIMB: climb,
     ROLLED: rolled,
 }
-"""All forms by name, in the order of reports; of equally fast plans the first is chosen. Each entry returns
-the plan of a subject in this form, or None if the form does not apply or would take minutes for no gain.
+"""All forms by name, in the order of reports; of equally fast plans the first is chosen. An entry returns the
+plan of a subject, or None if the form does not apply or would take minutes for no gain.
 """
 
 

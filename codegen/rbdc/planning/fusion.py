@@ -22,10 +22,8 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """Return a function that evaluates several functions in order.
-
-    takes: names of the inputs of each function.
-    evaluates: the functions. The result has a version for limbs in lanes if all of them have one.
+    """Return a function that evaluates several functions in order, each with the inputs that `takes` names.
+    It has a version for limbs in lanes if all of them have one.
     """
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
@@ -83,9 +81,7 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """Return the common solve of a function and its derivatives; None unless the parts are these two, in this
-    order.
-    """
+    """Return the common solve if the parts are a function and its derivatives, in this order."""
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values
@@ -129,9 +125,7 @@ def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple
 
 
 def _part(model: Problem, text: str) -> Function:
-    """Return the catalogue function that a part of option `fuse` names. A function of a frame is restricted
-    to the named frame.
-    """
+    """Return the function that a part of option `fuse` names, a function of a frame for this frame only."""
     part = _asked(model, text)
     function = functions_of(model)[part.name]
     if part.frame is None or function.at_frame is None:

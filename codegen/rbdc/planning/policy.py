@@ -94,7 +94,7 @@ WORTH_TWO_STARTS = 10_000
 """The loops of the form `paths` start after straight-line code. The form has a second version of this code,
 without external forces, if the version with external forces has no more operations than this.
 
-For larger robots the second version is much code for little time. For a humanoid with a free root (35 degrees
+For a humanoid with a free root (35 degrees
 of freedom) it is a third of the code of both tensors (582 KB with it, 382 KB without), and saves less than a
 hundredth of their time. The forward dynamics that the tensors call then has a second program too: for Talos,
 whose two tensors share it, 437 KB with two programs, 388 KB with one. On smaller robots the second version is
@@ -152,34 +152,20 @@ by its time with one register. Registers of 32 bytes hold four doubles (code for
                       rnea_derivatives     2,075         1.51      1.47
                       aba_derivatives      3,850         1.17      1.41
     HyQ               nle                  1,289         1.44      1.29
-                      rnea                               1.02      1.65
-                      minverse                           1.24      1.32
-                      aba                                1.43      1.42
-                      rnea_derivatives                   1.07      1.09
-                      aba_derivatives                    1.18      1.18
     simple humanoid   rnea                 1,983         1.33      1.38
-                      crba                               1.19      1.19
-                      aba                                1.16      1.24
 
-HyQ's `gravity_torque`, `com_jacobian` and `crba` take 0.94 to 1.04. Kernels of eight have 2.3 times the code.
-Beyond 28 KB it does not fit into the first-level instruction cache. Registers of 16 bytes hold two doubles
-(code for SSE2):
+HyQ's `gravity_torque`, `com_jacobian` and `crba` take 0.94 to 1.04, its larger functions 1.02 to 1.65, those
+of the humanoid 1.16 to 1.38. Kernels of eight doubles have 2.3 times the code; more than 28 KB do not fit
+into the first-level instruction cache.
 
-    robot   function            clang 19   gcc 12
-    iiwa    rnea                  1.29      1.22
-            aba                   1.54      1.46
-            rnea_derivatives      1.47      1.31
-            aba_derivatives       1.28      1.25
-
-Registers of 64 bytes hold eight doubles. Relative to eight, four doubles take 1.08 to 1.19 of the time, and
-sixteen 0.98 to 1.38.
+Registers of 16 bytes hold two doubles (code for SSE2): four functions of iiwa take 1.22 to 1.54. Registers of
+64 bytes hold eight: kernels of four take 1.08 to 1.19 of the time, and kernels of sixteen 0.98 to 1.38.
 """
 
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
-"""Work of an operation in a method, relative to an operation in the other methods, in single calls. In the
-articulated-body algorithm each body waits for the one before it, up the tree and down again. Samples side by
-side hide this latency: with the factor in batches too, aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the
-time.
+"""Work of an operation in a method, relative to an operation in the other methods, in single calls.
+Articulated bodies wait for one another, up the tree and down again. Samples side by side hide this latency:
+with the factor in batches too, aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the time.
 
 Measured on a Xeon: time and work of the method L^T D L, each divided by those of articulated bodies.
 

@@ -29,8 +29,7 @@ KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
 
 single: one sample; the form of the C.
 batch: a batch in row layout; the number of samples in SIMD lanes (1: no SIMD).
-blocks: a batch in lane layout, which stores an entry of several samples side by side; the number of samples
-    in SIMD lanes. It shares one kernel with `batch`.
+blocks: a batch in lane layout; the number of samples in SIMD lanes. It shares the kernel of `batch`.
 """
 
 

@@ -53,9 +53,8 @@ class Ancestors:
 
 
 def elimination_parents(model: Model, paths: Ancestors, paths_of_rows: Sequence[int] = ()) -> list[int]:
-    """Return the parent of each row in the elimination tree of M, whose rows are the entries of v.
-    Eliminating a row fills in the entries between all rows that it couples. Without mimic joints the tree is
-    that of the robot.
+    """Return the parent of each row of M in the elimination tree. Eliminating a row fills in the entries
+    between all rows that it couples. Without mimic joints the tree is that of the robot.
 
     paths_of_rows: for each row of contacts, which precede those of M, the last degree of freedom of the path
         along which the row has entries.

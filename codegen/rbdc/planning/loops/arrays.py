@@ -93,9 +93,7 @@ class Stepped(NamedTuple):
 
 
 class Arrays:
-    """The arrays of a machine of loops, and the loops around the current place of a text. `Loops` explains
-    the options.
-    """
+    """The arrays of `Loops`, which explains the options, and the loops around the current place of a text."""
 
     def __init__(self, tree: TreeTables) -> None:
         self.tree = tree
@@ -136,10 +134,8 @@ class Arrays:
         units: Callable[[str], list[Scalar]],
         rate: Callable[[list[Any], list[Scalar]], Sequence[Scalar]] = lambda _, unit: unit,
     ) -> list[Any]:
-        """Return entries of an input as dual numbers if `steps` move this input.
-
-        units: function that reads entries of the array `Stepped.unit`.
-        rate: function that returns the rates of the entries from their values and these units.
+        """Return entries of an input as dual numbers if `steps` has directions of this input. `units` reads
+        the array of a direction; `rate` computes the rates of the entries from it.
         """
         for step in self.steps:
             if step.name == name:

@@ -60,7 +60,7 @@ class Loops(Arrays, ComposedMachine):
 
     @contextmanager
     def where_given(self, name: str) -> Iterator[None]:
-        """Within the context, record statements that run only if an optional input is given."""
+        """Record the statements of the context, which run only if an optional input is given."""
         before = len(self.statements)
         yield
         self.statements[before:] = [WhereGiven((name,), tuple(self.statements[before:]))]

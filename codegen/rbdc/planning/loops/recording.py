@@ -272,9 +272,7 @@ class Scope:
         self._storing(array).add(array, values, offset, **strides)
 
     def _storing(self, array: str) -> StepRecorder:
-        """Return a step that may store to an array: the current one, or a new one if an inner loop before it
-        uses the array.
-        """
+        """Return the current step, or a new one if an inner loop before it uses the array."""
         if array in self.inside:
             self._renew()
         self.outputs.add(array)
