@@ -155,7 +155,7 @@ def test_another_processor_and_unnamed_functions_are_said(tmp_path: Path) -> Non
             ROBOT, functions=FUNCTIONS, tuning=path, targets="c", cflags=UNOPTIMISED, out=tmp_path / "out"
         )
     texts = [str(warning.message) for warning in told]
-    assert any(text.startswith("`tuning`: measured on Abacus 9000; this is ") for text in texts)
+    assert any(text.startswith("`tuning`: measured on Abacus 9000; this processor is ") for text in texts)
     assert "`tuning`: has no choice for minverse: built as without a tuning" in texts
     assert read_tuning(path).remarks(["crba"], "") == [], "portable: for every processor"
     here = tuning({"crba": {TunedWay("straight line", FIRST): 1.0}})

@@ -168,7 +168,7 @@ def jacobian(
 
 
 def derivative_along(values: Sequence[Scalar], by: Sequence[Scalar], rate: Sequence[Scalar]) -> list[Scalar]:
-    """Return the derivatives of values if the symbols `by` change at this rate."""
+    """Return the derivatives of values along `rate`, a direction of the symbols `by`."""
     product = ca.jtimes(_column(values), _column(by), _column(rate))
     return [Symbolic(product[k]) for k in range(len(values))]
 

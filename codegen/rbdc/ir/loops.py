@@ -70,7 +70,7 @@ class Step:
 
     Arguments in arrays with a `width` are vectors, which may begin at any number of the array. An input and
     an output either coincide or do not overlap. If they coincide, all vectors are read before any is written.
-    An output that is added to stored numbers must not be an input too, except vectors.
+    An output of scalars that are added to stored numbers must not be an input too.
     """
 
     program: Program
@@ -151,7 +151,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class WhereGiven:
-    """Statements that are skipped if all these optional arguments are NULL."""
+    """Statements that are skipped if all optional `arguments` are NULL."""
 
     arguments: tuple[str, ...]
     body: tuple[Statement, ...]

@@ -57,8 +57,7 @@ def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
 
 
 def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, int]]) -> Program:
-    """Return the program that copies entries of lanes of `row`, a square of vectors, to `piece0`, `piece1`,
-    ....
+    """Return the program that copies entries of lanes of `row`, a square of vectors, to `piece0` and so on.
 
     pieces: lane, first entry and number of consecutive entries of each piece.
     """
@@ -95,7 +94,7 @@ def joined(name: str, lanes: int, size: int, filled: range | None = None) -> Pro
 
 
 def parted(name: str, lanes: int, size: int, some: Sequence[int] = ()) -> Program:
-    """Return the program that splits `vector` into the arrays of numbers `lane0`, `lane1`, ....
+    """Return the program that splits `vector` into the arrays of numbers `lane0` and so on.
 
     some: the lanes that get an array, by default all.
     """

@@ -41,7 +41,7 @@ run side by side: time of a sample one by one, divided by its time side by side.
 On a Xeon HyQ's single call takes 258 ns with clang, 367 ns with gcc; a sample in blocks, which are not
 transposed, takes 475 and 395 ns. Other functions of quadrupeds run side by side, although they are slower
 that way on the Zen 3 core. They are faster elsewhere: on the Xeon with gcc HyQ's rnea_jvp takes 81 ns instead
-of 134 ns, its aba_jvp 158 ns instead of 315 ns.
+of 134 ns, its aba_jvp 158 ns instead of 315 ns. The ratios on the Zen 3 core:
 
     Zen 3      clang 19       gcc 12
     rnea_jvp   0.78 to 0.86   0.6
@@ -69,8 +69,8 @@ def batch_plan(subject: Subject, plan: Plan, choice: FormChoice = UNTOLD) -> Bat
 
 
 def widths(function: Function, samples: Sequence[Program], register: int = SHORTEST_BYTES) -> tuple[int, ...]:
-    """Return the numbers of samples that a batch of rows can compute side by side with registers of this size
-    (bytes); 1 stands for one by one.
+    """Return the numbers of samples that a batch in row layout can compute side by side with registers of
+    this size (bytes); 1 stands for one by one.
     """
     scalar = function.declaration.scalar
     wide = (scalar.lanes,) if function.declaration.framed else scalar.widths(register)

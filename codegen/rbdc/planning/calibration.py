@@ -79,8 +79,8 @@ Measured times of an operation (ns). The Xeon has AVX-512; registers of Zen 3 ar
     rolled          Zen 4          0.09 to 0.2
 
 Columns whose code is in far caches take less time than straight-line code there: panda's derivatives of
-forward dynamics on a free root 0.1 on the Xeon and 0.16 on Zen 4, those of humanoids on a fixed root 0.18 to
-0.2 on both.
+forward dynamics on a free root 0.1 ns on the Xeon and 0.16 ns on Zen 4, those of humanoids on a fixed root
+0.18 to 0.2 ns on both.
 
 Times of columns besides those of the operations: laying out the blocks takes some nanoseconds, so an arm's
 inverse of M takes at least the time of straight-line code of as many operations (on Zen 4 with gcc 1.17 of
@@ -88,8 +88,8 @@ it). In large systems each number of the columns takes 0.1 to 0.38 ns on Zen 3, 
 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long as straight-line code of
 as many operations.
 
-An operation of the loop that solves for the columns takes 0.09 on Zen 3 (two multiply-adds a cycle), 0.055 on
-a Xeon. On the Xeon products with M^-1 in windows take 0.08 to 0.1.
+An operation of the loop that solves for the columns takes 0.09 ns on Zen 3 (two multiply-adds a cycle), 0.055
+ns on a Xeon. On the Xeon products with M^-1 in windows take 0.08 to 0.1 ns.
 
 The form `climb` is compared with no other form.
 

@@ -61,8 +61,8 @@ class Candidate:
 
     @cached_property
     def first(self) -> Program:
-        """The program that calls without optional inputs use: with limbs in lanes if there are limbs; else
-        `without` if it saves enough operations, or `whole`.
+        """The program for calls without the optional inputs: with limbs in lanes if there are limbs; else
+        `without` if it saves enough operations; else `whole`.
 
         Lanes took 0.31 to 0.76 of the work on all tested robots with limbs. The exception is an arm of seven
         joints with two fingers of two joints each: lanes took 0.73 to 0.91 of the work and 0.85 to 1.06 of
@@ -75,7 +75,7 @@ class Candidate:
 
     @property
     def work(self) -> float:
-        """Work of a single call, after `WORK_OF_METHODS`."""
+        """Work of a single call, times the factor of the method in `WORK_OF_METHODS`."""
         return WORK_OF_METHODS.get(self.method, 1.0) * cost(self.first).weight
 
     @property
@@ -112,7 +112,7 @@ def chosen(model: Problem, function: Function) -> tuple[str, list[Program]]:
 
 
 def of_samples(candidates: Sequence[Candidate]) -> list[Program]:
-    """Return `Candidate.samples` of the candidate for which they have the least work."""
+    """Return the `Candidate.samples` with the least work."""
     return min((candidate.samples for candidate in candidates), key=lambda samples: cost(samples[0]).weight)
 
 

@@ -105,7 +105,7 @@ def _asked(model: Problem, text: str) -> EntryPart:
         return EntryPart(name)
     if function.declaration.pair:
         problem = f"{name} takes two frames, and is not fused"
-        raise OptionError(f"{asked('fuse', text)}: {problem}; fuse their Jacobians")
+        raise OptionError(f"{asked('fuse', text)}: {problem}; fuse the Jacobians of these frames")
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     frame = _frame(model, text, "@".join(at))
     if Requirement.INDEPENDENT_TASK in function.requires and model.frames[frame].body == WORLD:

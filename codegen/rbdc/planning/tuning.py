@@ -149,7 +149,7 @@ class Tuning:
         """
         remarks = []
         if processor and self.processors and processor not in self.processors:
-            remarks.append(f"measured on {', '.join(self.processors)}; this is {processor}")
+            remarks.append(f"measured on {', '.join(self.processors)}; this processor is {processor}")
         if unnamed := [name for name in functions if name not in self.functions]:
             remarks.append(f"has no choice for {', '.join(unnamed)}: built as without a tuning")
         return remarks

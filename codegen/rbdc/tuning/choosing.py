@@ -41,8 +41,7 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
     """Return the decisions on batches in row layout and in lane layout, with the same kernel unless samples
-    in row layout are computed one by one. The kernel is chosen as by `decided`, with the layouts as
-    processors.
+    in row layout are computed one by one. `decided` chooses it as if the layouts were two processors.
     """
     if rows.way.what == 1:
         return rows, blocks

@@ -36,7 +36,7 @@ from rbdc.tuning.choosing import decided, with_kernels
 from rbdc.tuning.ways import Ways, ways_of
 
 _COMPILED = "compiled in every way"
-"""Word of progress."""
+"""Text of progress messages."""
 SIZES = (64, 512)
 """Numbers of samples of the timed batches: a few blocks, and as many as fill the caches close to the core."""
 

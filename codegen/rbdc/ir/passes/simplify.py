@@ -60,8 +60,8 @@ def remove_dead_code(program: Program) -> Program:
 
 
 def share_reciprocals(program: Program) -> Program:
-    """Replace divisions by the same value by products with its reciprocal. A division whose divisor no other
-    division has stays. A division takes as long as a handful of products.
+    """Replace divisions that have the same divisor by products with its reciprocal. A division takes as long
+    as a handful of products.
 
     Before: ``a / d``, ``b / d``. After: ``r = 1 / d``, ``a * r``, ``b * r``.
     """

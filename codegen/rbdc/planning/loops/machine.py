@@ -26,7 +26,7 @@ class Loops(Arrays, ComposedMachine):
     By default all quantities are in one frame, the axes of the world about the origin of the root body;
     otherwise the quantities of a body are in the body's own frame.
 
-    v, a: names of the inputs or arrays of joint velocities and accelerations; they are zero if it is "".
+    v, a: names of the inputs or arrays of joint velocities and accelerations; "": they are zero.
     external: whether there are external forces.
     one_frame: whether all quantities are in one frame.
     before: number of rows of contacts, which precede the entries of v in vectors and matrices.

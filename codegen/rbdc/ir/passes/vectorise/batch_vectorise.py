@@ -42,9 +42,9 @@ def widened(program: Program, width: int) -> Program:
 
 
 def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
-    """Return the programs, which have the same outputs, with these merged into one output `RESULTS`, and for
-    each old output the places of its entries in `RESULTS`. If no value occurs twice, the programs keep their
-    outputs.
+    """Return the programs with all outputs merged into one output `RESULTS`, and for each old output the
+    places of its entries there. The programs must have the same outputs; they keep these outputs if no value
+    occurs twice.
     """
     wide = [widened(program, width) for program in programs]
     entries = list(zip(*([k for result in p.results for k in result] for p in wide), strict=True))

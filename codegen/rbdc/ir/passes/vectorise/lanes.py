@@ -123,7 +123,7 @@ class _Packer:
 
     def _place(self, index: int) -> int:
         """Return the key that orders counterparts: the index of a value; for inputs the index of the entry,
-        so that limbs have one order.
+        so that all inputs have the limbs in the same order.
         """
         source = self.program.values[index].source
         return index if source is None else source[1]
@@ -156,7 +156,9 @@ class _Packer:
         return terms_of(self.program, index, self._has_lanes)
 
     def _has_lanes(self, index: int) -> bool:
-        """Return whether a value can be an operand in lanes: it belongs to limbs, or is the same for all."""
+        """Return whether a value can be an operand in lanes: it belongs to limbs, or is the same for all
+        limbs.
+        """
         return self.orbit[index] is not None or self.image[index] == index
 
     def _lane(self, index: int) -> tuple[int, int]:

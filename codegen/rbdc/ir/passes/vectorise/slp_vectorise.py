@@ -1,4 +1,4 @@
-"""Neighbours: equal sums of neighbouring inputs become the lanes of one vector.
+"""Neighbours: sums of neighbouring inputs become the lanes of one vector.
 
 Before: ``out[k] = q[k] + v[k]`` for several k. After: groups of four or two such sums are one vector
     addition. An example is the integration of joints with one coordinate, whose time is that of its loads and
