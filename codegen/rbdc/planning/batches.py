@@ -39,14 +39,10 @@ run side by side: time of a sample one by one, divided by its time side by side.
     Zen 4 (AVX-512)   HyQ      0.87 to 1.1 with both
 
 On a Xeon HyQ's single call takes 258 ns with clang, 367 ns with gcc; a sample in blocks, which are not
-transposed, takes 475 and 395 ns. Other functions of quadrupeds run side by side, although they are slower
-that way on the Zen 3 core. They are faster elsewhere: on the Xeon with gcc HyQ's rnea_jvp takes 81 ns instead
-of 134 ns, its aba_jvp 158 ns instead of 315 ns. The ratios on the Zen 3 core:
-
-    Zen 3      clang 19       gcc 12
-    rnea_jvp   0.78 to 0.86   0.6
-    coriolis   0.63 to 0.78 with both
-    aba_jvp    0.9 to 1.1 with both
+transposed, takes 475 and 395 ns. Other functions of quadrupeds run side by side, although
+their ratios on the Zen 3 core are 0.6 to 1.1 (rnea_jvp, coriolis, aba_jvp). They are faster side by side
+elsewhere: on the Xeon with gcc HyQ's rnea_jvp takes 81 ns instead of 134 ns, its aba_jvp 158 ns instead of
+315 ns.
 """
 
 

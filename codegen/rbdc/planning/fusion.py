@@ -125,7 +125,6 @@ def parts_of(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, tuple
 
 
 def _part(model: Problem, text: str) -> Function:
-    """Return the function that a part of option `fuse` names, a function of a frame for this frame only."""
     part = _asked(model, text)
     function = functions_of(model)[part.name]
     if part.frame is None or function.at_frame is None:

@@ -94,11 +94,9 @@ WORTH_TWO_STARTS = 10_000
 """The loops of the form `paths` start after straight-line code. The form has a second version of this code,
 without external forces, if the version with external forces has no more operations than this.
 
-For a humanoid with a free root (35 degrees
-of freedom) it is a third of the code of both tensors (582 KB with it, 382 KB without), and saves less than a
-hundredth of their time. The forward dynamics that the tensors call then has a second program too: for Talos,
-whose two tensors share it, 437 KB with two programs, 388 KB with one. On smaller robots the second version is
-20 to 39 % of the C, and saves operations:
+For a humanoid with a free root (35 degrees of freedom) the second version is a third of the code of both
+tensors (582 KB with it, 382 KB without), and saves less than a hundredth of their time. On smaller robots the
+second version is 20 to 39 % of the C, and saves this part of the operations:
 
     tensors (UR5, iiwa, panda, quadrupeds)       0.3 to 3.5 %
     Hessians of weighted sums (UR5, iiwa, HyQ)   2 to 7 %

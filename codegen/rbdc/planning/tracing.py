@@ -1,4 +1,4 @@
-"""Tracing: run an algorithm on symbols, and return its operations as a straight-line program."""
+"""Tracing: from an algorithm on symbols to a straight-line program."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def geometric_mean(numbers: Sequence[float]) -> float:
 
 
 def read_tuning(value: Any) -> Tuning:
-    """Return the tuning in the file of this path; a `Tuning` is returned itself.
+    """Return the tuning in the file of this path, or the given `Tuning`.
 
     Raises ValueError for a path that cannot be read, and DescriptionError, with the line, for content that is
     not a tuning.

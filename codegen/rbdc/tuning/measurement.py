@@ -217,7 +217,6 @@ def _of_batches(ways: Ways) -> float:
 
 
 def _timings(of_function: _Candidates, times: Mapping[str, Any]) -> list[Timing]:
-    """Return the times of the choices; for batches the mean over all sizes."""
     timings = []
     for way in of_function.sources:
         each = times[str(way)]

@@ -107,7 +107,6 @@ class _Schedule:
 
 
 def _runs(program: Program, label: Callable[[int], object]) -> list[list[int]]:
-    """Return the computing values in runs with the same label."""
     computed = [index for index, value in enumerate(program.values) if not value.operation.is_leaf]
     return [list(run) for _, run in groupby(computed, key=label)]
 

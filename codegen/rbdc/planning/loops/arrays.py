@@ -189,7 +189,7 @@ class Arrays:
         return LoopArray(self, name, known, None)
 
     def from_first_loop(self, name: str, kind: Callable[..., Quantity], at: Index) -> Quantity:
-        """Return a quantity that the first loop over bodies computes, and let that loop store it."""
+        """Return a quantity of the first loop over bodies, and let that loop store it."""
         name = self.first + name
         if name not in self.needed:
             self.needed.add(name)
@@ -238,7 +238,6 @@ class LoopArray(Array[Quantity]):
         return cast(Quantity, self.known.of(full))
 
     def _zero(self) -> Quantity:
-        """Return the zero that a first run reads from an array in which nothing is stored yet."""
         if not (self.m.dry and hasattr(self.known.kind, "zero")):
             raise UnsupportedError(f"loops read {self.name} before anything is stored there")
         return cast(Quantity, self.known.kind.zero())

@@ -220,7 +220,6 @@ class Loops(Arrays, ComposedMachine):
         bound = fixed | {letter: Index(Where(letter, 0, letter)) for letter in order}
 
         def known(depth: int, value: Scalar) -> Scalar:
-            """Return the value times the factors whose innermost letter has its loop at this depth."""
             for array, axes in factors:
                 if max(order.index(letter) if letter in order else 0 for letter in axes) == depth:
                     entry = array[_at(bound[letter] for letter in axes)]

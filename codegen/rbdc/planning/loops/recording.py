@@ -212,7 +212,6 @@ class StepRecorder:
         return inputs
 
     def _written(self) -> Iterator[tuple[str, _Argument]]:
-        """Yield the stored arguments by name, with contiguous entries combined."""
         for target, stored in self._stored.items():
             firsts = [0] if target.scattered else [k for k in sorted(stored) if k - 1 not in stored]
             for first in firsts:
@@ -272,7 +271,6 @@ class Scope:
         self._storing(array).add(array, values, offset, **strides)
 
     def _storing(self, array: str) -> StepRecorder:
-        """Return the current step, or a new one if an inner loop before it uses the array."""
         if array in self.inside:
             self._renew()
         self.outputs.add(array)
@@ -356,7 +354,6 @@ class LaneRecorder:
         return all(is_number(x) or id(x) in known for x in values)
 
     def _unchanged_entry(self, array: str, entry: int) -> Scalar | None:
-        """Return the symbol that was read from an entry; None if it was not read, or written since."""
         known = self._read.get(array, [])
         return known[entry] if entry < len(known) and entry not in self._written.get(array, {}) else None
 

@@ -190,9 +190,6 @@ def nest(tree: TreeTables, text: Callable[..., None], declaration: FunctionDecla
 
 
 def _methods(named: Mapping[str, str], model: Problem) -> list[str]:
-    """Return the names of the methods to compare. With mimic joints articulated bodies are left out; for
-    large models they are the only method.
-    """
     if len(named) > 1 and model.coupled:
         return [name for name in named if named[name] != _ARTICULATED]
     if len(named) > 1 and model.nv > _LARGEST_ON_STACK:

@@ -268,7 +268,6 @@ class _Packer:
         return orbit[orbit.index(leaf) % width :: width]
 
     def _reduced(self, total: int, over: _Reduction, width: int) -> int:
-        """Return a value in lanes, summed over its counterparts, in `width` lanes."""
         folded = self.builder.fold(total, over.lanes, width)
         repeated = over.lanes // (width * over.different)
         if repeated > 1:
