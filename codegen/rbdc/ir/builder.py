@@ -148,7 +148,9 @@ class Builder:
         return index
 
     def again(self, value: Value, arguments: tuple[int, ...]) -> int:
-        """Return a value of another builder with its arguments in this one, simplified by the rules."""
+        """Return the value of another builder's operation on arguments in this builder, simplified by the
+        rules.
+        """
         if value.operation.numeric is not None:
             return self.apply(value.operation, arguments)
         if value.operation is ROTATE:

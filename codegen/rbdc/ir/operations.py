@@ -214,7 +214,7 @@ COTANGENT_RATIO = _ratio("cotangent_ratio", 2, "logarithm", _cotangent_ratio)
 
 LESS = _infix("lt", lambda a, b: float(a < b), "<", Precedence.CONDITION, is_condition=True)
 NOT = Operation("not", 1, lambda a: float(not a), is_condition=True)
-"""`join_choices` replaces it."""
+"""The negation of a condition; `join_choices` replaces it."""
 WHERE = Operation(
     "where", 3, lambda a, b, c: b if a else c, form=Form.CHOICE, precedence=Precedence.CONDITION
 )

@@ -1,4 +1,4 @@
-"""A symbolic scalar: a CasADi SX that leaves products with 0 and 1 and sums with 0 to Python.
+"""A symbolic scalar: a CasADi SX whose products with 0 and 1 and sums with 0 are simplified in Python.
 
 Most operands of the recursions are constants, and most constants are 0 or 1. Testing for 0 and 1 in Python
 makes tracing three times as fast as in CasADi, and keeps constants Python floats.

@@ -57,8 +57,9 @@ TRIED_SECOND_ORDER = 6
 """Largest number of degrees of freedom for which straight-line code of second derivatives is tried. It is
 chosen if it is faster than the form `paths` according to the table of `rbdc.planning.calibration`.
 
-Measured: time and operations of straight-line code, each divided by those of `paths`. UR5's tensors of
-forward dynamics have 17,500 operations. The chains have skew axes.
+Measured: time and operations of straight-line code, each divided by those of `paths`. Tensors are all second
+derivatives, a Hessian those of one weighted sum. UR5's tensors of forward dynamics have 17,500 operations.
+The chains have skew axes.
 
     function                          robot           processor       clang 19   gcc 12   operations
     inverse dynamics, tensors         UR5             Zen 4           0.86       0.79     0.78
@@ -103,13 +104,13 @@ second version is 20 to 39 % of the C, and saves this part of the operations:
 """
 
 STRAIGHT_TENSORS = 16
-"""Largest number of degrees of freedom for tensors of models with coupled joints or dry friction, which the
-form `paths` does not support. Straight-line code of larger models would have megabytes.
+"""Largest number of degrees of freedom for second derivatives of models with coupled joints or dry friction.
+The form `paths` does not support these models; straight-line code of larger ones would have megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24
-"""Number of degrees of freedom and rows of contacts above which functions that solve with M are always in the
-form `columns`: loops that solve for several columns side by side.
+"""Number of degrees of freedom plus rows of contacts above which functions that solve with M are always in
+the form `columns`: loops that solve for several columns side by side.
 
 Straight-line solves are then not even traced, which takes longest: on most tested robots columns took less
 time. A batch is then a loop, because single calls fill the lanes. The exception is M^-1 with limbs in lanes,
@@ -163,7 +164,7 @@ Registers of 16 bytes hold two doubles (code for SSE2): four functions of iiwa t
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
 """Work of an operation in a method, relative to an operation in the other methods, in single calls.
 Articulated bodies wait for one another, up the tree and down again. Samples side by side hide this latency:
-with the factor in batches too, aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the time.
+when the factor applied to batches too, aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the time.
 
 Measured on a Xeon: time and work of the method L^T D L, each divided by those of articulated bodies.
 
