@@ -1,6 +1,8 @@
-"""The page of every item of the papers: ``python docs/claims_page.py paper/index.json`` takes the items of an
-index of ``rbdc experiment all`` to `claims.json`, and writes `claims.md` from it. `--note` says how it was
-measured. Without an index the page is written anew.
+"""Write the page of the papers' claims.
+
+``python docs/claims_page.py paper/index.json`` copies the items of this index, which ``rbdc experiment all``
+wrote, to `claims.json`, and writes `claims.md` from it. `--note` says how they were measured. Without an
+index the page is written from the present `claims.json`.
 """
 
 from __future__ import annotations
@@ -15,12 +17,23 @@ FOLDER = Path(__file__).parent
 DATA, PAGE = FOLDER / "claims.json", FOLDER / "claims.md"
 HEAD = """# Claims of the papers
 
-This page is for those who know the literature: every numbered algorithm, table, figure and claim of the five
-papers, the command that shows it, and the verdict. `rbdc experiment all` writes the same table to
-`paper/index.html` from your own machine.
+This page is for readers of the five papers. It lists their numbered algorithms, tables, figures and claims,
+each with the command that checks it and the verdict. `rbdc experiment all` writes the same table for your
+machine to `paper/index.html`.
 
-An item is decided by claims of a study, on the paper's own algorithm, or by tests of this repository. The
-evidence below each table explains the verdicts.
+Each item is decided by tests of this repository, or by a study that runs the paper's algorithm. The evidence
+of a study has one line for each claim: the verdict, the paper's claim, and after "Found:" the measurement.
+Unless the line defines "reproduced", it means that the measurement agrees with the claim as printed.
+
+Terms in the evidence:
+
+- N: the number of bodies, or of degrees of freedom for robots
+- serial, binary: chains, and binary trees
+- the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies
+- generated code, generated: C from rbdc by its own choice of algorithm
+- unrolled-NAME: an algorithm as straight-line code, compiled by rbdc
+- casadi, ad-casadi: C from CasADi, of the paper's algorithm and by automatic differentiation
+- pinocchio-native-COMPILER: Pinocchio in C++, compiled by this compiler
 
 ```text
 rbdc experiment all --out paper
@@ -30,7 +43,7 @@ python docs/claims_page.py paper/index.json --note "where and how it was measure
 
 
 def extract(index: Mapping[str, Any], note: str) -> dict[str, Any]:
-    """Return what the page needs of an index of `rbdc experiment all`."""
+    """Return the parts of an index of `rbdc experiment all` that the page shows."""
     machine = index["machine"] or {}
     return {"processor": machine.get("processor", "unknown"), "note": note, "items": index["items"]}
 
@@ -61,14 +74,14 @@ def _of_study(item: Mapping[str, str]) -> bool:
 
 
 def _command(item: Mapping[str, str]) -> str:
-    """Return the command; tests one a line."""
+    """Return the command of a study, or the tests, one a line."""
     if _of_study(item):
         return f"`{item['command']}`"
     return "<br>".join(f"`{test}`" for test in item["command"].split()[1:])
 
 
 def main() -> None:
-    """Write the page, and its data if there is an index."""
+    """Write the page; write `claims.json` first if an index is passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("index", nargs="?", type=Path)
     parser.add_argument("--note", default="")

@@ -132,7 +132,7 @@ def test_beyond_the_limit_nothing_is_decided() -> None:
     assert decided[LOSES]["verdict"].startswith(
         "not comparable: no straight-line code of more than 36 bodies"
     )
-    assert all("serial from N = 16 on over 60 s" in decided[k]["found"] for k in (AD, CODE, ALIKE, LOSES))
+    assert all("serial from N = 16 on (over 60 s)" in decided[k]["found"] for k in (AD, CODE, ALIKE, LOSES))
     without = verdicts({**report, "robots": {}})
     assert without[INTERPRETED] == without[FORWARD_CODE] == "not comparable: not measured in this run"
     assert (

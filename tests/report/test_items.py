@@ -62,10 +62,12 @@ def test_verdicts_of_items() -> None:
         judged("Fig. 9: c", True, "z"),
     ]
     by_place = {(i["place"], i["what"]): i for i in decided({"second-order": {"claims": claims}})}
-    assert by_place["Table III", "exponents"]["verdict"] == "1 reproduced; 1 not reproduced"
-    assert by_place["Table III", "exponents"]["evidence"].splitlines() == [
-        "reproduced: Table III: a x.",
-        "not reproduced: Table III: b y.",
+    assert (
+        by_place["Table III", "exponents of the times over N"]["verdict"] == "1 reproduced; 1 not reproduced"
+    )
+    assert by_place["Table III", "exponents of the times over N"]["evidence"].splitlines() == [
+        "reproduced: Table III: a Found: x.",
+        "not reproduced: Table III: b Found: y.",
     ]
     assert by_place["Fig. 9", "size of AD's code"]["verdict"] == "reproduced"
     verdicts = {i["verdict"] for i in by_place.values()}

@@ -72,10 +72,12 @@ def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         by_bodies, by_depth = ((growth(points) or {})["exponent"] for points in (counts, of_depth))
         claims.append(
             judged(
-                f"Section VI: the complexity is linear in the number of bodies ({one['family']}).",
+                f"Section VI: the complexity of derivatives is linear in the number of bodies "
+                f"({one['family']}).",
                 by_bodies < LINEAR,
-                f"operations of the loops grow as N^{by_bodies:.2f} over N = {listed(counts)}, and divided "
-                f"by the depth as N^{by_depth:.2f}; reproduced means that operations grow below N^{LINEAR}",
+                f"over N = {listed(counts)} the operations of the article's algorithm as loops grow as "
+                f"N^{by_bodies:.2f}, the operations divided by the depth of the tree as N^{by_depth:.2f}; "
+                f"reproduced means that the operations grow below N^{LINEAR}",
             )
         )
     return claims
@@ -89,22 +91,22 @@ def peer_claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _of_table_1(rows: Sequence[Mapping[str, Any]], robot: str) -> dict[str, str]:
     known = [row for row in rows if row["robot"] == robot and row["pinocchio"] is not None]
-    claim = f"Table I, {robot}: times of Pinocchio's algorithms."
+    claim = f"Table I, {robot}: Pinocchio's algorithms take the article's times."
     if not known:
         return not_comparable(claim, "Pinocchio was not measured in this run")
-    words = ", ".join(
-        f"{row['row']} {nanoseconds(row['pinocchio'])} beside {nanoseconds(row['paper'])}" for row in known
+    words = "; ".join(
+        f"{row['row']} {nanoseconds(row['pinocchio'])} ({nanoseconds(row['paper'])})" for row in known
     )
     holds = all(row["pinocchio"] <= row["paper"] for row in known)
     reproduced = "reproduced means at most the article's times, on a newer processor"
-    return judged(claim, holds, f"{words}; {reproduced}")
+    return judged(claim, holds, f"times here, and the article's in parentheses: {words}; {reproduced}")
 
 
 def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
     claim = (
-        "Section V-A2, HyQ without a free flyer: AD's code takes 1.37 times (inverse dynamics) and 2.35 "
-        "times (forward dynamics) as long as the analytical derivatives: 6.92 and 20.52 \u00b5s beside 5.06 "
-        "and 8.72."
+        "Section V-A2, HyQ without a free flyer: AD's code takes 1.37 times as long as the analytical "
+        "derivatives of inverse dynamics (6.92 \u00b5s / 5.06 \u00b5s), and 2.35 times for forward dynamics "
+        "(20.52 \u00b5s / 8.72 \u00b5s)."
     )
     ratios, words = [], []
     for function, (analytical, automatic) in AUTOMATIC.items():
@@ -114,10 +116,10 @@ def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
             reason = beside.get("absent", {}).get(CPPADCODEGEN, "not measured in this run")
             return not_comparable(claim, f"CppADCodeGen in place of Giftthaler et al.: {reason}")
         ratios.append(times[CPPADCODEGEN] / min(native) / (automatic / analytical))
-        words.append(f"{nanoseconds(times[CPPADCODEGEN])} by AD beside {nanoseconds(min(native))}")
+        words.append(f"{nanoseconds(times[CPPADCODEGEN])} / {nanoseconds(min(native))} for {function}")
     return judged(
         claim,
         all(1.0 / 1.5 <= x <= 1.5 for x in ratios),
-        f"CppADCodeGen on Pinocchio, {' and '.join(words)}; reproduced means that "
-        "both ratios are 1/1.5 to 1.5 times the article's",
+        "time of CppADCodeGen's code of Pinocchio / time of Pinocchio's analytical derivatives: "
+        f"{' and '.join(words)}; reproduced means that both ratios are 1/1.5 to 1.5 times the article's",
     )

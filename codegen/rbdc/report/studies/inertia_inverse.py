@@ -63,10 +63,10 @@ class Pair(NamedTuple):
 
 
 PAIRS = (
-    Pair("straight-line code through the same passes", (FACTOR,), (DIRECT,), near=True),
+    Pair("both as straight-line code", (FACTOR,), (DIRECT,), near=True),
     Pair("both as loops over the joints", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
     Pair(
-        "the fastest of each",
+        "the fastest implementation of each at every N, named for the largest N",
         ("generated", "rolled", FACTOR, FACTOR_LOOPS),
         (DIRECT, PAPER, PAPER_LOOPS, PEER),
     ),
@@ -162,9 +162,9 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
         *(claim for pair in PAIRS for claim in _of_pair(report, pair)),
         judged(
-            "It gives the inverse without the inertia itself.",
+            "Algorithm 1 gives the inverse of M without computing M.",
             max(errors) < EXACT,
-            f"largest error {max(errors):.1e} relative to the largest entry, corrected",
+            f"largest error of the corrected algorithm {max(errors):.1e}, relative to the largest entry",
         ),
         _as_printed(report["printed"]),
         *(_figure_2c(report.get("robots", ()), pair) for pair in PAIRS),
@@ -183,17 +183,17 @@ def _of_pair(report: Mapping[str, Any], pair: Pair) -> list[dict[str, str]]:
     return [
         *(_for_many(pair, family, one) for family, one in compared.items()),
         _decided(
-            f"It is up to twice as fast: {pair.name}.",
+            f"The direct algorithm is up to twice as fast as Cholesky's factorisation: {pair.name}.",
             max(every, default=None),
             1.5,
-            f"{told}; reproduced means that Cholesky's factorisation takes more than 1.5 times the time of "
-            "the direct algorithm",
+            f"{told}; reproduced means that at least one ratio is more than 1.5",
         ),
         _decided(
-            f"It remains competitive for few joints: {pair.name}.",
+            f"The direct algorithm remains competitive for few joints: {pair.name}.",
             min(few, default=None),
             0.8,
-            f"{listed(few)} for up to {FEW} joints; reproduced means that every ratio is more than 0.8",
+            f"time of Cholesky's factorisation / time of the direct algorithm for up to {FEW} joints, serial "
+            f"before binary: {listed(few)}; reproduced means that every ratio is more than 0.8",
         ),
     ]
 
@@ -204,8 +204,8 @@ def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
         f"The direct algorithm outperforms Cholesky's factorisation for many joints: {family}, {pair.name}."
     )
     if one.left_out and max(one.ratios, default=0) <= FEW:
-        return not_comparable(claim, "code of many joints is fetched from far caches", one.words())
-    article = f"the article has {listed(PUBLISHED)}"
+        return not_comparable(claim, "the code for many joints exceeds the near caches", one.words())
+    article = f"the article has {listed(PUBLISHED)} (N = 7, 18, 36)"
     return _decided(
         claim, list(one.ratios.values())[-1] if one.ratios else None, 1.0, f"{one.words()}; {article}"
     )
@@ -216,7 +216,7 @@ def _figure_2c(robots: Sequence[Mapping[str, Any]], pair: Pair) -> dict[str, str
     claim = f"Fig. 2c: the direct algorithm outperforms Cholesky's factorisation on humanoids: {pair.name}."
     one = _compared(sorted(robots, key=lambda entry: int(entry["size"])), ROBOT_FAMILY, pair)
     ratio = list(one.ratios.values())[-1] if one.ratios and max(one.ratios) > HUMANOID else None
-    return _decided(claim, ratio, 1.0, f"{one.words()}; the article has {listed(PUBLISHED)}")
+    return _decided(claim, ratio, 1.0, f"{one.words()}; the article has {listed(PUBLISHED)} (N = 7, 18, 36)")
 
 
 def _decided(claim: str, ratio: float | None, bound: float, evidence: str) -> dict[str, str]:
@@ -241,8 +241,8 @@ class Compared(NamedTuple):
     def words(self) -> str:
         """Return the ratios, and the sizes that are left out."""
         words = [f"{x:.3g} (N = {n})" for n, x in self.ratios.items()]
-        words += [f"N = {n} left out: {size:,} bytes of code" for n, size in self.left_out.items()]
-        between = f"times of {' over '.join(self.methods)}: " if self.ratios else ""
+        words += [f"N = {n} left out for its {size:,} bytes of code" for n, size in self.left_out.items()]
+        between = f"{' / '.join(f'time of {x}' for x in self.methods)}: " if self.ratios else ""
         return between + ", ".join(words)
 
 
@@ -277,14 +277,14 @@ def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",
         worst < EXACT,
-        f"|Minv M - 1| up to {worst:.2g} as printed, {corrected:.1e} with {', and '.join(CORRECTIONS)}",
+        f"largest entry of |Minv M - 1|: {worst:.2g} as printed, {corrected:.1e} if {'; '.join(CORRECTIONS)}",
     )
 
 
 def _peers(report: Mapping[str, Any]) -> dict[str, str]:
     claim = "Section II: Pinocchio implements the algorithm, which gives the inverse of M."
     measured = {
-        f"{entry['family']} {entry['size']}, {name}": m
+        f"{entry['family']}, N = {entry['size']}, {name}": m
         for entry in (*report["entries"], *report.get("robots", ()))
         for name, m in entry["functions"][INVERSE]["methods"].items()
         if name.startswith(PEER)
@@ -302,8 +302,9 @@ def _peers(report: Mapping[str, Any]) -> dict[str, str]:
     return judged(
         claim,
         max(errors.values()) < EXACT,
-        f"largest error {max(errors.values()):.1e} relative to the largest entry, in {len(errors)} cases; "
-        f"{last} takes {1e-3 * measured[last]['nanoseconds']:.3g} \u00b5s",
+        f"largest error {max(errors.values()):.1e}, relative to the largest entry, in {len(errors)} cases of "
+        f"a mechanism and a build; the last case ({last}) takes "
+        f"{1e-3 * measured[last]['nanoseconds']:.3g} \u00b5s",
     )
 
 
@@ -312,7 +313,7 @@ Array = NDArray[np.float64]
 ADDED, FIRST, LATER = (
     "line 14 adds to F_i",
     "line 21 comes before line 13",
-    "lines 30 to 34 reach beyond subtrees",
+    "lines 30 to 34 fill all columns from i on",
 )
 CORRECTIONS = (ADDED, FIRST, LATER)
 """Corrections that the algorithm needs.

@@ -62,7 +62,7 @@ ITEMS: tuple[Item, ...] = (
          LOOPS),
         ("a_0", "gravity as an acceleration of the world", "recursion", ("Tutorial: a_0",)),
         ("Introduction", "unknown contact forces", "recursion", ("Tutorial: with unknown",)),
-        ("Prototype", "a_0, the number of links, crosses, the sign of forces", "", (),
+        ("Prototype", "a_0, the number of links and the cross products of the program", "", (),
          (f"{ERRATA}::test_caron_acceleration_of_the_root", f"{ERRATA}::test_caron_number_of_links",
           f"{ERRATA}::test_caron_cross_products")),
         ("External forces", "forces in the inertial frame are mapped by iX0*", "", (),
@@ -72,9 +72,9 @@ ITEMS: tuple[Item, ...] = (
     ),
     *_of(
         CARPENTIER,
-        ("Algorithm 1", "as printed", "inertia-inverse", ("Algorithm 1, line by line",),
+        ("Algorithm 1", "line by line as printed", "inertia-inverse", ("Algorithm 1, line by line",),
          (f"{ERRATA}::test_carpentier_algorithm_1",)),
-        ("Section I", "the inverse of M without M", "inertia-inverse", ("It gives the inverse",)),
+        ("Section I", "the inverse of M without M", "inertia-inverse", ("Algorithm 1 gives",)),
         ("Section II", "Pinocchio's implementation", "inertia-inverse", ("Section II",)),
     ),
     *_of(
@@ -83,21 +83,21 @@ ITEMS: tuple[Item, ...] = (
         ("Algorithms 2, 3", "derivatives of RNEA", "", (), LOOPS),
         ("Equations (11) to (14)", "derivatives of transformations", "", (),
          (f"{ERRATA}::test_carpentier_mansard_equation_14",)),
-        ("Equations (16) to (24)", "derivatives of forward dynamics by those of inverse dynamics", "", (),
+        ("Equations (16) to (24)", "derivatives of forward dynamics from those of inverse dynamics", "", (),
          (f"{ERRATA}::test_carpentier_mansard_equation_16b", *LOOPS)),
-        ("Fig. 1", "frames", "", ()),
-        ("Table I", "times of all algorithms by Pinocchio", "table-1", ("Table I",),
+        ("Fig. 1", "illustration of frames", "", ()),
+        ("Table I", "times of Pinocchio's algorithms", "table-1", ("Table I",),
          (f"{ERRATA}::test_carpentier_mansard_table_1",)),
         ("Figs. 2a, 2b", "ratios of analytical derivatives, differences and dynamics", "table-1",
          ("Analytical derivatives", "Finite differences")),
         ("Fig. 2c", "the direct inverse of M and Cholesky's factorisation", "inertia-inverse",
-         ("Fig. 2c", "The direct algorithm", "It is up to", "It remains")),
+         ("Fig. 2c", "The direct algorithm")),
         ("Fig. 3, section V-B", "derivatives at rest", "precision", ("Section V-B", "Fig. 3"),
          (f"{ERRATA}::test_carpentier_mansard_section_5_b",)),
         ("Section V-A2", "automatic differentiation on HyQ", "table-1", ("Section V-A2",)),
-        ("Section VI", "linear in the number of bodies", "table-1", ("Section VI",),
+        ("Section VI", "complexity linear in the number of bodies", "table-1", ("Section VI",),
          (f"{ERRATA}::test_carpentier_mansard_section_6",)),
-        ("Section V-A3, abstract of (2018)", "the times of M^-1 on the robots of Table I", "table-1",
+        ("Section V-A3; abstract of Carpentier (2018)", "times of M^-1 on the robots of Table I", "table-1",
          ("Fig. 2c",)),
     ),
     *_of(
@@ -107,16 +107,17 @@ ITEMS: tuple[Item, ...] = (
         ("Table II, appendix B", "M1 to M27, K1 to K16", "", (), (f"{IDENTITIES}::test_identity",)),
         ("Algorithm 1", "IDSVA-SO, and its line 22", "", (),
          (*LOOPS, f"{ERRATA}::test_singh_algorithm_1_line_22")),
-        ("Section IV-G", "the triple loop beside the double loop", "second-order", ("Section IV-G",)),
+        ("Section IV-G", "times of the triple and of the double loop", "second-order", ("Section IV-G",)),
         ("Equations (40) to (43)", "metrics of errors", "", (), ("tests/report/test_accuracy.py",)),
         ("Equations (46) to (49), (50), (52)", "FDSVA-SO by DTM, AZA and IDFOZA", "", (), LOOPS),
         ("Section VI-A", "AZA in first derivatives of forward dynamics", "second-order", ("Section VI-A",)),
-        ("Table III", "exponents", "second-order", ("Table III",)),
+        ("Table III", "exponents of the times over N", "second-order", ("Table III",)),
         ("Figs. 7, 8", "times of all methods", "second-order", ("Fig. 7", "Fig. 8")),
         ("Fig. 9", "size of AD's code", "second-order", ("Fig. 9",)),
         ("Figs. 10, 19", "AD and code generation", "second-order", ("Fig. 10", "Fig. 19")),
-        ("Figs. 11, 12, 20", "errors", "second-order", ("Fig. 11", "Fig. 12", "Fig. 20")),
-        ("Figs. 14, 15, 18", "DTM, AZA and IDFOZA", "second-order", ("Figs. 14, 15", "Fig. 15")),
+        ("Figs. 11, 12, 20", "errors over N", "second-order", ("Fig. 11", "Fig. 12", "Fig. 20")),
+        ("Figs. 14, 15, 18", "terms of FDSVA-SO by DTM, AZA and IDFOZA", "second-order",
+         ("Figs. 14, 15", "Fig. 15")),
         ("Figs. 16, 17", "second derivatives of forward dynamics", "second-order", ("Fig. 16", "Fig. 17")),
         ("Figs. 21 to 23", "steps of differences", "second-order", ("Fig. 21", "Fig. 23")),
         ("Abstract", "times on Atlas", "second-order", ("Abstract",)),
@@ -134,7 +135,7 @@ ITEMS: tuple[Item, ...] = (
         ("Figs. 1, 3, equations (18) to (20)", "graphs of joints and branches", "", (),
          (f"{LAGRANGIAN}::test_the_matrices_of_the_paper", f"{ERRATA}::test_zhakatayev_section_2_2")),
         ("Fig. 2, Tables 1, 2", "the human model", "", (), (f"{ERRATA}::test_zhakatayev_figure_2",)),
-        ("Section 5.2", "torques of other branches", "sensitivity", ("Torques and angles",)),
+        ("Section 5.2", "sensitivities between different branches", "sensitivity", ("Torques and angles",)),
         ("Fig. 4", "sensitivities agree", "sensitivity", ("Fig. 4",)),
         ("Fig. 5", "spikes of adaptive differences", "sensitivity", ("Fig. 5",)),
         ("Section 6", "errors where numerator and denominator vanish", "sensitivity", ("Section 6",),
@@ -180,7 +181,8 @@ def _decided(item: Item, report: Mapping[str, Any] | None) -> dict[str, str]:
 def _told(claim: Mapping[str, str]) -> str:
     """Return a line of evidence: verdict, claim and measurement."""
     verdict, _, _ = claim["verdict"].partition(": ")
-    words = f"{verdict}: {claim['claim']} {claim['found']}".strip()
+    found = f" Found: {claim['found']}" if claim["found"] else ""
+    words = f"{verdict}: {claim['claim']}{found}"
     return words if words.endswith(".") else f"{words}."
 
 

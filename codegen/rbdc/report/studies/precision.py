@@ -99,27 +99,27 @@ def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     largest = {name: _most(residues, name, "largest") for name in methods}
     truncated, left = _most(residues, difference, "truncation"), largest[difference]
     exact = "Section V-B: at rest without gravity analytical derivatives by q and v are exactly zero."
-    ours = f"of generated code {_shown(largest['generated'])}"
+    ours = f"{_shown(largest['generated'])} by generated code"
     return [
         judged(
             exact,
             largest[ARTICLE] == 0.0,
-            f"largest entry of the article's algorithms as loops {_shown(largest[ARTICLE])}, {ours}",
+            f"largest entry {_shown(largest[ARTICLE])} by the article's algorithms as loops, {ours}",
         )
         if ARTICLE in known
         else not_comparable(exact, "loops do not support this robot", f"largest entry {ours}"),
         judged(
-            "Fig. 3: those of finite differences are not.",
+            "Fig. 3: at rest without gravity finite differences by q and v are not exactly zero.",
             left > 0.0,
-            f"largest entry of one-sided differences {_shown(left)}, by v alone; of "
-            f"central differences {_shown(largest[CENTRAL])}",
+            f"largest entry {_shown(left)} by one-sided differences, whose nonzero entries are derivatives "
+            f"by v; {_shown(largest[CENTRAL])} by central differences",
         ),
         judged(
-            "Section V-B: these entries are numerical rounding.",
+            "Section V-B: the nonzero entries of finite differences are rounding errors.",
             largest[CENTRAL] > 0.0 or abs(left - truncated) > TRUNCATED * truncated,
-            f"truncation alone, h f(q, e_k), leaves {truncated:.4e} in one-sided differences, which have "
-            f"{left:.4e}; central differences round alike and "
-            f"do not truncate here: {_shown(largest[CENTRAL])}",
+            f"the largest entry of one-sided differences is {left:.4e}, their truncation error "
+            f"h f(q, v = e_k) with step h is {truncated:.4e}. The largest entry of central differences, "
+            f"which round alike but have no truncation error here, is {_shown(largest[CENTRAL])}",
         ),
     ]
 

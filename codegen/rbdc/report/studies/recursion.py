@@ -226,7 +226,9 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     errors, gravity, contacts = report["errors"], report["gravity"], report["contacts"]
     of_steps = [
         judged(
-            f"Tutorial: {line} gives the {name}.", errors[name] < EXACT, f"relative error {errors[name]:.1e}"
+            f"Tutorial: {line} gives the {name}.",
+            errors[name] < EXACT,
+            f"relative error {errors[name]:.1e} against a check without the recursion",
         )
         for name, line in STEPS.items()
     ]
@@ -234,22 +236,23 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
         *of_steps,
         judged(
-            "Tutorial: the compiled algorithm gives the same torques.",
+            "Tutorial: the generated and compiled rnea gives the torques of the pseudocode.",
             report["compiled"] < EXACT,
             f"relative error {report['compiled']:.1e}",
         ),
         judged(
             "Tutorial: a_0 = -g gives the right torques, but accelerations that are not the physical ones.",
             gravity["torques"] < EXACT and abs(least - g) < EXACT * max(g, 1.0),
-            f"torques differ by {gravity['torques']:.1e} from the torques of weights; "
-            f"accelerations differ by {least:.4g} m/s^2",
+            f"relative to the torques from weights that act on the bodies, the torques differ by "
+            f"{gravity['torques']:.1e}; the accelerations differ from the physical ones by {least:.4g} m/s^2",
         ),
         judged(
             "Tutorial: with unknown contact forces inverse dynamics is underdetermined.",
             contacts["open"] > 0,
-            f"contacts at {', '.join(contacts['contacts'])}: {contacts['equations']} equations, "
-            f"{contacts['unknowns']} unknowns, {contacts['open']} remain open; forces of least norm leave "
-            f"{contacts['left']:.1e} on the root",
+            f"with point contacts at {', '.join(contacts['contacts'])} there are {contacts['equations']} "
+            f"equations for {contacts['unknowns']} unknowns (motor torques and contact forces), "
+            f"{contacts['open']} of which remain undetermined; contact forces of least norm balance the root "
+            f"up to {contacts['left']:.1e} (N, N m)",
         ),
     ]
 

@@ -71,7 +71,7 @@ LEADS: dict[str, tuple[str, tuple[str, ...], str, float]] = {
     "Fig. 8: IDSVA-SO outperforms the other methods by more than 10x.": (SECOND, ALL, SO, 10.0),
     "Fig. 7: Finite-Diff-2 outperforms Finite-Diff-1.": (SECOND, (FINITE_1,), FINITE_2, 1.0),
     "Fig. 16: FDSVA-SO outperforms the other methods for all N.": (FORWARD, ALL[:3], FD_SO, 1.0),
-    "Fig. 17: it is at least 5 times faster than the chain rule.": (FORWARD, (CHAIN,), FD_SO, 5.0),
+    "Fig. 17: FDSVA-SO is at least 5 times faster than the chain rule.": (FORWARD, (CHAIN,), FD_SO, 5.0),
     "Fig. 16: the chain rule takes longer than Finite-Diff-1.": (FORWARD, (CHAIN,), FINITE_1, 1.0),
     "Section IV-G: the triple loop is 1.5 to 4 times as fast as the double loop.": (
         SECOND,
@@ -91,8 +91,8 @@ ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
         1e-3,
         None,
     ),
-    "Fig. 12: the chain rule and IDSVA-SO err alike.": (SECOND, "serial", (CHAIN, SO), 1.0, None),
-    "Fig. 20: for a chain of 40 FDSVA-SO errs by 1e-11, a thousand times as much as the chain rule.": (
+    "Fig. 12: the chain rule and IDSVA-SO have similar errors.": (SECOND, "serial", (CHAIN, SO), 1.0, None),
+    "Fig. 20: for a chain of 40 the error of FDSVA-SO is 1e-11, a thousand times that of the chain rule.": (
         FORWARD,
         "serial",
         (FD_SO, CHAIN),
@@ -129,26 +129,26 @@ def _exponents(report: Report) -> list[Claim]:
 
 
 def _exponent(report: Report, function: str, method: str, family: str, theirs: float) -> Claim:
-    words = f"Table III: {method} of {function} grows as N^{theirs} ({family})."
+    words = f"Table III: the time of {method} for {function} grows as N^{theirs} ({family})."
     measured, counted = (curves(report["entries"], function, family, x) for x in (TIME, OPERATIONS))
     fit = _from_four(measured.get(method, {}))
     if fit is None:
         return not_comparable(words, "too few sizes")
     sizes, every = sorted(measured[method]), growth(measured[method])
-    evidence = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]}, where the article has up to 100 and more; "
+    evidence = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]} (the article: up to 100 and more); "
     evidence += f"reproduced means an exponent within {WITHIN} of the article's. "
-    evidence += f"From N = {sizes[0]} on: N^{every and every['exponent']:.2f}. {_last(measured[method])}"
+    evidence += f"Time from N = {sizes[0]} on: N^{every and every['exponent']:.2f}. {_last(measured[method])}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
         evidence += f". Operations: N^{of_operations:.2f}"
     if (ours := _from_four(measured.get(BESIDE.get((function, method), ""), {}))) is not None:
-        evidence += f". Generated code: N^{ours:.2f}"
+        evidence += f". Time of generated code: N^{ours:.2f}"
     return judged(words, abs(fit - theirs) <= WITHIN, evidence)
 
 
 def _last(times: Mapping[int, float]) -> str:
     """Return the exponent between the two largest sizes in words."""
     (less, before), (size, time) = sorted(times.items())[-2:]
-    return f"From N = {less} to {size}: N^{log(time / before) / log(size / less):.2f}"
+    return f"Time from N = {less} to {size}: N^{log(time / before) / log(size / less):.2f}"
 
 
 def _from_four(points: Mapping[int, float]) -> float | None:
@@ -169,8 +169,9 @@ def _lead(
     ranges = {method: values for method, values in ranges.items() if values}
     if not ranges:
         return not_comparable(claim, UNMEASURED)
-    words = "; ".join(f"{method} {min(x):.3g} to {max(x):.3g} times as long" for method, x in ranges.items())
-    words += f" from N = {FROM} on"
+    words = f"times divided by the time of {over}, from N = {FROM} on: "
+    words += "; ".join(f"{method} {min(x):.3g} to {max(x):.3g}" for method, x in ranges.items())
+    words += f"; reproduced means that all are above {least:g}"
     if fewer := [x for method in ranges for n, x in pairs[method] if n < FROM]:
         words += f". For fewer bodies, whose loops compilers unroll: {min(fewer):.3g} to {max(fewer):.3g}"
     return judged(claim, all(min(x) > least for x in ranges.values()), words)
@@ -195,8 +196,10 @@ def _errors(
     n = max(one.keys() & other.keys())
     expected = [ratio * other[n], *([] if size is None else [size])]
     holds = all(1.0 / WITHIN_DECADE < one[n] / x < WITHIN_DECADE for x in expected)
-    evidence = f"{one[n]:.1e} beside {other[n]:.1e} for {n} bodies, {one[n] / other[n]:.2g} times as much"
-    reproduced = f"reproduced means 1/{WITHIN_DECADE:g} to {WITHIN_DECADE:g} times the article's"
+    evidence = f"error of {methods[0]} {one[n]:.1e}, of {methods[1]} {other[n]:.1e} for {n} bodies: ratio "
+    evidence += f"{one[n] / other[n]:.2g}"
+    values = "ratio" if size is None else "ratio and first error"
+    reproduced = f"reproduced means 1/{WITHIN_DECADE:g} to {WITHIN_DECADE:g} times the article's {values}"
     return judged(claim, holds, f"{evidence}; {reproduced}")
 
 
@@ -213,9 +216,9 @@ def _accuracy(report: Report) -> list[Claim]:
         judged(
             "Fig. 11: the root mean square errors of binary trees are below those of chains.",
             all(b <= c for b, c in zip(below, above, strict=True)),
-            f"N = {listed(shared)}: {listed(below)} beside {listed(above)}",
+            f"for N = {listed(shared)}: {listed(below)} (binary); {listed(above)} (serial)",
         ),
-        judged(bound, largest < 1e-8, f"at most {largest:.1e}, for N up to {max(forward)}")
+        judged(bound, largest < 1e-8, f"at most {largest:.1e} for chains of up to {max(forward)} bodies")
         if forward
         else not_comparable(bound, UNMEASURED),
     ]
@@ -224,10 +227,10 @@ def _accuracy(report: Report) -> list[Claim]:
 def _rising(errors: Mapping[int, float]) -> Claim:
     """Return whether errors grow with the size: the fitted exponent is positive."""
     claim, fit = "Fig. 11: errors of IDSVA-SO grow with N.", growth(errors)
-    words = f"{listed(list(errors.values()))} for N = {listed(list(errors))}"
+    words = f"{listed(list(errors.values()))} for chains of N = {listed(list(errors))} bodies"
     if fit is None:
         return not_comparable(claim, "too few sizes", words)
-    return judged(claim, fit["exponent"] > 0.0, f"{words}: as N^{fit['exponent']:.2g}")
+    return judged(claim, fit["exponent"] > 0.0, f"{words}, fitted as N^{fit['exponent']:.2g}")
 
 
 def _crossings(report: Report) -> list[Claim]:
@@ -257,7 +260,11 @@ def _overtaken(claim: str, beside: Mapping[int, float], size: int) -> Claim:
     if not beside:
         return not_comparable(claim, UNMEASURED)
     sizes = sorted(beside)
-    words = f"it takes {listed(beside[n] for n in sizes)} times as long for N = {listed(sizes)}"
+    words = f"time of the first method / time of the second for N = {listed(sizes)}: "
+    words += (
+        f"{listed(beside[n] for n in sizes)}; reproduced means that the ratio falls below 1 for good at a "
+    )
+    words += f"size from {size / 2:g} to {2 * size}"
     crossing = next((n for n in sizes if all(beside[m] < 1.0 for m in sizes if m >= n)), None)
     if crossing is None and sizes[-1] < size:
         return not_comparable(claim, f"no more than {sizes[-1]} bodies were measured", words)
@@ -277,11 +284,12 @@ def _branching(report: Report) -> Claim:
     if not found:
         return not_comparable(claim, UNMEASURED)
     words = "; ".join(
-        f"{method}: {listed(x for x, _ in of.values())} beside {listed(x for _, x in of.values())} for N = "
-        f"{listed(of)}"
+        f"{method} for N = {listed(of)}: {listed(x for x, _ in of.values())} (binary), "
+        f"{listed(x for _, x in of.values())} (serial)"
         for method, of in pairs.items()
     )
-    return judged(claim, all(x >= y for x, y in found), f"binary beside serial, {words}")
+    words = f"times divided by the time of {FD_SO}: {words}"
+    return judged(claim, all(x >= y for x, y in found), words)
 
 
 def _not_overtaken(report: Report, family: str) -> Claim:
@@ -290,7 +298,7 @@ def _not_overtaken(report: Report, family: str) -> Claim:
     beside = ratios(report["terms"], OUTER, family, DTM).get(AZA, {})
     if not beside:
         return not_comparable(claim, UNMEASURED)
-    words = f"AZA takes {listed(beside.values())} of DTM's time for N = {listed(beside)}"
+    words = f"time of AZA / time of DTM for N = {listed(beside)}: {listed(beside.values())}"
     return judged(claim, all(x > 1.0 for n, x in beside.items() if n <= 100), words)
 
 
@@ -300,12 +308,18 @@ def _steps(report: Report) -> list[Claim]:
     inside = [all(10**-4.25 <= x <= 10**-2.75 for x in pair) for pair in pairs]
     best = [entry["best_2"] for entry in entries]
     near = [10**-5.75 <= x <= 10**-4.25 for x in best]
-    words = ", ".join(f"({h:.0e}, {k:.0e})" for h, k in pairs)
+    names = [f"{entry['family']} {entry['size']}" for entry in entries]
+    first = ", ".join(f"{name} ({h:.0e}, {k:.0e})" for name, (h, k) in zip(names, pairs, strict=True))
+    second = ", ".join(f"{name} {h:.0e}" for name, h in zip(names, best, strict=True))
     return [
-        judged("Fig. 21: the best h and k of Finite-Diff-1 lie between 1e-4 and 1e-3.", all(inside), words),
+        judged(
+            "Fig. 21: the best h and k of Finite-Diff-1 lie between 1e-4 and 1e-3.",
+            all(inside),
+            f"best (h, k): {first}",
+        ),
         judged(
             "Fig. 23: the best h of Finite-Diff-2 is 1e-5 for almost all N.",
             sum(near) >= 0.8 * len(near),
-            f"{', '.join(f'{x:.0e}' for x in best)}; on a grid of half decades",
+            f"best h on a grid of half decades: {second}",
         ),
     ]

@@ -82,7 +82,8 @@ def _automatic(report: Report) -> Claim:
     return judged(
         claim,
         holds,
-        f"times of AD over those of the loops, {words}; both through the same compiler. {limited}",
+        f"time of {AUTOMATIC} / time of {SO}, both through the same compiler: {words}; reproduced means "
+        f"ratios of 1.2 to 5. {limited}",
     )
 
 
@@ -97,14 +98,14 @@ def _interpreted(report: Report) -> Claim:
         return not_comparable(claim, UNMEASURED)
     words = ", ".join(f"{robot}: {x:.3g}" for robot, x in found.items())
     holds = all(3.0 <= x <= 17.0 for x in found.values())
-    return judged(claim, holds, f"times of CasADi's interpreter over those of its C, {words}")
+    return judged(claim, holds, f"time of CasADi's interpreter / time of its C: {words}")
 
 
 def _code_of_chains(report: Report) -> Claim:
     """Return the claim of Fig. 9. The size of AD's code is extrapolated from the chains for which it is
     compiled.
     """
-    claim = f"Fig. 9: AD's code of a chain of {CHAIN_OF_FIG_9} takes 12 MB, of millions of lines."
+    claim = f"Fig. 9: AD's code for a chain of {CHAIN_OF_FIG_9} bodies takes 12 MB, of millions of lines."
     sizes = curves(report["code"], SECOND, FAMILIES[0], CODE).get(AUTOMATIC, {})
     if (fit := growth(sizes)) is None:
         return not_comparable(
@@ -112,8 +113,10 @@ def _code_of_chains(report: Report) -> Claim:
         )
     there = exp(fit["constant"]) * CHAIN_OF_FIG_9 ** fit["exponent"]
     holds = abs(log(there / BYTES_OF_FIG_9)) <= log(WITHIN_FACTOR)
-    words = f"{listed(sizes.values())} bytes for N = {listed(sizes)} grow as N^{fit['exponent']:.2f}, which "
-    words += f"leads to {1e-6 * there:.3g} MB; "
+    words = (
+        f"machine code of {AUTOMATIC} for N = {listed(sizes)}: {listed(sizes.values())} bytes; the fitted "
+    )
+    words += f"N^{fit['exponent']:.2f} gives {1e-6 * there:.3g} MB for {CHAIN_OF_FIG_9} bodies; "
     words += f"reproduced means 1/{WITHIN_FACTOR:g} to {WITHIN_FACTOR:g} times 12 MB"
     return judged(claim, holds, f"{words}. {_limited(report, AUTOMATIC)}")
 
@@ -127,8 +130,8 @@ def _generated(report: Report) -> list[Claim]:
             own, code = (by_method.get(name, {}) for name in (SO, method))
             found[method, family] = {n: code[n] / own[n] for n in code if n in own}
     words = "; ".join(f"{' '.join(of)}: {listed(x.values())} for N = {listed(x)}" for of, x in found.items())
-    limits = " ".join(_limited(report, method) for method in (CASADI_CODE, CODE_GENERATION))
-    told = f"times of straight-line code over those of loops, {words}. {limits}"
+    limits = ". ".join(filter(None, (_limited(report, method) for method in (CASADI_CODE, CODE_GENERATION))))
+    told = f"time of straight-line code / time of {SO}, {words}. {limits}"
     many = [x for of in found.values() for n, x in of.items() if n > LOSES]
     few = [x for of in found.values() for n, x in of.items() if n < ALIKE_BELOW]
     claim = f"Fig. 10: code generation of IDSVA-SO is no faster than its loops for N > {LOSES}."
@@ -153,7 +156,11 @@ def _generated_forward(report: Report) -> Claim:
     if not found:
         return not_comparable(claim, UNMEASURED)
     words = ", ".join(f"{robot}: {x:.3g}" for robot, x in found.items())
-    return judged(claim, max(found.values()) < 1.0, f"times of CasADi's C over those of the loops, {words}")
+    return judged(
+        claim,
+        max(found.values()) < 1.0,
+        f"time of CasADi's C / time of {FD_SO}: {words}; UR5 in place of UR3",
+    )
 
 
 def _limited(report: Report, method: str) -> str:
@@ -168,8 +175,8 @@ def _limited(report: Report, method: str) -> str:
         }
         beyond = [n for n, reason in reasons.items() if reason.startswith(OVER)]
         if beyond:
-            limits.append(f"{family} from N = {min(beyond)} on {reasons[min(beyond)]}")
-    return f"{method}: {', '.join(limits)}" if limits else ""
+            limits.append(f"{family} from N = {min(beyond)} on ({reasons[min(beyond)]})")
+    return f"{method} exceeded the time limit: {', '.join(limits)}" if limits else ""
 
 
 def _humanoid(report: Report, function: str) -> Claim:
@@ -181,11 +188,13 @@ def _humanoid(report: Report, function: str) -> Claim:
     of, (paper, _) = atlas[function], HEADLINE[function]
     if AUTOMATIC not in of["times"]:
         reason = of["absent"].get(AUTOMATIC, UNMEASURED)
-        return not_comparable(claim, f"AD took {reason}", f"{paper}: {1e-3 * of['times'][paper]:.3g} \u00b5s")
+        return not_comparable(
+            claim, f"AD took {reason}", f"{paper} takes {1e-3 * of['times'][paper]:.3g} \u00b5s"
+        )
     ratio, published = of["times"][AUTOMATIC] / of["times"][paper], (3.2 if function == SECOND else 3.8)
     holds = published / 1.5 <= ratio <= 1.5 * published
     reproduced = f"reproduced means {published / 1.5:.3g} to {1.5 * published:.3g}"
-    return judged(claim, holds, f"{ratio:.3g}; {reproduced}")
+    return judged(claim, holds, f"time of {AUTOMATIC} / time of {paper}: {ratio:.3g}; {reproduced}")
 
 
 def _headline(report: Report, function: str) -> Claim:
@@ -202,7 +211,7 @@ def _headline(report: Report, function: str) -> Claim:
     words = ", ".join(f"{method} {t:.4g} \u00b5s" for method, t in times.items())
     best = min((t for method, t in times.items() if method != paper), default=times[paper])
     reproduced = (
-        f"reproduced means that Pinocchio, or the loops without it, takes at most {published:g} \u00b5s"
+        f"reproduced means that Pinocchio (the loops if it is absent) takes at most {published:g} \u00b5s"
     )
     return judged(claim, best <= published, f"{words}; {reproduced}")
 
@@ -214,7 +223,7 @@ def _atlas(report: Report) -> Mapping[str, Any]:
 def _vectors(by_flags: Mapping[str, Any]) -> list[Claim]:
     """Return the claims on vector instructions; the times are those of whole functions of chains."""
     gain = "Fig. 15: vector instructions (AVX) make DTM 1.05 to 3 times as fast (serial)."
-    later = "Fig. 15: with AVX IDFOZA overtakes DTM at more bodies than without (serial)."
+    later = "Fig. 15: with AVX IDFOZA overtakes DTM at a larger N than without AVX (serial)."
     if not by_flags:
         return [not_comparable(claim, UNMEASURED) for claim in (gain, later)]
     times = {flags: curves(entries, FORWARD, FAMILIES[0], TIME) for flags, entries in by_flags.items()}
@@ -223,15 +232,19 @@ def _vectors(by_flags: Mapping[str, Any]) -> list[Claim]:
     for flags, of in times.items():
         shares = {n: of[FD_SO_IDFOZA][n] / of[FD_SO][n] for n in of[FD_SO]}
         crossed[flags] = next((n for n in shares if shares[n] < 1.0), max(shares) + 1)
-        told.append(f"{flags} IDFOZA takes {listed(shares.values())} of DTM's time")
-    words = f"for N = {listed(ratios)}"
+        told.append(f"{flags} {listed(shares.values())}")
+    sizes = f"for N = {listed(ratios)}"
     return [
         judged(
             gain,
             all(1.05 <= x <= 3.0 for x in ratios.values()),
-            f"times of the whole function without AVX over those with AVX {listed(ratios.values())} {words}",
+            f"time of {FD_SO} without AVX / its time with AVX {sizes}: {listed(ratios.values())}",
         ),
-        judged(later, crossed[WITH] > crossed[WITHOUT], f"{', '.join(told)} {words}"),
+        judged(
+            later,
+            crossed[WITH] > crossed[WITHOUT],
+            f"time of {FD_SO_IDFOZA} / time of {FD_SO} {sizes}: {'; '.join(told)}",
+        ),
     ]
 
 

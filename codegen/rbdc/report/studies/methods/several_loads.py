@@ -54,9 +54,10 @@ def claim(off: Mapping[str, float]) -> dict[str, str]:
     return judged(
         "Section 3.2: the net force and torque on a link stand for several forces on it.",
         max(off.values()) < EXACT,
-        f"differences from two forces: {', '.join(f'{of} {x:.1e}' for of, x in off.items())}; the torque "
-        "of the net force is fixed in the world by (16), while the points move with the link. Two loads add "
-        "up exactly",
+        "relative differences between the net load and two forces, of torques and of their derivatives: "
+        f"{', '.join(f'{of} {x:.1e}' for of, x in off.items())}. Equation (16) holds the net torque fixed in "
+        "the world, while the points of the forces move with the link. Results for each force alone add up "
+        "exactly",
     )
 
 
