@@ -64,7 +64,7 @@ def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     module = build_module(random_tree(0), functions=("rnea",), cflags=UNOPTIMISED, verify=False)
     with pytest.raises(OptionError, match="forward_kinematics was not built; build it with"):
         drawing_of(module)
-    with pytest.raises(OptionError, match="`gravity`: options are of descriptions; build the module"):
+    with pytest.raises(OptionError, match="`gravity`: options apply to descriptions only; pass them when"):
         drawing_of(random_tree(0), gravity="0 0 -1")
     with pytest.raises(OptionError, match="no option 'gravitty'"):
         drawing_of("cartpole", gravitty="0 0 -1")

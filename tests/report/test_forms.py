@@ -92,7 +92,7 @@ def test_what_a_tuning_would_gain_is_said() -> None:
     (sentence,) = gains(rows_of_two_compilers())
     assert sentence == (
         "arm: rbdc build --tune would make calls 1.41 times as fast (geometric mean); "
-        "aba_derivatives 2.00 times, columns by gcc"
+        "most for aba_derivatives: 2.00 times, in the form columns by gcc"
     )
 
 

@@ -148,7 +148,7 @@ def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
     model = Problem.from_urdf(resolve("double_pendulum"))
     changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
     assert (
-        save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"
+        save_model(changed, tmp_path / "model.txt") == "a screw joint, for which Pinocchio has no joint type"
     )
     assert not (tmp_path / "model.txt").exists()
 

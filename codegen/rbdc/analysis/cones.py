@@ -1,7 +1,7 @@
 """Friction cones as linear inequalities lb <= A f <= ub on contact forces, for solvers.
 
-Rows, their order and signs are those of Crocoddyl's FrictionCone and WrenchCone; the rows of a surface follow
-Caron, Pham and Nakamura (2015).
+Rows, their order and signs are those of Crocoddyl's FrictionCone and WrenchCone. The rows of `wrench_cone`
+that bound moments follow Caron, Pham and Nakamura (2015).
 """
 
 from __future__ import annotations

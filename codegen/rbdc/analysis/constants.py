@@ -1,6 +1,7 @@
 """Name the constants of a model: masses, centres of mass, inertias, lengths, angles.
 
-Values 0, 1 and -1 remain numbers, so that equations hold only the terms that exist.
+Zeros remain numbers, so that equations hold only the terms that exist. So do the entries 0, 1 and -1 of axes,
+of the direction of gravity, and of the sines and cosines of right angles.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class NamedModel:
             ("armature", "J", None, "armature of joint {} (kg m^2, kg)"),
             ("damping", "d", DriveTerm.DAMPING, "damping of joint {} (N m s, N s/m)"),
             ("stiffness", "k", DriveTerm.SPRINGS, "stiffness of joint {} (N m/rad, N/m)"),
-            ("spring_rest", "s", DriveTerm.SPRINGS, "joint {} where its spring is at rest (rad, m)"),
+            ("spring_rest", "s", DriveTerm.SPRINGS, "rest position of the spring of joint {} (rad, m)"),
             ("friction", "f", DriveTerm.FRICTION, "friction of joint {} (N m, N)"),
         ):
             counts = term in (None, *terms) and (name != "spring_rest" or body.stiffness != 0.0)

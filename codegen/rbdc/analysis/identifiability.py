@@ -6,9 +6,10 @@ and only combinations of their parameters are identifiable. These combinations a
 decomposition: Gautier (1991), Numerical calculation of the base inertial parameters of robots; Khalil and
 Dombre, Modeling, Identification and Control of Robots, chapter 9.
 
-For small robots `combinations` returns them in symbols, with lengths as named constants. M and dV/dq are
-linear in the ten parameters of each body. As polynomials in sines, cosines and positions, they have a column
-of coefficients for each parameter; exact elimination over the lengths finds the dependent columns.
+For small robots `combinations` returns the combinations in symbols, with lengths as named constants. M and
+dV/dq are linear in the ten parameters of each body. Written as polynomials in sines, cosines and positions, M
+and dV/dq have a column of coefficients for each parameter; exact elimination over the lengths finds the
+dependent columns.
 """
 
 from __future__ import annotations
@@ -95,14 +96,14 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
           leading parameter first.
         - `constants`: lengths in the formulas (m).
         - `unseen`: parameters that no torque depends on.
-        - `smallest_kept`, `largest_dropped`: singular values next to the rank, relative to the largest, of
-          the regressor with columns of length 1.
+        - `smallest_kept`, `largest_dropped`: the smallest singular value that the rank counts, and the
+          largest that it does not, relative to the largest of all; for a regressor with columns of length 1.
 
     Raises:
         OptionError: the regressor has no such part.
 
-    Source: Gautier (1991). Checked: the leading columns of a regressor at other states, times the factors of
-    the terms, are that regressor.
+    Source: Gautier (1991). Checked: a regressor at other states equals its leading columns times the factors
+    of the terms.
     """
     problem = _asking(model, regressor)
     names = np.array(names_of(problem), dtype=object)

@@ -95,7 +95,7 @@ def branches_of(model: Problem) -> dict[str, Any]:
 
 
 def show_model(data: Data) -> None:
-    """Show a model: the data of `as_data`, and of the passes and branches if they are there."""
+    """Show the data of `as_data` on the terminal, with the passes and branches if `data` has them."""
     show(
         f"{shown(data['name'])}: nq {data['nq']}, nv {data['nv']}, {len(data['joints'])} moving bodies, "
         f"{len(data['frames'])} frames, {data['mass']:.6g} kg, of which {data['moving_mass']:.6g} kg move"
@@ -150,7 +150,7 @@ def _pass_lines(data: Data) -> list[str | Table]:
         for names in data["limbs"]
     ]
     table = Table("operations after each pass", head, rows, words=head[:2])
-    return [table, *(limbs or ["no limbs are alike: nothing runs in lanes"])]
+    return [table, *(limbs or ["no limbs (subtrees) are alike: none share vector lanes"])]
 
 
 def _saved(before: int, after: int) -> str:

@@ -123,8 +123,13 @@ def _flat(cell: str | Cell) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: sentences, plots as SVG, blocks of HTML, tables, remarks, parts that are folded under
-    their titles, and open parts.
+    """A part of a page.
+
+    words: sentences.
+    plots: figures as SVG.
+    blocks: blocks of HTML.
+    notes: remarks.
+    folded, parts: parts that are closed under their titles until the reader opens them, and open parts.
     """
 
     title: str
@@ -149,9 +154,10 @@ def page_text(
     style: str = "",
     scripts: Sequence[str] = (),
 ) -> str:
-    """Return the HTML of a page. If there is a `report`, the page contains it as JSON and names the report's
-    `file`, if there is one.
+    """Return the HTML of a page.
 
+    report: data that the page contains as JSON.
+    file: name of the file with the same data, which the page tells.
     style, scripts: text of style sheets and scripts of this page alone.
     """
     # "<" is escaped so that the data may stand in a script element
@@ -162,7 +168,7 @@ def page_text(
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return the terminal. Without one, its width is COLUMNS or `WIDE`."""
+    """Return the console. If its output is no terminal, its width is the variable COLUMNS or `WIDE`."""
     terminal = Console(stderr=stderr)
     told = terminal.is_terminal or "COLUMNS" in os.environ
     return terminal if told else Console(width=WIDE, stderr=stderr)

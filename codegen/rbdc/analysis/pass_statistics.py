@@ -16,14 +16,14 @@ from rbdc.reduction.passes import PASSES
 
 
 def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]]:
-    """Return the name and the meaning of each step, and the operation counts after it. The steps are: the
-    model with angles as `written`, rotations rounded by `snap`, then each pass over the model.
+    """Return the name and the meaning of each step, and the operation counts after it.
 
-    The counts are those of the functions with `Policy.counted_by_pass`.
+    The steps are the model as `written` in the description, `model` with rotations rounded by `snap`, then
+    each pass over the model. The counts are those of the functions with `Policy.counted_by_pass`.
     """
     models = [("as written", "link frames and inertias are those of the description", written)]
     if snap > 0.0:
-        meaning = f"rotation entries within {snap} of 0, 1 or -1 are taken as exactly that (`snap`)"
+        meaning = f"rotation entries within {snap} of 0, 1 or -1 are rounded to that value (`snap`)"
         models.append(("snapping", meaning, model))
     for step in PASSES:
         model = step.apply(model)

@@ -34,10 +34,10 @@ def explanation(
     words: Callable[[str], str] = str,
     mathematics: Callable[[Expression], Any] = lambda x: x,
 ) -> dict[str, Any]:
-    """Return the content of a page of equations, as `words` and `mathematics` write texts and expressions.
+    """Return the content of a page of equations: the coordinates and constants with their meanings, a
+    sentence on neglected constants, and sections of quantities, with a name and a formula for each entry.
 
-    It has the coordinates and constants with their meanings, a sentence on neglected constants, and sections
-    of quantities, with a name and a formula for each entry.
+    words, mathematics: functions that write texts and expressions.
     """
     equations = Equations(NamedModel(model, neglect))
     sections = _sections(equations)
@@ -125,7 +125,7 @@ def _html(what: dict[str, Any]) -> str:
     def table(rows: Sequence[Sequence[str | Cell]], *head: str) -> list[Table]:
         return [Table("", head, rows, words=head[-1:])]
 
-    notes = ["Values are rounded to six digits: a pointer on one shows them all.", what["neglected"]]
+    notes = ["Values are rounded to six digits. Point at a value to see all its digits.", what["neglected"]]
     constants = [
         (name, Cell(f"{float(value):.6g}", hint=value), meaning) for name, value, meaning in what["constants"]
     ]

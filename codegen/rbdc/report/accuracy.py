@@ -91,8 +91,8 @@ def deepest_frame(model: Problem) -> int:
 def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
     """Return the outputs of the function at every sample. `inputs` has values (samples, size) by name.
 
-    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates, a function of two frames,
-    relative to the first frame of the model. The shape is (2, samples, size): each entry is a sum of two
+    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates; a function of two frames has
+    the first frame of the model as the other. The shape is (2, samples, size): each entry is a sum of two
     doubles, which has about 32 digits. The cache key covers the model, the function, the inputs and the
     sources of rbdc.
     """
@@ -173,16 +173,16 @@ def _root_mean_square(x: Array) -> float:
 
 
 LAST_BIT = np.pi * 2.0**-52
-"""Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known more
-precisely.
+"""Least change of a coordinate in `uncertainty` (rad, m): pi times the machine epsilon. Joint frames are
+often turned by pi, and the rounding error of that angle is of this order.
 """
 
 
 def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """Return the change of each entry of the results (samples, size) when the last bit of each coordinate
-    changes.
+    """Return the change of each entry of the results (samples, size) when each coordinate of a Euclidean
+    joint grows by its last bit, or by `LAST_BIT` if that is more.
 
-    Cancelling terms cause such differences, which no method can avoid.
+    Where terms cancel, this change is large, and no method can have smaller errors.
     """
     moved = {name: x.copy() for name, x in inputs.items()}
     euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]

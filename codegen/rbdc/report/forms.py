@@ -1,4 +1,5 @@
-"""Run rbdc benchmark --forms: time every form (way to write a function in C) beside the chosen form.
+"""Run rbdc benchmark --forms: time every form (way to write a function in C) and the form that planning
+chose.
 
 Planning chooses the form from a table of measurements. The report estimates the gain of a tuning, and has
 rows for the measurements behind that table.
@@ -107,7 +108,7 @@ def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             fastest[function] = f"{best['form']} by {best['compiler']}"
         most = max(ratios, key=ratios.__getitem__)
         mean = f"{geometric_mean([*ratios.values()]):.2f} times as fast (geometric mean)"
-        best_of_all = f"{most} {ratios[most]:.2f} times, {fastest[most]}"
+        best_of_all = f"most for {most}: {ratios[most]:.2f} times, in the form {fastest[most]}"
         sentences.append(f"{robot}: rbdc build --tune would make calls {mean}; {best_of_all}")
     return sentences
 

@@ -103,15 +103,15 @@ class CompareOptions(BuildOptions):
     references: Option[tuple[UserReference, ...]] = Option(
         each(Reading(_user_reference, ""), "[NAME=]FILE:FUNCTION"),
         (),
-        "Compare a function of a Python file too, for the function NAME of rbdc: a text over a machine, or a "
-        "plain function (model, *inputs).",
+        "Also compare a function of a Python file that computes the function NAME of rbdc: a recursion over "
+        "a machine m, or a plain function (model, *inputs).",
         "--reference",
     )
     limit: Option[float | None] = Option(
         within(float_info.min, inf, "give a time above 0"),
         None,
         "Limit in seconds, each for tracing a method, for compiling one of its files, and for a function's "
-        "reference. Methods that exceed it are named, and straight-line code has no other limit of size.",
+        "reference. Methods that exceed it are listed as absent. Straight-line code then has no size limit.",
         "--limit",
     )
     at_rest: bool = False

@@ -38,8 +38,8 @@ SPARSITY = (
 )
 OPERATIONS = (
     "Additions, multiplications, divisions, elementary functions and vector operations of a call of the "
-    "generated C in double precision without optional inputs. Lanes: numbers side by side in one vector. The "
-    "form is the one that a build chooses; treemaps show straight-line code."
+    "generated C in double precision without optional inputs. Lanes: numbers side by side in one vector. "
+    "Form: the way to write the function in C that a build chooses; treemaps show straight-line code."
 )
 
 

@@ -104,7 +104,7 @@ def _ellipsoid(inertia: RigidInertia) -> list[float] | None:
     alone = Inertia(inertia.mass, inertia.first_moment.scaled(0.0), inertia.about_centre())
     values, axes = np.linalg.eigh(np.array(alone.second_moments().rows(), dtype=float))
     matrix = (axes * np.maximum(5.0 / inertia.mass * values, 0.0)) @ axes.T
-    rows = matrix.round(12).tolist()  # below it eigenvalues are rounding errors
+    rows = matrix.round(12).tolist()  # smaller eigenvalues are rounding errors
     return [rows[i][j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
 
 

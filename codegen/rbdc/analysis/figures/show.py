@@ -101,8 +101,8 @@ def drawing_of(robot: str | PathLike[str] | Model | ModuleType, **options: Any) 
     """Return the drawing of a robot; arguments and errors are those of `show`."""
     if isinstance(robot, (Model, ModuleType)):
         if options:
-            problem = f"`{next(iter(options))}`: options are of descriptions"
-            raise OptionError(f"{problem}; build the module, or read the model, with them")
+            problem = f"`{next(iter(options))}`: options apply to descriptions only"
+            raise OptionError(f"{problem}; pass them when you build the module or read the model")
         return _of_module(robot) if isinstance(robot, ModuleType) else _of_model(Problem.of(robot))
     if is_text(robot):
         return _of_model(Problem.from_text(str(robot), **options))

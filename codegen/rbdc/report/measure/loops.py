@@ -123,8 +123,8 @@ def table(rows: Sequence[Any]) -> Any:
 class Timer:
     """The C timing loop over samples of one function, for methods of one dtype.
 
-    Blocks of n contiguous samples are used in turn. Only batches have `outputs`, which receive the results
-    sample by sample; other results overwrite the method's next place. Batches are timed with the clock of the
+    The calls use blocks of n contiguous samples in turn. For batches, `outputs` receive the results of all
+    samples; a single call overwrites the results of the call before. Batches are timed with the clock of the
     thread, because another process gets the processor during every large batch.
     """
 

@@ -105,7 +105,7 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
         of_by = [p.name.rsplit("_d", 1) for p in function.declaration.outputs]
         numbers, places = [*dict.fromkeys(of for of, _ in of_by)], [p.name for p in base.declaration.required]
         return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
-    # The tensor of the last input and q is the matrix of that input, differentiated with respect to q.
+    # The tensor by the last input and q: differentiate the matrix by the last input with respect to q.
     last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
     tensors = [
         slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs

@@ -62,9 +62,9 @@ VECTORISED = ("-ftree-vectorize", "-fno-unroll-loops")
 flags of generated code do not. With these flags FDSVA-SO of Atlas takes 1.4 ms instead of 5.5 to 6.0 ms, with
 IDFOZA 1.3 ms instead of 3.4 ms (gcc 12, Zen 4); with clang 19 it takes 2.0 ms instead of 4.2 ms. Its tensor
 products are 11.8 of its 14.1 million multiplications. Recursions without such products (IDSVA, IDSVA-SO) take
-as long as without them. Loops are not unrolled: clang 19 would unroll the inner loops of up to 32 steps and
-vectorise the loops around them. A product of 16 bodies would then take 48 us instead of 6.4 us, and FDSVA-SO
-of Atlas 12 ms with -O3.
+as long without these flags. Loops are not unrolled: clang 19 would unroll the inner loops of up to 32 steps
+and vectorise the loops around them. A product of 16 bodies would then take 48 us instead of 6.4 us, and
+FDSVA-SO of Atlas 12 ms with -O3.
 """
 MOST_ON_STACK = 2**19
 """Largest total size of a method's arrays on the stack (numbers): half of a usual stack. Larger ones are
@@ -89,7 +89,7 @@ def methods_of(
     in_c = partial(generated, model, function)
     methods = [Method("generated", "generated", in_c), Method(SINGLE, "single", partial(in_c, scalar=FLOAT))]
     if function.declaration.zeroed:
-        alone = partial(in_c, ", entries that are always zero left alone", form=INTO_ZEROED)
+        alone = partial(in_c, ", structurally zero entries not written", form=INTO_ZEROED)
         methods.append(Method(ZEROED, "analytical", alone))
     taking = replace(model, parameters=rows)
     inputs = functions_of(taking)[function.name].declaration.inputs
@@ -166,7 +166,9 @@ def compiled(
 def library_of(
     files: Mapping[str, str], tools: Toolchain, seconds: float | None = None, flags: Sequence[str] = ()
 ) -> SharedLibrary:
-    """Compile C files (text by name) with the flags of `compiled`, and return their library."""
+    """Compile C files (text by name) with the standard flags, those of `tools` and `flags`; return their
+    library.
+    """
     units = units_of(files, (*STANDARD_FLAGS, *tools.flags, *flags), seconds)
     return shared_library("method.so", units, tools.compiler, 1)
 
@@ -293,7 +295,7 @@ def toolchains(options: CompareOptions) -> Toolchains:
             tools.absent[name] = str(error)
             continue
         if Path(other.compiler.path).resolve() == Path(first.path).resolve():
-            tools.absent[name] = f"{first.version} is the compiler of every method already"
+            tools.absent[name] = f"it is {first.version}, which already compiles every method"
         else:
             tools.others.append(other)
     return tools

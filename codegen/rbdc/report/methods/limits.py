@@ -23,8 +23,8 @@ def over(seconds: float) -> str:
 def within(seconds: float | None, work: Callable[[], Result]) -> Result:
     """Return the result of `work`, or raise TimeLimitError when it takes more processor time than `seconds`.
 
-    A call into a library, such as one Jacobian by CasADi, is ended when it returns to Python. There is no
-    limit for None, outside the main thread, and on systems without interval timers.
+    A call into a library, such as a Jacobian by CasADi, is not interrupted before it returns to Python. There
+    is no limit for None, outside the main thread, and on systems without interval timers.
     """
     main = threading.current_thread() is threading.main_thread()
     if seconds is None or not main or not hasattr(signal, "setitimer"):

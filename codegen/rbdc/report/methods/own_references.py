@@ -169,13 +169,13 @@ def _is_text(reference: Loaded, declaration: FunctionDeclaration) -> bool:
         return False
     if least <= len(text) <= most and has_texts(declaration):
         return True
-    either = f"a text over a machine ({', '.join(text)}) or " if has_texts(declaration) else ""
+    either = f"a recursion over a machine ({', '.join(text)}) or " if has_texts(declaration) else ""
     needed = f"{declaration.name} needs {either}a plain function ({', '.join(plain)})"
     raise OptionError(f"--reference: {reference.words} takes ({', '.join(p.name for p in every)}); {needed}")
 
 
 def _text(reference: Loaded, function: Function) -> Text:
-    """Return the user's text with the terms of motors and damping that rbdc's texts of the function have."""
+    """Return the user's text; armature and damping are added to it as to rbdc's texts of the function."""
     known = [*texts_of(function).values()]
     like = max(known, key=lambda text: text.loaded, default=Text(reference.call))
 
@@ -208,13 +208,13 @@ def _shapes(outputs: Sequence[Parameter]) -> str:
 
 
 def _refused(model: Problem, function: Function, text: Text) -> None:
-    """Raise NotTried for a model that texts do not support, and if no text defines the terms of motors and
-    damping.
+    """Raise NotTried for a model that texts do not support, and for a model with armature or damping if rbdc
+    has no text of the function that adds them.
     """
     if unsupported := unknown(model, function, text):
-        raise NotTried(f"texts have no {unsupported}")
+        raise NotTried(f"recursions over a machine do not support {unsupported}")
     if _driven(model) and not texts_of(function):
-        raise NotTried("no text of this function has motors or damping; leave out armature and damping")
+        raise NotTried("for this function rbdc adds no armature or damping to a recursion over a machine")
 
 
 def _driven(model: Problem) -> bool:
@@ -247,7 +247,7 @@ def _unrolled(model: Problem, function: Function, reference: Loaded, text: Text 
     if text is not None:
         _refused(model, function, text)
         if _driven(model):
-            raise NotTried("straight-line code of a text does not include armature and damping; its loops do")
+            raise NotTried("only the loops of a recursion over a machine include armature and damping")
     declaration = replace(without_optional(function.declaration), framed=False, pair=False)
     others = (0,) if function.declaration.pair else ()
     place = (deepest_frame(model), *others, REFERENCES[0]) if function.declaration.framed else ()

@@ -50,8 +50,8 @@ class Text(NamedTuple):
 
     text: function of a machine and of the inputs beside q, v and a, which have entries for columns (degrees
         of freedom); returns the outputs in their order.
-    before: changes the inputs for motors and damping.
-    after: adds motors and damping to the outputs, by their names.
+    before: function that subtracts the damping from the inputs.
+    after: function that adds armature and damping to the outputs with these names.
     following: whether the text supports mimic joints.
     one_frame: as in `Loops`.
     loaded: whether the text supports external forces.
@@ -140,10 +140,10 @@ def _run(
 
 
 def unknown(problem: Problem, function: Function, text: Text) -> str:
-    """Return the first property of a model that loops do not support; "" if they support all."""
+    """Return the first property of the model that its loops do not support; "" if there is none."""
     loaded = any(p.name == EXTERNAL_FORCES for p in function.declaration.inputs)
     properties = {
-        "springs and no dry friction": not problem.only_damped,
+        "springs and dry friction": not problem.only_damped,
         "inertial parameters at run time": bool(problem.parameters),
         "external forces in the world's frame": problem.world_forces and loaded,
         "polynomial mimic joints": bool(problem.curves),

@@ -73,7 +73,7 @@ class Verdict:
             for robot, change in generated
         ]
         head = ("robot, function, method", "then", "now", "yardstick", "factor")
-        note = "factor: of the times, over that of the yardstick, which no change of rbdc moves"
+        note = "yardstick: now / then of code outside rbdc; factor: now / then, divided by the yardstick"
         table = [Table("Times beside the baseline", head, rows, note)] if any(self.times.values()) else []
         kinds = ("notes", "better", "slower", "worse")
         return [*table, *(f"{k.removesuffix('s')}: {line}" for k in kinds for line in getattr(self, k))]

@@ -96,7 +96,7 @@ def _conditions(report: Mapping[str, Any]) -> str:
     return (
         f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Minimum over "
         f"interleaved passes of {settings['samples']} different inputs; errors of {settings['checked']} of "
-        f"them against the algorithms in {settings['reference_digits']} digits."
+        f"them against references that are evaluated with {settings['reference_digits']} digits."
     )
 
 
@@ -119,7 +119,6 @@ def _setting(report: Mapping[str, Any]) -> list[str]:
 
 
 def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
-    """Return how methods were measured, and batches too if there are any."""
     words = (
         "All methods have the same C signature and are called from the same C loop. Passes of all methods "
         "of a function alternate, so that a busy neighbour slows all of them. Before a cold call its code, "

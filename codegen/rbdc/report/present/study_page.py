@@ -37,7 +37,9 @@ def study_page(
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
     said = [Table("What the article says", head, claims, words=head)] if claims else []
     first = [of_claims(report["claims"])] if claims else []
-    quick = "A quick run, to see that it works: few and small cases, whose times say little."
+    quick = (
+        "A quick run checks that the study works: its cases are few and small, and their times say little."
+    )
     warned = [Part("A quick run", [quick])] if report.get("quick") else []
     shown = [Part(table.title, tables=[table]) for table in (*said, *tables)]
     page = Part(title, [*first, lead], notes=["; ".join(where), *notes], parts=[*warned, *shown, *figures])
@@ -110,7 +112,7 @@ def family_figure(report: Mapping[str, Any], function: str, title: str = "", ove
     ]
     if over is not None:
         beside = {name: ratios(entries, function, name, over) for name in names}
-        shown.insert(1, (f"times over those of {over} code", "ratio", beside))
+        shown.insert(1, (f"times divided by those of {over}", "ratio", beside))
     plots = []
     for what, y, by_family in shown:
         lines = {f"{m}, {family}": points for family, of in by_family.items() for m, points in of.items()}
@@ -154,15 +156,15 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
         for family, growths in function["families"].items()
         for crossing in growths["crossings"]
     ]
-    note = "Between the sizes that were measured, by straight lines of logarithms." if rows else "None."
+    note = "N is interpolated between the measured sizes, linearly in the logarithms." if rows else "None."
     return Table(
-        f"{function['name']}: crossings", ("family", "N", "faster from there on", "before"), rows, note
+        f"{function['name']}: crossings", ("family", "N", "faster from N on", "faster below N"), rows, note
     )
 
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
     """Return the page of forms; `wrong` has sentences about chosen forms that are not the fastest."""
-    lead = "Least time of a call in every form that a function has, and the form that is chosen."
+    lead = "Least time of a call in every form (way to write the function in C), and the chosen form."
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "If time rises faster than operations, the code comes from slower caches or its operations wait."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]

@@ -230,7 +230,7 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
         )
     head = [by, *map(entry_heading, labels), "operations", "flop", "code, bytes", *PEAKS]
     wrong = [k for k, row in enumerate(rows) if any(e["right"] is False for e in row["entries"].values())]
-    return Table(title, [*head, "rms rel", "Pinocchio's"], lines, wrong=wrong)
+    return Table(title, [*head, "rms rel", "Pinocchio's rms rel"], lines, wrong=wrong)
 
 
 def _time(entry: Mapping[str, Any] | None) -> str | Cell:

@@ -10,12 +10,12 @@ REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 
 
 def judged(claim: str, holds: bool, found: str) -> dict[str, str]:
-    """Return the verdict on a claim that was tried, with the measurement behind it."""
+    """Return a claim with its verdict, `reproduced` or not, and the measurement that decides it."""
     return {"claim": claim, "verdict": REPRODUCED if holds else NOT_REPRODUCED, "found": found}
 
 
 def not_comparable(claim: str, reason: str, found: str = "") -> dict[str, str]:
-    """Return the verdict on a claim that could not be tried, with the reason."""
+    """Return a claim that could not be tried, with the reason as its verdict."""
     return {"claim": claim, "verdict": f"not comparable: {reason}", "found": found}
 
 

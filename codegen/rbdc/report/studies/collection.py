@@ -1,6 +1,4 @@
-"""All studies as one: an index of the claims of the papers, each with its verdict and the study that tried
-it.
-"""
+"""The index of all studies: every claim of the papers with its verdict, by study."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ _HEAD = ("claim", "verdict", "found")
 
 
 def finished(place: Path, *, quick: bool) -> bool:
-    """Return whether a run of the same length (`quick` or not) has finished a study in its folder."""
+    """Return whether the folder has the result of a run that was quick or not, as `quick` says."""
     file = place / "study.json"
     return file.is_file() and json.loads(file.read_text(encoding="utf-8"))["quick"] == quick
 
@@ -53,8 +51,10 @@ def draw(folder: Path, study: str, place: Path) -> None:
 
 
 def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the claims of studies, each with its place in a folder, and every item of the papers with its
-    verdict, ready for JSON.
+    """Return, ready for JSON, the claims, the page and the figures of every study, and every item of the
+    papers with its verdict.
+
+    places: the folder of each study, by the study's name.
     """
     entries, reports = [], {}
     for study, place in places.items():
@@ -69,7 +69,7 @@ def index(folder: Path, places: Mapping[str, Path]) -> dict[str, Any]:
 def page(report: Mapping[str, Any]) -> str:
     """Return the page of the index."""
     claims = [claim for entry in report["studies"] for claim in entry["claims"]]
-    words = [of_claims(claims), "Figures stand in the folder `figures`, as SVG and PNG."]
+    words = [of_claims(claims), "The folder `figures` has all figures as SVG and PNG."]
     parts = [_part(entry) for entry in report["studies"]]
     parts = [_items(report["items"]), *parts]
     return page_text(Part("Claims of the papers", words, parts=parts), (), report, "index.json")
@@ -83,7 +83,7 @@ def _items(items: Sequence[Mapping[str, str]]) -> Part:
 
 def _part(entry: Mapping[str, Any]) -> Part:
     rows = [[claim[name] for name in _HEAD] for claim in entry["claims"]]
-    words = [f"{of_claims(entry['claims'])} The study stands in {entry['page']}."]
+    words = [f"{of_claims(entry['claims'])} Its page is {entry['page']}."]
     if entry["quick"]:
         words.append("A quick run decides no claim.")
     return Part(PAPERS[entry["study"]], words, tables=[Table("", _HEAD, rows, words=_HEAD)])

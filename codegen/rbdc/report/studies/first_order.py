@@ -36,9 +36,10 @@ LOOPS, PINOCCHIO = "loops", "pinocchio"
 class TableRow(NamedTuple):
     """A row of the table: its label, the function, and the paper's times by robot (us).
 
-    loops: the paper's algorithm as loops over the model, which decides the claims.
-    methods: the first measured one fills the row; empty for the generated method.
-    beside: families of methods for the same computation; the fastest is shown beside the row.
+    loops: the method with the paper's algorithm as loops over the model.
+    methods: names of methods; the first that was measured fills the column of generated code. If empty, the
+        method `generated` does.
+    beside: families whose methods use the same algorithm; the row also shows the fastest method of each.
     """
 
     label: str
@@ -50,7 +51,7 @@ class TableRow(NamedTuple):
 
 
 FACTOR = "unrolled-cholesky"
-"""The inverse of M by Cholesky's factor."""
+"""The method that inverts M using its Cholesky factor."""
 TEXTBOOK = "loops-featherstone"
 """RNEA, ABA and Cholesky's factorisation as loops over the model."""
 ROWS = (
@@ -74,8 +75,9 @@ ROWS = (
     ),
     TableRow("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29), TEXTBOOK, (FACTOR,), (ROLLED,)),
 )
-"""Both rows of M^-1 are straight-line code through the same compiler passes, whichever algorithm the
-generated code uses. Pinocchio has the dedicated algorithm, the loops have Cholesky's factorisation.
+"""In both rows of M^-1 the column of generated code has straight-line code through the same compiler passes,
+whichever algorithm the method `generated` uses. Pinocchio has the dedicated algorithm, rolled C has
+Cholesky's factorisation.
 """
 
 METHODS = ("analytical", DIFFERENCE, LOOPED, PEER)
@@ -83,7 +85,7 @@ METHODS = ("analytical", DIFFERENCE, LOOPED, PEER)
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}
 QUICK_METHODS = (DIFFERENCE, "unrolled-direct", "unrolled-cholesky", *{row.loops for row in ROWS})
 RESIDUES = ("hyq", "free-flyer")
-"""The robot that stands for that of Fig. 3, and its root joint."""
+"""The robot used for Fig. 3, and its root joint."""
 ID, D_ID, FD_ID, FD, D_FD, FD_FD, DIRECT, CHOLESKY = (row.label for row in ROWS)
 ALIKE = 1.5
 """A ratio of times is reproduced if it differs from the article's ratio by at most this factor."""
@@ -96,7 +98,7 @@ def first_order(
 
     A `quick` study has one small robot and unoptimised code.
 
-    robots_of: by column the description of another robot, with the column's root joint.
+    robots_of: descriptions of other robots by column; they get the root joint of the column.
     """
     started, rest = time.monotonic(), RESIDUES
     robots = {name: ((robots_of or {}).get(name) or robot, root) for name, (robot, root) in ROBOTS.items()}
@@ -136,7 +138,7 @@ def first_order(
 def _measured(report: Mapping[str, Any], robot: str, row: TableRow, paper: float) -> dict[str, Any]:
     """Return one row for one robot, times in nanoseconds.
 
-    Times of rolled C and of Pinocchio are None if these compute something else than the row. Raises
+    Times of rolled C and of Pinocchio are None if they use another algorithm than the row. Raises
     UnsupportedError for a robot that the article's loops do not support.
     """
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
@@ -167,7 +169,7 @@ def first_order_page(report: Mapping[str, Any]) -> str:
         "First derivatives of dynamics",
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
         "section V, repeated on the robots of rbdc that are nearest to KUKA LWR, HyQ and Atlas.",
-        ["Minima over passes here; the article has means of C++ on a 2.2 GHz Core i7."],
+        ["Times are minima over passes. The article has mean times of C++ on a 2.2 GHz Core i7."],
         report,
         [table_one_table(report)],
         _figures(report),
@@ -181,12 +183,12 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
         [f"{row['robot']}: {row['row']}", *(DASH if row[x] is None else nanoseconds(row[x]) for x in names)]
         for row in report["rows"]
     ]
-    head = ("robot and quantity", "its loops", "generated", "rolled C", "Pinocchio", "the article")
+    head = ("robot and quantity", "loops", "generated", "rolled C", "Pinocchio", "the article")
     note = (
-        "Its loops: the article's algorithms as loops over the model. Finite differences call them, "
-        "or the generated function. Both rows of M^-1 are straight-line code through the same passes. "
-        "Pinocchio's computeMinverse is the direct algorithm, rolled C uses Cholesky's factorisation. "
-        "A dash: not measured, or another algorithm."
+        "Loops: the article's algorithms as loops over the model. Finite differences call the loops, or the "
+        "generated function, of the same column. In the column generated, both rows of M^-1 are "
+        "straight-line code through the same passes. Pinocchio's computeMinverse is the dedicated algorithm, "
+        "rolled C uses Cholesky's factorisation. A dash: not measured, or another algorithm."
     )
     return Table("Table I", head, rows, note)
 
@@ -211,8 +213,8 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
         Part(
             "Fig. 3",
             [
-                "Derivatives by q and v at rest without gravity, which vanish: generated code beside "
-                "one-sided differences, whose entries are errors of truncation."
+                "Derivatives by q and v vanish at rest without gravity. The entries of one-sided differences "
+                "that are not zero are truncation errors."
             ],
             [pattern(entry) for entry in report["patterns"]],
         ),
@@ -248,7 +250,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     def ratios(one: str, other: str, column: str) -> list[float]:
         times = _times(report, column).values()
         calls = [1] * len(times)
-        if column == PINOCCHIO and one in CALLED:  # it has none: count calls of its dynamics
+        if column == PINOCCHIO and one in CALLED:  # it has no differences: count calls
             one, calls = CALLED[one], [3 * robot["nv"] + 1 for robot in report["robots"]]
         pairs = [(by[one], by[other]) for by in times]
         if any(None in pair for pair in pairs):

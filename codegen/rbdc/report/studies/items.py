@@ -148,14 +148,16 @@ ITEMS: tuple[Item, ...] = (
 
 
 def decided(reports: Mapping[str, Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return every item with its command, its verdict and the evidence, a line for each claim, ready for
-    JSON. reports: studies by name, each with its claims.
+    """Return every item, ready for JSON, with its command, its verdict and its evidence (a line for each
+    claim).
+
+    reports: the reports of studies by the study's name.
     """
     return [_decided(item, reports.get(item.study)) for item in ITEMS]
 
 
 def claims_of(item: Item, claims: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """Return the claims of its study that decide an item."""
+    """Return those claims of the item's study that decide the item."""
     return [claim for claim in claims if claim["claim"].startswith(item.claims)] if item.claims else []
 
 
@@ -187,6 +189,6 @@ def _told(claim: Mapping[str, str]) -> str:
 
 
 def _counted(claims: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return verdicts with the number of claims that have them."""
+    """Return the verdict of each claim; for several claims, with the number of claims that have it."""
     verdicts = [claim["verdict"] for claim in claims]
     return [f"{verdicts.count(x)} {x}" if len(verdicts) > 1 else x for x in verdicts]

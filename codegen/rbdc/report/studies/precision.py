@@ -63,17 +63,15 @@ def page(report: Mapping[str, Any]) -> str:
         "without gravity the derivatives by q and v vanish."
     )
     figures = [pattern(entry) for entry in report["patterns"]]
-    words = ["Generated code beside one-sided differences, whose entries are errors of truncation."]
+    words = ["The entries of one-sided differences that are not zero are truncation errors."]
     tables = [residues_table(report["residues"])]
     return study_page(
-        "What should be exactly zero", lead, [], report, tables, [Part("Fig. 3", words, figures)]
+        "Derivatives that should be exactly zero", lead, [], report, tables, [Part("Fig. 3", words, figures)]
     )
 
 
 def vanishing(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the matrices of a report at rest that should vanish, by the methods for which the report keeps
-    them.
-    """
+    """Return the matrices that should vanish, of those methods for which the report at rest has them."""
     return [p for function in report["functions"] for p in function["patterns"][:2]]
 
 
@@ -89,9 +87,9 @@ def residues_table(residues: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return whether entries that should vanish do, and the cause of the residues of differences.
+    """Return the claims on entries that should vanish, and on the cause of the residues of differences.
 
-    Loops do not support every robot. Differences then are those of the generated functions.
+    For robots that loops do not support, differences of the generated functions decide.
     """
     known = {residue["method"] for residue in residues}
     difference = LOOPED if LOOPED in known else DIFFERENCE

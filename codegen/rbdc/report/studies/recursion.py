@@ -95,7 +95,7 @@ def measured(
 
 
 def steps(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> dict[str, Array]:
-    """Return the quantities of `STEPS` by the recursion: bodies by rows, torques (nv) of the joints alone."""
+    """Return the quantities of `STEPS` by the recursion: a row (6) for each body, and the torques (nv)."""
     m = Numbers(model, list(q), list(v), list(a))
     velocities, accelerations = forward_pass(m)
     forces = body_forces(m, velocities, accelerations)
@@ -146,7 +146,7 @@ def power(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[
 
 
 def timed(model: Problem, states: Sequence[Array]) -> dict[str, float]:
-    """Return the seconds of each pass for one state. The text runs over NumPy arrays of `SAMPLES` states."""
+    """Return the seconds of each pass for one state; the passes run over NumPy arrays of `SAMPLES` states."""
     q, v, a = (list(x.T) for x in states)
     m, seconds = Numbers(model, q, v, a), {}
 
@@ -188,9 +188,15 @@ def _gravity(
 def unknown_contacts(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> dict[str, Any]:
-    """Return quantities of contact forces at the bodies without children: among them how many unknowns remain
-    undetermined, and the part of the root's torques that contact forces of least norm do not balance. No
-    motor provides torques of the root.
+    """Return the contact forces of least norm that balance the root, one at each body without children.
+
+    The root has no motor, so only its equations determine the contact forces.
+
+    contacts: names of these bodies.
+    equations, unknowns: nv, and the number of motor torques and contact forces.
+    open: number of unknowns that remain undetermined.
+    left: largest torque of the root that remains (N, N m).
+    torques, forces: torques of the motors, and contact forces (N) in the axes of their bodies.
     """
     state = list(q), list(v), list(a)
     leaves = [k for k in range(model.njoints) if all(body.parent != k for body in model.bodies)]
@@ -276,7 +282,7 @@ def page(report: Mapping[str, Any]) -> str:
     ]
     torques = [[str(k), f"{x:.6g}"] for k, x in enumerate(report["steps"]["torques"])]
     times = [[name, f"{1e6 * x:.3g}"] for name, x in report["seconds_of"].items()]
-    note = f"The text over NumPy arrays of {SAMPLES} states, for one state."
+    note = f"Time for one state; the recursion runs in Python over NumPy arrays of {SAMPLES} states."
     tables += [
         Table("torques", ("degree of freedom", "N m"), torques, STEPS["torques"]),
         Table("times", ("pass", "\u00b5s"), times, note),

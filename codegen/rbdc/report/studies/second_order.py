@@ -69,8 +69,7 @@ LIMIT = 60.0
 reference takes longer, errors are unknown.
 """
 STEPS_LIMIT = 32
-"""Largest number of bodies for which errors of differences over the step are computed: each takes N^2 calls.
-"""
+"""Largest number of bodies for which errors over step sizes are computed: each error takes N^2 calls."""
 ROBOTS = {"double_pendulum": "fixed", "ur5": "fixed", "hyq": "free-flyer"}
 """Robots of Figs. 10 and 19 with their roots, the UR5 in place of the UR3. Humanoids are given by path."""
 
@@ -269,7 +268,9 @@ def _of_terms(report: Report) -> Part:
         lines = {f"{way}, {family}": t for family, ways in of.items() for way, t in ways.items()}
         dashed = [line for line in lines if line.endswith(FAMILIES[-1])]
         plots.append(grown(lines, term, BODIES, TIME.words, dashed=dashed))
-    words = "The inner term of one matrix, and the outer term of one tensor. Binary trees are dashed."
+    words = (
+        "Times of the inner term for one matrix and of the outer term for one tensor; dashed: binary trees."
+    )
     return Part("Figs. 14, 15 and 18", [words], plots)
 
 
@@ -291,8 +292,8 @@ def _steps(report: Report) -> list[Part]:
         Part(
             "Fig. 22",
             [
-                "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of "
-                "50."
+                "Errors of Finite-Diff-1 over both steps; a dot marks the least error. The article has a "
+                "chain of 50 bodies."
             ],
             [contours((grid, grid), largest["finite_diff_1"], title, "h", "k")],
         ),

@@ -44,14 +44,15 @@ TABLE_3 = {
     (SECOND, SO): (3.08, -4.71, 1.45, -0.77),
     (FIRST, FO): (1.76, -2.06, 1.03, 0.01),
 }
-"""Table III: A and B of serial chains, A and B of binary trees. The exponents of IDSVA-SO are those of its
-O(N d^2) work: the N^3 structurally zero entries are not written.
+"""Table III by function and method: A and B of serial chains, then A and B of binary trees, where the time is
+exp(B) N^A (us). The exponents of IDSVA-SO are those of its O(N d^2) work (d: depth of the tree), since it
+does not write the structurally zero entries among its N^3 entries.
 """
 BESIDE = {(SECOND, SO): ZEROED, (FIRST, FO): OWN}
 """The generated code that is reported beside a paper's algorithm."""
 FROM = 4
 """Bodies from which exponents are fitted and times are compared. Compilers unroll the loops of two bodies
-completely: clang leaves a quarter of the operations of the chain rule. The exponent of the chain rule is
+completely: for the chain rule clang keeps a quarter of the operations. The exponent of the chain rule is
 therefore 3.4 from two bodies on, but 3.0 from four on.
 """
 WITHIN = 0.3
@@ -160,7 +161,9 @@ def _from_four(points: Mapping[int, float]) -> float | None:
 def _lead(
     report: Report, claim: str, function: str, methods: tuple[str, ...], over: str, least: float
 ) -> Claim:
-    """Return whether methods take more than `least` times as long as another one, from `FROM` bodies on."""
+    """Return the claim that methods take more than `least` times as long as the method `over`, from `FROM`
+    bodies on.
+    """
     of_families = [ratios(report["entries"], function, family, over) for family in FAMILIES]
     pairs = {
         method: [pair for of in of_families for pair in of.get(method, {}).items()] for method in methods
@@ -254,8 +257,9 @@ def _crossings(report: Report) -> list[Claim]:
 
 
 def _overtaken(claim: str, beside: Mapping[int, float], size: int) -> Claim:
-    """Return whether a method overtakes another one near a number of bodies. beside: its times over those of
-    the other one.
+    """Return the claim that a method overtakes another one near `size` bodies.
+
+    beside: for each number of bodies, the time of the method divided by the time of the other one.
     """
     if not beside:
         return not_comparable(claim, UNMEASURED)

@@ -251,9 +251,9 @@ def _vectors(by_flags: Mapping[str, Any]) -> list[Claim]:
 COLUMNS = (
     "the article's loops",
     "CasADi's AD",
-    "its interpreter",
+    "CasADi's interpreter",
     "CasADi's C",
-    "straight line",
+    "straight-line code",
     "Pinocchio",
 )
 

@@ -82,8 +82,8 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     seconds = _timed(lambda: module.rnea_derivatives(*states, out=outputs), 100)[0]
     single = _timed(lambda: [module.rnea_derivatives(*row) for row in zip(*states, strict=True)], 3)[0]
     methods = [
-        _method(GENERATED, "generated, all samples in one call with out=", (seconds, exact), exact),
-        _method(ONE_BY_ONE, "generated, a call for each sample", (single, exact), exact),
+        _method(GENERATED, "generated code, all samples in one call with out=", (seconds, exact), exact),
+        _method(ONE_BY_ONE, "generated code, a call for each sample", (single, exact), exact),
     ]
     progress("3 of 5: the article's recursion in NumPy, about five seconds")
     paper = _timed(lambda: by_the_paper(model, states), 1)
@@ -96,7 +96,7 @@ def measured(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
     adaptive = _timed(lambda: adaptive_differences(module.rnea, states), 1)
     methods += [
         _method(CENTRAL, "central differences of generated inverse dynamics", differences, exact),
-        _method(ADAPTIVE, f"adaptive ones, {EVALUATIONS} calls for each coordinate", adaptive, exact),
+        _method(ADAPTIVE, f"adaptive differences, {EVALUATIONS} calls for each coordinate", adaptive, exact),
     ]
     torques = np.asarray(module.rnea(*states))
     report: dict[str, Any] = {

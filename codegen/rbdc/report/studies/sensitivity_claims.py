@@ -18,7 +18,7 @@ Report = Mapping[str, Any]
 GENERATED, ONE_BY_ONE, INTERPRETED, COMPILED = "generated", "one by one", "interpreted", "compiled"
 CENTRAL, ADAPTIVE = "central", "adaptive"
 """Keys of the methods: generated code for all samples and sample by sample; the article's recursion in NumPy
-and as loops in C; central differences with constant steps, and adaptive ones.
+and as loops in C; central differences with constant steps, and adaptive differences.
 """
 PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
 """Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""

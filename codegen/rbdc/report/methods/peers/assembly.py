@@ -69,7 +69,6 @@ def add_peers(
 
 
 def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
-    """Return the algorithms of a library for a function."""
     return one.function.comparison.peers.get(library, ())
 
 
@@ -133,7 +132,6 @@ def _method(name: str, build: str, algorithm: str) -> str:
 
 
 def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archive: Path) -> Contender:
-    """Return the contender of a function: one of Pinocchio's algorithms in one build."""
     symbol = f"rbdc_peer_{algorithm}"
     return Contender(
         _method(name, build.name, algorithm),
@@ -164,7 +162,7 @@ def save_model(model: Problem, path: Path) -> str | None:
     for index, body in enumerate(model.bodies):
         joint = _joint(pin, body.joint)
         if joint is None:
-            return f"a {body.joint.kind} joint that Pinocchio does not have this way"
+            return f"a {body.joint.kind} joint, for which Pinocchio has no joint type"
         # joint 0 is the world
         added = archived.addJoint(body.parent + 1, joint, _se3(pin, body.placement), f"joint{index}")
         archived.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())

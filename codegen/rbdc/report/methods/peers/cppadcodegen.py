@@ -95,7 +95,6 @@ def contender(
 
 
 def _generated(program: Path, archive: Path) -> dict[str, str]:
-    """Return the C files that a program writes for a model."""
     text = archive.read_text(encoding="utf-8")
 
     def make(folder: Path) -> None:

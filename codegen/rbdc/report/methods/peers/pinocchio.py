@@ -174,7 +174,6 @@ def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> li
 
 
 def _native(parts: Sequence[str]) -> list[_Piece]:
-    """Return the pieces of a build by each compiler."""
     pieces, what = [], f"Pinocchio {_version()}, its headers compiled for this processor"
     for name, compiler, extra in compilers():
         flags = (*_NATIVE_FLAGS, *extra, *LIMITS)
@@ -195,7 +194,6 @@ def shipped_library() -> Path:
 
 
 def _version() -> str:
-    """Return Pinocchio's version."""
     import pinocchio
 
     return str(pinocchio.__version__)

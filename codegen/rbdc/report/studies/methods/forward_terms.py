@@ -2,8 +2,8 @@
 as loops in C: by tensor products (DTM), by first derivatives of inverse dynamics (IDFOZA), and by forward
 dynamics (AZA).
 
-The texts are those of the whole function; their inputs are tensors and matrices of random numbers, and a
-random q.
+The functions that compute the terms are those of the whole FDSVA-SO. Their inputs are random tensors and
+matrices, and a random q.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WAYS: Mapping[str, Mapping[str, Callable[..., Array[Scalar]]]] = {
         AZA: partial(outer_term, name="outer", by_dynamics=True),
     },
 }
-"""The texts of each term, by the names of the ways."""
+"""By term, the function of each way to compute it."""
 INPUTS = {INNER: {"dM_dq": 3, "matrix": 2}, OUTER: {"inverse": 2, "tensor": 3}}
 """Inputs of each term beside q, with the number of their dimensions. The matrix of the inner term is FD_q,
 FD_v or M^-1.
