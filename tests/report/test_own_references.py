@@ -291,7 +291,10 @@ def test_a_wrong_result_is_named(paper: Path, tmp_path: Path) -> None:
         ("rnea=strange_name", "'text_no name' is no name of an array|'no name' is no name of an array"),
         ("rnea=short", r"short returns \[1\] entries, for tau\[2\]"),
         ("rnea=raising", r"paper\.py:\d+: KeyError: 'gone'"),
-        ("rnea=two", r"two of paper\.py takes \(q, v\); rnea needs a recursion .* \(m\) or .* \(model, q, v, a\)"),
+        (
+            "rnea=two",
+            r"two of paper\.py takes \(q, v\); rnea needs a recursion .* \(m\) or .* \(model, q, v, a\)",
+        ),
         ("rnea=newton_euer", "no function 'newton_euer'; did you mean newton_euler"),
         ("rneo=newton_euler", "rneo is no function of rbdc; did you mean rnea"),
     ],

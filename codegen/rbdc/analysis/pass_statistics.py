@@ -34,7 +34,7 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
 def limb_groups(model: Problem) -> list[list[str]]:
     """Return the names of the first links of limbs, for each group of limbs that share vector lanes.
 
-    After each group come the groups nested in its limbs; they span all of these limbs.
+    After each group come the groups nested in its limbs; each nested group spans all of these limbs.
     """
     limbs = lane_model(model)
     roots = []

@@ -44,7 +44,7 @@ def as_loops(method: str) -> bool:
 
 
 class UserReference(NamedTuple):
-    """A user's reference for a function of the catalogue: a function of a Python file."""
+    """A user's reference: the function `name` of a Python file, for `function` of the catalogue."""
 
     function: str
     file: Path

@@ -85,7 +85,7 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
     """Return a function of first or second derivatives of a recursion, differentiated by CasADi in one of the
     `MODES`.
 
-    Each tensor of second derivatives is a matrix of first derivatives, differentiated with respect to the
+    Each tensor of second derivatives is the derivative of a matrix of first derivatives with respect to the
     tensor's second variable.
     """
     base, weight = _base(model, function), float(mode == "reverse")
@@ -105,7 +105,7 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
         of_by = [p.name.rsplit("_d", 1) for p in function.declaration.outputs]
         numbers, places = [*dict.fromkeys(of for of, _ in of_by)], [p.name for p in base.declaration.required]
         return _whole(variables, [slopes(numbers.index(of), places.index(by)) for of, by in of_by])
-    # The tensor by the last input and q: differentiate the matrix by the last input with respect to q.
+    # The tensor for the last input and q is the derivative of the last input's matrix with respect to q.
     last = np.arange(model.nv**3).reshape([model.nv] * 3).transpose(0, 2, 1).ravel().tolist()
     tensors = [
         slopes(outer, 0)[last] if outer == 2 else slopes(inner, outer) for inner, outer in second.pairs
@@ -146,8 +146,8 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """Return the modes of `MODES` in which CasADi differentiates to obtain a function, by the name of the
-    method with rbdc's C. Second derivatives are forward-mode derivatives of first derivatives.
+    """Return the modes in which CasADi differentiates another function to obtain this one, by the names of
+    the methods with rbdc's C. Second derivatives are forward-mode derivatives of first derivatives.
     """
     if function.second_order is not None:
         return {"ad": "forward"}

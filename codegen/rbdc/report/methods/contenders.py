@@ -60,15 +60,15 @@ BY_PARAMETERS = "generated-parameters"
 VECTORISED = ("-ftree-vectorize", "-fno-unroll-loops")
 """Flags of papers' algorithms as loops. The papers' authors compile with -O3, which vectorises loops; the
 flags of generated code do not. With these flags FDSVA-SO of Atlas takes 1.4 ms instead of 5.5 to 6.0 ms, with
-IDFOZA 1.3 ms instead of 3.4 ms (gcc 12, Zen 4); with clang 19 it takes 2.0 ms instead of 4.2 ms. Its tensor
-products are 11.8 of its 14.1 million multiplications. Recursions without such products (IDSVA, IDSVA-SO) take
-as long without these flags. Loops are not unrolled: clang 19 would unroll the inner loops of up to 32 steps
-and vectorise the loops around them. A product of 16 bodies would then take 48 us instead of 6.4 us, and
-FDSVA-SO of Atlas 12 ms with -O3.
+IDFOZA 1.3 ms instead of 3.4 ms (gcc 12, Zen 4); with clang 19 it takes 2.0 ms instead of 4.2 ms. The tensor
+products of FDSVA-SO are 11.8 of its 14.1 million multiplications. Recursions without such products (IDSVA,
+IDSVA-SO) take as long without these flags. Loops are not unrolled: clang 19 would unroll the inner loops of
+up to 32 steps and vectorise the loops around them. A product of 16 bodies would then take 48 us instead of
+6.4 us, and FDSVA-SO of Atlas 12 ms with -O3.
 """
 MOST_ON_STACK = 2**19
-"""Largest total size of a method's arrays on the stack (numbers): half of a usual stack. Larger ones are
-static, for instance arrays with an entry for every pair of bodies and columns.
+"""Largest total size of a method's arrays on the stack (numbers): half of a usual stack. If the arrays exceed
+it, as arrays with an entry for every pair of bodies and columns do, they are static.
 """
 
 
@@ -232,7 +232,8 @@ DIFFERENTIATED = {
     "rnea_derivatives": "idsva",
     "aba_derivatives": "carpentier-mansard",
 }
-"""Differences for which the papers give times, and the reference of each function that the differences call.
+"""DIFFERENCES: the differences for which the papers give times. DIFFERENTIATED: the functions that they call,
+each with the reference whose loops compute it.
 """
 
 

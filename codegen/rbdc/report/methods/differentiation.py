@@ -84,6 +84,8 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
 class DifferenceScheme:
     """C of a derivative along direction k or, with `twice`, along direction k and then along direction j.
 
+    summary: the scheme in words.
+    step: the step h.
     quotient: C expression for entry r, from the results `y` of several evaluations.
     ends: for each evaluation of differences the condition under which it is needed, and its moves, each a
         direction and a distance.
@@ -227,7 +229,7 @@ def _by_placements(model: Problem, function: Function, of: str, method: str) -> 
 
 def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tuple[str, int, str]]]]:
     """Return for each pair of moved inputs (numbers of the inner and of the outer input) the output entries
-    that follow.
+    that the pair determines.
 
     An entry has the output, the number of the differentiated result, and the C index of row i and column c
     for directions j and k.

@@ -54,7 +54,7 @@ class NotTried(Exception):
 
 
 def refuse_large(model: Problem, function: Function) -> None:
-    """Raise NotTried where straight-line code of the function would be too large for the model."""
+    """Raise NotTried if straight-line code of the function would be too large for the model."""
     if function.preset == SECOND and model.nv > MOST_DOF:
         limit = f"the limit of straight-line second derivatives is {MOST_DOF}"
         raise NotTried(f"{model.nv} degrees of freedom; {limit}")
@@ -71,8 +71,8 @@ def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
     """Return the papers' recursions for a function, on the model with the link frames of the description.
 
     If the function's record has a name `through_passes`, the oracle (the reference that checks results) on
-    the joint-space model is added under this name. If the generated methods equal the textbook methods,
-    return the generated methods: the references then only check results and are not timed.
+    the joint-space model is added under this name. If the references only check results (`checks_only`), the
+    generated methods, which equal the textbook methods, are returned instead.
     """
     if function.comparison.checks_only:
         return dict(function.methods)
@@ -155,7 +155,7 @@ def c_files(files: Mapping[str, str]) -> dict[str, str]:
 def recorded(
     name: str, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Sequence[Scalar]]]
 ) -> Program:
-    """Return the program of outputs that were traced over symbols."""
+    """Return the optimised program that computes outputs, which were traced over the symbols of inputs."""
     return verify(optimise(verify(from_casadi(name, list(inputs), list(outputs)))))
 
 

@@ -116,7 +116,7 @@ def _function(reference: UserReference) -> Callable[..., Any]:
 
 
 def _message(file: Path, error: BaseException) -> str:
-    """Return the place in a file that an error comes from, and the error."""
+    """Return a message with the place in the file from which an error comes, and the error."""
     paths = {str(file), str(file.resolve())}
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in paths]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None

@@ -91,7 +91,7 @@ def declared(function: Function, text: Text) -> FunctionDeclaration:
 
 
 def loops_of(problem: Problem, function: Function, name: str, text: Text) -> LoopNest:
-    """Return a function as loops by a text; messages call the text `name`.
+    """Return the loops by which a text computes a function; messages call the text `name`.
 
     Raises UnsupportedError for a model that its loops do not support.
     """
@@ -236,6 +236,6 @@ TEXTS: Mapping[str, Text] = {
     ".derivatives.hyper_dual:aba_by_chain_rule": _by_pairs(of_forward_dynamics, CHAIN_RULE),
     ".derivatives.hyper_dual:aba_by_bicomplex_step": _by_pairs(of_forward_dynamics, BICOMPLEX),
 }
-"""Texts by the places (module:function) that records name. Regressors have none, because they depend on
-frames, which loops choose.
+"""Texts by the place of the reference (module:function) that records name. Regressors have no text, because
+they depend on frames, which loops choose.
 """

@@ -1,11 +1,11 @@
 """Compare a report, or a benchmark, with an earlier one.
 
-Deterministic figures decide. Times are shown, and decide only if a factor is set. Machines, clocks and
-neighbours differ between runs, so no times of two runs are compared directly: a yardstick, measured in both
-runs, says how many times as long everything took. The yardstick of a function is the median over the
-unchanged methods of peers for this function that both runs measured. If there are none, it is the median over
-all functions; without any peer it is the scalar peak of the core. A change beyond the yardstick is due to
-rbdc's own code.
+Deterministic figures decide whether a run fails. Times are shown, and decide only if a factor is set.
+Machines, clocks and other processes differ between runs, so times of two runs are not compared directly. A
+yardstick tells how many times as long code outside rbdc took in this run. The yardstick of a function is the
+median ratio of times, now / then, of those methods of peers for this function that both runs measured and
+that have not changed. If there are none, it is the median over all functions; without any peer it is the
+ratio of the core's scalar peaks, then / now. A change beyond the yardstick is due to rbdc's own code.
 """
 
 from __future__ import annotations

@@ -42,9 +42,7 @@ FLAGS = {WITH: ("-O3", "-march=native"), WITHOUT: ("-O3", "-march=native", "-mno
 
 
 def of_families(options: CompareOptions, progress: Progress) -> list[dict[str, Any]]:
-    """Return the entries of chains and binary trees with the article's loops and generated code side by
-    side.
-    """
+    """Return the entries of chains and binary trees with IDSVA-SO as loops, as generated code, and AD."""
     asked = replace(options, functions=(SECOND,), methods=(SO, *AS_CODE), peers=(CASADI,))
     families = [Family(branching, SIZES) for branching in (SERIAL, BINARY)]
     entries: list[dict[str, Any]] = families_report(families, lambda *_: asked, progress)["entries"]
@@ -82,7 +80,7 @@ def _over(function: Mapping[str, Any]) -> list[str]:
 
 
 def _interpreted(model: Problem) -> float:
-    """Return the least time in nanoseconds in which CasADi's interpreter evaluates its second derivatives."""
+    """Return the least time (ns) in which CasADi's interpreter evaluates second derivatives by AD."""
     function, drawn = functions_of(model)[SECOND], draw(model, 1)
     whole, _ = of_casadi(model, function, AUTOMATIC)
     memory: Any = whole.buffer()

@@ -37,7 +37,7 @@ _HEAD = ("claim", "verdict", "found")
 
 
 def finished(place: Path, *, quick: bool) -> bool:
-    """Return whether the folder has the result of a run that was quick or not, as `quick` says."""
+    """Return whether the folder has the result of a finished run with this value of `quick`."""
     file = place / "study.json"
     return file.is_file() and json.loads(file.read_text(encoding="utf-8"))["quick"] == quick
 

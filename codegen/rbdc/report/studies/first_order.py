@@ -250,7 +250,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     def ratios(one: str, other: str, column: str) -> list[float]:
         times = _times(report, column).values()
         calls = [1] * len(times)
-        if column == PINOCCHIO and one in CALLED:  # it has no differences: count calls
+        if column == PINOCCHIO and one in CALLED:  # Pinocchio has no differences: count calls
             one, calls = CALLED[one], [3 * robot["nv"] + 1 for robot in report["robots"]]
         pairs = [(by[one], by[other]) for by in times]
         if any(None in pair for pair in pairs):

@@ -72,12 +72,12 @@ PAIRS = (
     ),
 )
 """Pairs of the study: generated code and rolled loops use Cholesky's factor, Pinocchio the direct algorithm.
-The loops of the literature are the texts of both references, unchanged.
+The loops are those of the references by Featherstone and by Carpentier, unchanged.
 """
 ROBOT_FAMILY, HUMANOID = "robots", 30
 """Name of the family of robots; humanoids have more degrees of freedom than this."""
 FEW = 8
-"""Largest number of joints of a mechanism with few joints. The article's lines are tried as printed on these
+"""Largest number of joints of a mechanism with few joints. Algorithm 1 is tried as printed on these
 mechanisms.
 """
 EXACT = 1e-9
@@ -127,8 +127,8 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
-    """Return the largest entry of |M^-1 M - 1| of Algorithm 1: as printed, with all corrections but one (for
-    each of them), and with all.
+    """Return the largest entry of |M^-1 M - 1| by Algorithm 1: as printed, without each correction in turn,
+    and with all corrections.
     """
     model = tree(size, family.branching)
     q = np.random.default_rng(0).normal(size=model.nv).tolist()
@@ -239,7 +239,7 @@ class Compared(NamedTuple):
     left_out: dict[int, int]
 
     def words(self) -> str:
-        """Return the ratios, and the sizes that are left out."""
+        """Return the ratios, and the sizes that are left out, in words."""
         words = [f"{x:.3g} (N = {n})" for n, x in self.ratios.items()]
         words += [f"N = {n} left out for its {size:,} bytes of code" for n, size in self.left_out.items()]
         between = f"{' / '.join(f'time of {x}' for x in self.methods)}: " if self.ratios else ""
@@ -270,9 +270,7 @@ def _fastest(measured: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the claim on the article's lines: whether they give the inverse, with the residue of the
-    corrected lines.
-    """
+    """Return the claim that Algorithm 1 as printed gives the inverse; it also tells the corrected residue."""
     worst, corrected = (max(e["errors"][form] for e in printed) for form in (AS_PRINTED, CORRECTED))
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",

@@ -121,7 +121,7 @@ def claims(report: Report) -> list[Claim]:
 
 
 def _exponents(report: Report) -> list[Claim]:
-    """Return a claim for each method and family, by the sizes from `FROM` on."""
+    """Return a claim for each method and family; exponents are fitted from `FROM` bodies on."""
     return [
         _exponent(report, *of, family, theirs)
         for of, published in TABLE_3.items()
@@ -189,7 +189,7 @@ def _errors(
     ratio: float,
     size: float | None,
 ) -> Claim:
-    """Return the verdict on the ratio of two methods' errors, at the largest size for which both are
+    """Return the claim on the ratio of two methods' errors at the largest size for which both errors are
     known.
     """
     by_method = curves(report["entries"], function, family, ERROR)
@@ -207,7 +207,7 @@ def _errors(
 
 
 def _accuracy(report: Report) -> list[Claim]:
-    """Return the errors of IDSVA-SO and FDSVA-SO over the sizes."""
+    """Return the claims on the errors of IDSVA-SO and FDSVA-SO over the sizes."""
     chains, binary = (curves(report["entries"], SECOND, x, ERROR)[SO] for x in FAMILIES)
     shared = sorted(chains.keys() & binary.keys())
     below, above = [binary[n] for n in shared], [chains[n] for n in shared]
@@ -228,7 +228,7 @@ def _accuracy(report: Report) -> list[Claim]:
 
 
 def _rising(errors: Mapping[int, float]) -> Claim:
-    """Return whether errors grow with the size: the fitted exponent is positive."""
+    """Return the claim that errors grow with the size, that is that the fitted exponent is positive."""
     claim, fit = "Fig. 11: errors of IDSVA-SO grow with N.", growth(errors)
     words = f"{listed(list(errors.values()))} for chains of N = {listed(list(errors))} bodies"
     if fit is None:
@@ -237,8 +237,8 @@ def _rising(errors: Mapping[int, float]) -> Claim:
 
 
 def _crossings(report: Report) -> list[Claim]:
-    """Return whether IDFOZA overtakes DTM in the inner term alone, and AZA the matrix products (DMM) in first
-    derivatives of forward dynamics.
+    """Return the claims that IDFOZA overtakes DTM in the inner term alone, and that AZA overtakes the matrix
+    products (DMM) in first derivatives of forward dynamics.
     """
     aza, products = FIRST_PRODUCTS
     inner = {family: ratios(report["terms"], INNER, family, DTM).get(IDFOZA, {}) for family in FAMILIES}
@@ -276,7 +276,7 @@ def _overtaken(claim: str, beside: Mapping[int, float], size: int) -> Claim:
 
 
 def _branching(report: Report) -> Claim:
-    """Return whether FDSVA-SO gains more on binary trees than on chains."""
+    """Return the claim that FDSVA-SO gains more on binary trees than on chains."""
     claim = "Fig. 17: the speed-ups of FDSVA-SO are higher for binary trees than for chains."
     chains, trees = (ratios(report["entries"], FORWARD, family, FD_SO) for family in FAMILIES)
     pairs = {

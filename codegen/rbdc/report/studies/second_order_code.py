@@ -164,7 +164,7 @@ def _generated_forward(report: Report) -> Claim:
 
 
 def _limited(report: Report, method: str) -> str:
-    """Return the size from which on a method exceeded the time limit."""
+    """Return in words from which size on a method exceeded the time limit."""
     limits = []
     for family in FAMILIES:
         reasons = {

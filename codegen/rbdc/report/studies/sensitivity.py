@@ -55,7 +55,7 @@ FUNCTIONS = ("rnea", "rnea_derivatives")
 SECONDS = 3.0
 SAMPLES, QUICK_SAMPLES = 301, 61
 FIGURE_4 = ((20, 5, 0), (30, 25, 1), (42, 22, 2))
-"""Row, column and variable (q, v, a) of the entries."""
+"""Row, column and variable (0: q, 1: v, 2: a) of the entries in the figure."""
 FIGURE_5 = ((18, 14, 0), (18, 14, 1), (18, 14, 2))
 BY = ("q", "v", "a")
 STEP = 6e-6
@@ -167,9 +167,7 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, Modu
 def _as_loops(
     model: Problem, states: Sequence[Array], exact: Array, options: CompareOptions
 ) -> dict[str, Any]:
-    """Return the entry of the article's recursion (the text that `by_the_paper` runs) as loops in C, with one
-    call for each sample.
-    """
+    """Return the time and the errors of the article's recursion as loops in C, one call for each sample."""
     function = functions_of(model)[FUNCTIONS[1]]
     implementation = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
     library = library_of(implementation.files, toolchains(options).first, flags=implementation.flags)

@@ -110,8 +110,8 @@ def _generated(program: Path, archive: Path) -> dict[str, str]:
 
 
 def _call(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> list[str]:
-    """Return C that wraps the call. All inputs are one array, and all results another. A single matrix is
-    returned as its upper triangle, in row-major order.
+    """Return C that calls CppADCodeGen's function, which has all inputs in one array and all results in
+    another. It returns a single matrix as its upper triangle, in row-major order.
     """
     starts, ends = ([sum(p.size for p in ps[:k]) for k in range(len(ps) + 1)] for ps in (inputs, outputs))
     after = [

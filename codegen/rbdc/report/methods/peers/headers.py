@@ -31,8 +31,8 @@ LIMITS = (  # the definitions of Pinocchio's CMake targets
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 )
 GCC = ("-fno-gnu-unique",)
-"""Flags of g++. Without them two libraries in one process share their static variables; clang makes no such
-symbols.
+"""Flags of g++. Without them two libraries in one process share their static variables; clang needs no such
+flag.
 """
 _CLANGS = tuple(name.replace("clang", "clang++", 1) for name in CANDIDATES if name.startswith("clang"))
 _INCLUDE_FOLDERS = (f"{sys.prefix}/include", "/usr/include", "/usr/local/include", "/opt/homebrew/include")
@@ -59,7 +59,7 @@ class Headers:
 
     @property
     def link_flags(self) -> tuple[str, ...]:
-        """Flags to link and to load the libraries beside the headers, and Boost's."""
+        """Flags to link Boost's serialization library, and to find the libraries at run time."""
         library = self.prefix / "lib"
         return (f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization")
 

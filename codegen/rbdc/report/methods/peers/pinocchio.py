@@ -25,7 +25,7 @@ from rbdc.report.methods.peers.headers import LIMITS, Headers, compilers, header
 from rbdc.report.options import NATIVE, PINOCCHIO
 
 NAME = "pinocchio"
-"""Name of the library in the records of functions, which list the algorithms that its harness has."""
+"""Key under which the records of functions list the algorithms of the harness."""
 
 MODEL = "MODEL"
 """The part of the harness that loads models; every library has it."""
@@ -38,8 +38,8 @@ LIBRARY_PARTS = (
     "INVERSE_DERIVATIVES",
     "FORWARD_DERIVATIVES",
 )
-"""Parts whose algorithms Pinocchio's library exports with the signature that the harness calls; a user
-compiles the others.
+"""Parts whose algorithms Pinocchio's library exports with the signature that the harness calls; users compile
+the other algorithms from the headers.
 """
 TEMPLATE_PARTS = ("INVERSE_INERTIA", "TASKS", "STEPS", "CONTACTS")
 """Parts that the library lacks. They are compiled from the headers as a user would compile them, for every

@@ -32,8 +32,7 @@ def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) 
     function: from states of shape (..., coordinates) to values (..., outputs).
     states: q, v and a, for instance, of shape (samples, coordinates) each.
 
-    Checked against exact derivatives of polynomials of degree 5, and errors where coordinate and value vanish
-    both.
+    Checked: exact for polynomials of degree 5, wrong near a coordinate 0 if the value vanishes there too.
     """
     scale = LARGEST * RATIO ** -np.arange(STEPS, dtype=float)
     matrices = []
@@ -53,7 +52,7 @@ def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) 
 
 
 def extrapolated(slopes: Array) -> Array:
-    """Return the chosen estimate from slopes by steps of decreasing size, the first axis."""
+    """Return the chosen estimates from slopes; their first axis has steps of decreasing size."""
     powers = np.arange(4.0)[:, None] * np.array([2.0, 4.0])
     terms = np.hstack([np.ones((4, 1)), RATIO**-powers])
     q, r = np.linalg.qr(terms)

@@ -60,7 +60,7 @@ def term_as_loops(model: Problem, term: str, way: str) -> tuple[FunctionDeclarat
         WAYS[term][way](m, *map(m.result, inputs))
 
     loops = nest(TreeTables(model), text, declaration)
-    if way == DTM:  # it needs no angles
+    if way == DTM:  # DTM needs no angles
         loops = replace(loops, statements=tuple(x for x in loops.statements if not isinstance(x, Sines)))
     return declaration, of_nest(model, declaration, loops, f"{term} by {way}")
 

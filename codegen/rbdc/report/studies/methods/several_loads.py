@@ -2,9 +2,9 @@
 force and one torque for each link: equations (8), (9), (16) and (17).
 
 Two forces at points r_1 and r_2 of a link add up: torques and sensitivities are linear in the loads. The
-force f_1 + f_2 at r_1 with the torque R (r_2 - r_1) x f_2 gives the torques of both forces. But the recursion
-holds the torque fixed in the world while the link turns, so the sensitivities by q lack the change of R (r_2
-- r_1).
+force f_1 + f_2 at r_1 with the torque R (r_2 - r_1) x f_2 (R: rotation of the link) gives the torques of both
+forces. But the recursion holds the torque fixed in the world while the link turns, so the sensitivities by q
+lack the change of R (r_2 - r_1).
 """
 
 from __future__ import annotations
