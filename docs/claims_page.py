@@ -32,6 +32,7 @@ Terms in the evidence:
 - the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies
 - generated code, generated: C from rbdc by its own choice of algorithm
 - unrolled-NAME: an algorithm as straight-line code, compiled by rbdc
+- the fastest of each at every N: the methods that are named are those at the largest N
 - casadi, ad-casadi: C from CasADi, of the paper's algorithm and by automatic differentiation
 - pinocchio-native-COMPILER: Pinocchio in C++, compiled by this compiler
 

@@ -123,7 +123,6 @@ def joints_table(data: Data) -> Table:
 
 
 def _contact_lines(data: Data) -> list[str | Table]:
-    """Return the contacts and loops, and the number of degrees of freedom that they leave."""
     rows = []
     for row in data["contacts"]:
         one, two = [*row["links"], "the world"][:2]
@@ -158,7 +157,6 @@ def _saved(before: int, after: int) -> str:
 
 
 def _branch_lines(data: Data) -> list[str | Table]:
-    """Return both matrices of `branches_of`, row by row."""
     rows, names = [], [shown(joint["name"]) for joint in data["joints"]]
     branches = zip(data["branches"]["parents"], data["branches"]["joints"], strict=True)
     for k, (parent, (first, last)) in enumerate(branches, 1):

@@ -117,7 +117,6 @@ class Table:
 
 
 def _flat(cell: str | Cell) -> str:
-    """Return a cell on one line, as the terminal shows it."""
     return f"{cell.text} {cell.below}".rstrip() if isinstance(cell, Cell) else cell
 
 
@@ -193,7 +192,6 @@ def show(*lines: str | Table, stderr: bool = False) -> None:
 
 
 def _drawn(table: Table) -> Drawn:
-    """Return a table with numbers aligned to the right, names and words to the left."""
     drawn = Drawn(caption=Text(table.note) if table.note else None, caption_justify="left")
     for k, (name, words) in enumerate(table.headings):
         left = words or k == 0

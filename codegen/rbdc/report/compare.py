@@ -186,7 +186,6 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
 
 
 def _given_up(entries: Sequence[Mapping[str, Any]], family: Family) -> tuple[tuple[str, str], ...]:
-    """Return functions and methods that exceeded the time limit for a smaller mechanism of a family."""
     absent = (
         (name, one)
         for entry in entries
@@ -228,7 +227,6 @@ def _by_method(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return by family the exponents of a function's times and code sizes, and the crossings of the times."""
     growths: dict[str, Any] = {"name": function, "families": {}}
     for family in dict.fromkeys(entry["family"] for entry in entries):
         times, code = (curves(entries, function, family, measure) for measure in (TIME, CODE))

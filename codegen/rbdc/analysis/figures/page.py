@@ -147,9 +147,6 @@ def _joint_words(model: Problem, body: Body) -> str:
 def _operations(
     model: Problem, names: Sequence[str], asked: Sequence[str] | None, processes: int, words: Words
 ) -> Part:
-    """Return the form, method, lanes and operations of functions, and treemaps of their straight-line
-    code.
-    """
     usable, left_out = buildable(model, names, asked)
     try:
         check_size(model, usable, "unrolled", fused=False)
@@ -170,7 +167,6 @@ def _operations(
 
 
 def _figures(model: Problem, name: str) -> dict[str, Any]:
-    """Return the form of a function that a build would choose, and its operations by body and section."""
     with uncollected():
         plan = chosen_plan(Subject(model, functions_of(model)[name]))
     return {

@@ -96,7 +96,6 @@ def treemap(counts: Counts) -> str:
 
 
 def _totals(counts: Counts, part_of_key: int) -> dict[str, int]:
-    """Return the sums by bodies or by sections, the largest first."""
     totals: dict[str, int] = {}
     for key, n in counts.items():
         totals[key[part_of_key]] = totals.get(key[part_of_key], 0) + n
@@ -108,7 +107,6 @@ def _falling(counts: Counts) -> Iterable[tuple[tuple[str, str], int]]:
 
 
 def _shares(box: Box, width: float, height: float) -> dict[str, str]:
-    """Return a box in percent of a whole."""
     names = ("x", "y", "width", "height")
     return {
         name: f"{100.0 * size / whole:.3f}"

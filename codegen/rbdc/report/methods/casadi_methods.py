@@ -73,7 +73,6 @@ def traced(model: Problem, function: Function, evaluate: Evaluate) -> ca.Functio
 
 
 def _whole(inputs: Sequence[Any], outputs: Sequence[Any]) -> ca.Function:
-    """Return the CasADi function, with dense outputs."""
     return ca.Function(ROBOT, inputs, [ca.densify(x) for x in outputs])
 
 

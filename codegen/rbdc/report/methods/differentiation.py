@@ -271,7 +271,6 @@ def _kernels(model: Problem, base: Function, method: str, scalar: ScalarType) ->
 
 
 def _kernel(program: Program, kind: ScalarType) -> tuple[dict[str, str], str]:
-    """Return the C of a program over a type of numbers, and its declaration."""
     declaration = FunctionDeclaration(program.name, f"{program.name} of derivatives.", (), (), scalar=kind)
     arguments = [f"const {kind.name} *restrict {a.name}" for a in program.inputs]
     arguments += [f"{kind.name} *restrict {a.name}" for a in program.outputs]

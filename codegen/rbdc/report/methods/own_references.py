@@ -243,7 +243,6 @@ def _as_loops(model: Problem, function: Function, reference: Loaded, text: Text)
 
 
 def _unrolled(model: Problem, function: Function, reference: Loaded, text: Text | None) -> Implementation:
-    """Return straight-line code of a text or of a plain function."""
     if text is not None:
         _refused(model, function, text)
         if _driven(model):

@@ -132,14 +132,12 @@ def judge(report: Report, baseline: Report | None, gate_time: float | None = Non
 
 
 def _methods(report: Report) -> dict[tuple[str, str], Report]:
-    """Return the methods of a report by the name of the function and of the method."""
     return {(f["name"], m["method"]): m for f in report["functions"] for m in f["methods"]}
 
 
 def _judge_figures(
     place: str, new: Report, old: Report, limits: Mapping[str, float], verdict: Verdict
 ) -> None:
-    """Judge the figures of a method that have a limit: the factor beyond which the figure is worse."""
     before, now = _figures(old), _figures(new)
     for words, limit in limits.items():
         then, current = before.get(words), now.get(words)

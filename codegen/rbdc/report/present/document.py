@@ -136,7 +136,6 @@ def beside(one: FunctionRecord, functions: Sequence[FunctionRecord]) -> dict[str
 
 
 def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the fastest method of every peer that took part, its algorithm and its ratio."""
     ratios, algorithms = _ratios(methods), {m["method"]: m["algorithm"] for m in methods}
     ranked = sorted(
         ratios, key=lambda method: -ratios[method]
@@ -162,7 +161,6 @@ def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
 
 
 def _batches(batches: Batches | None, peak: Limits, bandwidth: Limits | None) -> dict[str, Any] | None:
-    """Return one function in batches; None where they were not measured."""
     if batches is None or bandwidth is None:
         return None
     return {

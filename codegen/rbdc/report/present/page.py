@@ -227,7 +227,6 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _benchmarked(name: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Part:
-    """Return a function's part: a plot, both tables, the algorithms of the peers, and absent peers."""
     algorithms = [
         f"{row['robot']}, {entry_heading(label)}: {entry['method']}, {entry['algorithm']}"
         for row in rows
@@ -280,7 +279,6 @@ def benchmark_lines(report: dict[str, Any]) -> Lines:
 
 
 def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]) -> Table:
-    """Return generated code and its peers with their ratios: one row for each function of a robot."""
     labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
     table = times_table(title, "function", rows, labels)
     columns = (name for name in table.head if name not in ("operations", "code, bytes"))

@@ -296,7 +296,6 @@ def grouped_bars(
 
 
 def _legend(figure: Figure, labels: Iterable[str]) -> None:
-    """Draw the key below a figure, in two columns if the words are short enough."""
     figure.legend(loc="outside lower left", ncols=_columns(labels), frameon=False, fontsize=9)
 
 
@@ -311,7 +310,6 @@ def _height(rows: int) -> float:
 
 @contextmanager
 def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tuple[Figure, Any]]:
-    """Yield a figure of one panel with its title and the labels of its axes."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         axes = figure.subplots()
@@ -322,7 +320,6 @@ def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tupl
 
 
 def _label(axes: Any, names: Sequence[str]) -> None:
-    """Write names of rows beside them, from the top; generated code is bold."""
     axes.set_yticks(range(len(names)), names)
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() == "generated" else "normal")

@@ -193,7 +193,6 @@ def forms_tables(report: Mapping[str, Any]) -> list[Table]:
 
 
 def _rates(rows: Sequence[Mapping[str, Any]], compiler: str) -> str:
-    """Return times over operations by one compiler as a figure with a line for each form."""
     forms: dict[str, dict[int, float]] = {}
     for row in rows:
         if row["compiler"] == compiler and row["operations"]:

@@ -202,7 +202,6 @@ def headline_table(functions: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _fastest(function: Mapping[str, Any], family: str, generated: float) -> Cell:
-    """Return the ratio of the fastest method of a family, and its name."""
     methods = [m for m in function["methods"] if m["family"] == family]
     best = min(methods, key=least_time, default=None)
     if best is None:
@@ -234,7 +233,6 @@ def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: 
 
 
 def _time(entry: Mapping[str, Any] | None) -> str | Cell:
-    """Return the time of an entry, with its ratio unless the entry is the generated code."""
     if entry is None:
         return DASH
     ratio = "" if entry["method"] == "generated" else ratio_words(entry["ratio"])

@@ -222,9 +222,6 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
 
 
 def _colours() -> dict[str, str]:
-    """Return the colours of the rows of Table I: the colours of their methods; rows of dynamics are drawn in
-    `INK`.
-    """
     methods = {row.label: (*row.methods, "generated")[0] for row in ROWS}
     colours = line_colours(methods.values())
     return {label: INK if label in (ID, FD) else colours[method] for label, method in methods.items()}
@@ -317,13 +314,9 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _alike(
-    claim: str,
-    ratios: Sequence[float],
-    expected: Sequence[float],
-    words: str,
-    name: str = "the article's ratio",
+    claim: str, ratios: Sequence[float], expected: Sequence[float], words: str, name: str = "the article's"
 ) -> dict[str, str]:
     """Return whether ratios of times are within `ALIKE` of the expected ones, robot by robot."""
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(ratios, expected, strict=True))
-    reproduced = f"reproduced means that each ratio of the first list is 1/{ALIKE} to {ALIKE} times {name}"
+    reproduced = f"reproduced means that each of the first list is 1/{ALIKE} to {ALIKE} times {name}"
     return judged(claim, holds, f"{words}; {reproduced}")

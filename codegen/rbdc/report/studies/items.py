@@ -181,7 +181,6 @@ def _decided(item: Item, report: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def _told(claim: Mapping[str, str]) -> str:
-    """Return a line of evidence: verdict, claim and measurement."""
     verdict, _, _ = claim["verdict"].partition(": ")
     found = f" Found: {claim['found']}" if claim["found"] else ""
     words = f"{verdict}: {claim['claim']}{found}"

@@ -123,12 +123,10 @@ def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def _shown(residue: float | None) -> str:
-    """Return a residue in words; a dash if it does not exist."""
     return "0" if residue == 0.0 else figure(residue, ".1e")
 
 
 def _most(residues: Sequence[Mapping[str, Any]], method: str, key: str) -> float:
-    """Return the largest of a method's residues, or of their truncation."""
     return max(float(residue[key]) for residue in residues if residue["method"] == method)
 
 

@@ -218,7 +218,6 @@ def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float
 
 
 def _callable(model: Problem, name: str, tools: Toolchain) -> Call:
-    """Return a generated function as a Python function of its inputs."""
     function = functions_of(model)[name]
     library = library_of(generated(model, function).files, tools)
     sizes = [p.size for p in function.declaration.outputs]

@@ -121,7 +121,6 @@ def claims(report: Report) -> list[Claim]:
 
 
 def _exponents(report: Report) -> list[Claim]:
-    """Return a claim for each method and family; exponents are fitted from `FROM` bodies on."""
     return [
         _exponent(report, *of, family, theirs)
         for of, published in TABLE_3.items()
@@ -137,7 +136,7 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
         return not_comparable(words, "too few sizes")
     sizes, every = sorted(measured[method]), growth(measured[method])
     evidence = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]} (the article: up to 100 and more); "
-    evidence += f"reproduced means an exponent within {WITHIN} of the article's. "
+    evidence += f"reproduced means a difference of at most {WITHIN}. "
     evidence += f"Time from N = {sizes[0]} on: N^{every and every['exponent']:.2f}. {_last(measured[method])}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
         evidence += f". Operations: N^{of_operations:.2f}"
@@ -147,7 +146,6 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
 
 
 def _last(times: Mapping[int, float]) -> str:
-    """Return the exponent between the two largest sizes in words."""
     (less, before), (size, time) = sorted(times.items())[-2:]
     return f"Time from N = {less} to {size}: N^{log(time / before) / log(size / less):.2f}"
 
@@ -174,7 +172,7 @@ def _lead(
         return not_comparable(claim, UNMEASURED)
     words = f"times divided by the time of {over}, from N = {FROM} on: "
     words += "; ".join(f"{method} {min(x):.3g} to {max(x):.3g}" for method, x in ranges.items())
-    words += f"; reproduced means that all are above {least:g}"
+    words += f"; reproduced means all above {least:g}"
     if fewer := [x for method in ranges for n, x in pairs[method] if n < FROM]:
         words += f". For fewer bodies, whose loops compilers unroll: {min(fewer):.3g} to {max(fewer):.3g}"
     return judged(claim, all(min(x) > least for x in ranges.values()), words)
@@ -207,7 +205,6 @@ def _errors(
 
 
 def _accuracy(report: Report) -> list[Claim]:
-    """Return the claims on the errors of IDSVA-SO and FDSVA-SO over the sizes."""
     chains, binary = (curves(report["entries"], SECOND, x, ERROR)[SO] for x in FAMILIES)
     shared = sorted(chains.keys() & binary.keys())
     below, above = [binary[n] for n in shared], [chains[n] for n in shared]
@@ -228,7 +225,6 @@ def _accuracy(report: Report) -> list[Claim]:
 
 
 def _rising(errors: Mapping[int, float]) -> Claim:
-    """Return the claim that errors grow with the size, that is that the fitted exponent is positive."""
     claim, fit = "Fig. 11: errors of IDSVA-SO grow with N.", growth(errors)
     words = f"{listed(list(errors.values()))} for chains of N = {listed(list(errors))} bodies"
     if fit is None:
@@ -237,9 +233,6 @@ def _rising(errors: Mapping[int, float]) -> Claim:
 
 
 def _crossings(report: Report) -> list[Claim]:
-    """Return the claims that IDFOZA overtakes DTM in the inner term alone, and that AZA overtakes the matrix
-    products (DMM) in first derivatives of forward dynamics.
-    """
     aza, products = FIRST_PRODUCTS
     inner = {family: ratios(report["terms"], INNER, family, DTM).get(IDFOZA, {}) for family in FAMILIES}
     first = ratios(report["entries"], FIRST_FORWARD, FAMILIES[0], products).get(aza, {})
@@ -276,7 +269,6 @@ def _overtaken(claim: str, beside: Mapping[int, float], size: int) -> Claim:
 
 
 def _branching(report: Report) -> Claim:
-    """Return the claim that FDSVA-SO gains more on binary trees than on chains."""
     claim = "Fig. 17: the speed-ups of FDSVA-SO are higher for binary trees than for chains."
     chains, trees = (ratios(report["entries"], FORWARD, family, FD_SO) for family in FAMILIES)
     pairs = {
@@ -297,7 +289,6 @@ def _branching(report: Report) -> Claim:
 
 
 def _not_overtaken(report: Report, family: str) -> Claim:
-    """Return the claim that products with M^-1 remain faster than AZA in the outer term alone."""
     claim = f"Figs. 14, 15: AZA does not overtake DTM below N = 100 in the outer term ({family})."
     beside = ratios(report["terms"], OUTER, family, DTM).get(AZA, {})
     if not beside:

@@ -122,7 +122,6 @@ def _code_of_chains(report: Report) -> Claim:
 
 
 def _generated(report: Report) -> list[Claim]:
-    """Return the claims on code generation of IDSVA-SO for few bodies and for many bodies."""
     found: dict[tuple[str, str], dict[int, float]] = {}
     for method in (CASADI_CODE, CODE_GENERATION):
         for family in FAMILIES:
@@ -142,7 +141,7 @@ def _generated(report: Report) -> list[Claim]:
         judged(alike, all(1.0 / ALIKE <= x <= ALIKE for x in few), f"{told}; {reproduced}")
         if few
         else not_comparable(alike, UNMEASURED),
-        judged(claim, min(many) >= 1.0, told) if many else not_comparable(claim, reason, told),
+        judged(claim, min(many) >= 1.0, told) if many else not_comparable(claim, reason, limits),
     ]
 
 
@@ -279,7 +278,6 @@ def tables(report: Report) -> list[Table]:
 def _row(
     times: Mapping[str, float], absent: Mapping[str, str], interpreted: float | None, paper: str
 ) -> list[str]:
-    """Return the times of `COLUMNS`, or the reasons of absent methods."""
 
     def shown(method: str) -> str:
         return nanoseconds(times[method]) if method in times else absent.get(method, DASH)

@@ -223,9 +223,6 @@ def _curve(exact: Array, other: Array, i: int, m: int, by: int) -> dict[str, Any
 def _spikes(
     instants: Array, states: Sequence[Array], torques: Array, exact: Array, differences: tuple[Array, Array]
 ) -> dict[str, Any]:
-    """Return errors of constant and of adaptive steps in the entry of Fig. 5, with its coordinate and its
-    torque.
-    """
     row, column, _ = FIGURE_5[0]
     constant, adaptive = (errors_of(matrices, exact, row, column) for matrices in differences)
     return {
@@ -241,9 +238,6 @@ def _spikes(
 def _entry(
     states: Sequence[Array], torques: Array, exact: Array, values: Array, row: int, column: int, by: int
 ) -> dict[str, Any]:
-    """Return the data of section 6 about one entry: the variable, the torque, the sensitivity and its
-    errors.
-    """
     return {
         "entry": f"dQ_{row}/d{BY[by]}_{column}",
         "variable": states[by][:, column - 1].tolist(),

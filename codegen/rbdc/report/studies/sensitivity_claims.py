@@ -93,7 +93,6 @@ def spikes(data: Report) -> dict[str, str]:
 
 
 def _agreeing(entry: Report) -> dict[str, str]:
-    """Return whether adaptive differences give an entry of Fig. 4 at every instant."""
     errors = np.array(entry["errors"], dtype=float) / entry["largest"]
     return judged(
         f"Fig. 4: numerical and analytical {entry['entry']} agree well.",
@@ -105,7 +104,6 @@ def _agreeing(entry: Report) -> dict[str, str]:
 
 
 def _only_the_denominator(entry: Report) -> dict[str, str]:
-    """Return whether differences are right where the variable vanishes and the torque does not."""
     variable, torque = (np.abs(np.array(entry[name])) for name in ("variable", "torque"))
     there = (variable < VANISHES * variable.max()) & (torque >= VANISHES * torque.max())
     claim = (
@@ -173,7 +171,6 @@ def adaptive_time(methods: Mapping[str, Any], samples: int, quick: bool) -> dict
 
 
 def _at(data: Report) -> list[int]:
-    """Return the samples of `INSTANTS`."""
     times = np.asarray(data["time"])
     return [int(np.argmin(np.abs(times - t))) for t in INSTANTS]
 

@@ -104,7 +104,6 @@ def _add_cppadcodegen(
     archive: Path,
     progress: Progress,
 ) -> None:
-    """Generate and compile CppADCodeGen's C of the functions for which Pinocchio has wrappers."""
     names = [name for one in functions for name in _algorithms(one, CPPADCODEGEN)]
     programs = cppadcodegen.programs(names, progress)
     jobs = list[Job]()

@@ -62,7 +62,6 @@ def claim(off: Mapping[str, float]) -> dict[str, str]:
 
 
 def _loads(model: Problem, link: int, force: Vector3, torque: Vector3, point: Vector3) -> Loaded:
-    """Return loads of one link alone."""
     every: Sequence[list[Vector3]] = [[Vector3.zero()] * model.njoints for _ in range(3)]
     for values, x in zip(every, (force, torque, point), strict=True):
         values[link] = x
