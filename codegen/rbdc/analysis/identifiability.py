@@ -1,8 +1,9 @@
 """Base inertial parameters: the combinations of a robot's inertial parameters that its motion and torques
 identify.
 
-Torques are linear in the inertial parameters, tau = Y(q, v, a) pi. Over many states Y has dependent columns,
-and only combinations of their parameters are identifiable. These combinations are computed by an orthogonal
+Torques are linear in the inertial parameters pi: tau = Y(q, v, a) pi. Stacked over many states, Y has
+dependent columns, and only combinations of the parameters of these columns are identifiable. These
+combinations are computed by an orthogonal
 decomposition: Gautier (1991), Numerical calculation of the base inertial parameters of robots; Khalil and
 Dombre, Modeling, Identification and Control of Robots, chapter 9.
 
@@ -51,9 +52,10 @@ _ROUNDED = 1e-9
 
 
 class Combination(NamedTuple):
-    """A base parameter: `leading` plus the sum of factors times other parameters, by their names.
+    """A base parameter: a parameter plus the sum of factors times other parameters.
 
-    The factors are numbers, or SymPy's expressions over lengths.
+    leading: name of the first parameter.
+    terms: names of the other parameters with their factors, numbers or SymPy's expressions over lengths.
     """
 
     leading: str
@@ -152,8 +154,8 @@ def _asking(model: Model, regressor: str | Sequence[str] | None) -> Problem:
 
 
 def _with_lengths(problem: Problem) -> tuple[list[Combination], list[Constant]] | None:
-    """Return the base parameters with lengths as symbols; None for a model that is not small, or a regressor
-    with other columns than those of bodies.
+    """Return the base parameters with lengths as symbols; None for a model that `NamedModel` refuses, and for
+    a regressor with other columns than those of bodies.
     """
     if problem.regressor != ("links",) or any(row.added for row in problem.parameters):
         return None

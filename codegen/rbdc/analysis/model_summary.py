@@ -75,7 +75,7 @@ def branches_of(model: Problem) -> dict[str, Any]:
     """Return the topology of a tree by its joints and by its branches, in the order of the joints, which is
     depth first.
 
-    Zhakatayev, Rogovchenko and Paetzold (2023), section 2. A branch is a longest run of joints, each of which
+    Zhakatayev, Rogovchenko and Paetzold (2023), section 2. A branch is a maximal run of joints, each of which
     except the last carries exactly one other joint. Joints and branches are numbered from 1; 0 is the world.
 
     joint_parents: the parent of each joint, the second column of the joint parent matrix Upsilon.

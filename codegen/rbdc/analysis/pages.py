@@ -95,7 +95,7 @@ class Table:
         return replace(self, head=[self.head[k] for k in indices], rows=rows)
 
     def within(self, width: int) -> list[Table]:
-        """Return tables of at most this width, one below the other, each with the names of the rows first.
+        """Return tables of at most this width, one below the other; each begins with the names of the rows.
 
         A column is as wide as its longest text; columns of words need only `WORDS`.
         """

@@ -150,7 +150,7 @@ def growth_table(
 
 
 def crossing_table(function: Mapping[str, Any]) -> Table:
-    """Return the sizes from which a method takes less time than another that was faster below."""
+    """Return the sizes from which on a method takes less time than one that is faster at smaller sizes."""
     rows = [
         [family, f"{crossing['size']:.0f}", crossing["faster"], crossing["slower"]]
         for family, growths in function["families"].items()

@@ -66,12 +66,12 @@ def peak_shares(figures: Mapping[str, Any] | None) -> list[str]:
 
 
 def peak_words(peak: Mapping[str, Any]) -> str:
-    """Return a sentence about the peaks of one core and the least time of a call."""
+    """Return a sentence about the peaks of one core and the time of an empty call."""
     rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
     how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, not fused"
     vectors = f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}"
     call = peak.get("empty_call_nanoseconds")  # older reports do not have it
-    calling = "" if call is None else f"; an empty call, which every time includes, takes {nanoseconds(call)}"
+    calling = "" if call is None else f"; all times include an empty call of {nanoseconds(call)}"
     return f"{vectors}, {rates[1]} in scalar code, by {how}{calling}"
 
 

@@ -249,8 +249,8 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
         judged(
             "Tutorial: a_0 = -g gives the right torques, but accelerations that are not the physical ones.",
             gravity["torques"] < EXACT and abs(least - g) < EXACT * max(g, 1.0),
-            f"relative to the torques from weights that act on the bodies, the torques differ by "
-            f"{gravity['torques']:.1e}; the accelerations differ from the physical ones by {least:.4g} m/s^2",
+            f"the torques differ by {gravity['torques']:.1e} (relative) from those of weights that act on "
+            f"the bodies; the accelerations differ from the physical ones by {least:.4g} m/s^2",
         ),
         judged(
             "Tutorial: with unknown contact forces inverse dynamics is underdetermined.",
@@ -258,7 +258,7 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
             f"with point contacts at {', '.join(contacts['contacts'])} there are {contacts['equations']} "
             f"equations for {contacts['unknowns']} unknowns (motor torques and contact forces), "
             f"{contacts['open']} of which remain undetermined; contact forces of least norm balance the root "
-            f"up to {contacts['left']:.1e} (N, N m)",
+            f"up to a residual of {contacts['left']:.1e} (N, N m)",
         ),
     ]
 
