@@ -3,9 +3,8 @@ identify.
 
 Torques are linear in the inertial parameters pi: tau = Y(q, v, a) pi. Stacked over many states, Y has
 dependent columns, and only combinations of the parameters of these columns are identifiable. These
-combinations are computed by an orthogonal
-decomposition: Gautier (1991), Numerical calculation of the base inertial parameters of robots; Khalil and
-Dombre, Modeling, Identification and Control of Robots, chapter 9.
+combinations are computed by an orthogonal decomposition: Gautier (1991), Numerical calculation of the base
+inertial parameters of robots; Khalil and Dombre, Modeling, Identification and Control of Robots, chapter 9.
 
 For small robots `combinations` returns the combinations in symbols, with lengths as named constants. M and
 dV/dq are linear in the ten parameters of each body. Written as polynomials in sines, cosines and positions, M
