@@ -1,30 +1,32 @@
-"""The form `windows`: kernels in model-specific C of a few tens of KB with constant trip counts, for robots
+"""The form `windows` of C code: loops with constant trip counts, compiled to a few tens of KB, for robots
 whose straight-line code exceeds the instruction caches.
 
-Everything is computed in one instantaneous frame: the frame of a free root's body, otherwise the world's axes
-about the first joint. A kernel has two kinds of loops:
+Everything is expressed in one instantaneous frame: the frame of a free root's body or, without a free root,
+the world's axes with the origin at the first joint. A kernel has two kinds of loops:
 
-- Loops over *rows* of bodies (`rbdc.reduction.schedules.Schedule`), root to leaves, then leaves to root. A
-  row has one body of each of four limbs, one per SIMD lane; a chain of bodies stays in its lane from row to
-  row. The loop bodies are programs in lanes. `LimbRows` (`machine.py`) traces them from recursions of
-  `rbdc.algorithms`, so constant zeros vanish and costs are counted. `rows.py` has the loops around them. In
-  M^-1 a joint with several degrees of freedom takes that many rows of one lane (`Node`).
+- Loops over *rows* of bodies (`rbdc.reduction.schedules.Schedule`), from the root to the leaves, then back. A
+  row has one body of each of four limbs (branches), one per SIMD lane; a chain of bodies stays in its lane
+  from row to row. `LimbRows` (`machine.py`) traces the loop bodies from recursions of `rbdc.algorithms`, so
+  constant zeros vanish and operations are counted. `rows.py` has the loops around them. Only the kernel of
+  M^-1 supports joints with several degrees of freedom: each degree of freedom takes one row (`Node`).
 - Loops over *windows* of columns (`rbdc.reduction.schedules.Window`): a window is a register of consecutive
-  degrees of freedom. For each window the loops visit only rows of the matrices that are not zero there.
-  Degrees of freedom are numbered depth first, so a subtree is consecutive. Before these loops, results of the
-  first loops are transposed into arrays over the degrees of freedom, four rows at a time.
+  degrees of freedom. For each window the loops visit only rows with nonzero entries in it. Degrees of freedom
+  are numbered depth first, so those of a subtree are consecutive. Before these loops, results of the loops
+  over rows are transposed into arrays over the degrees of freedom, four rows at a time.
 
-Kernels that solve with M take its factors from articulated bodies: with D_i = s_i . U_i and K_i = U_i / D_i,
-all in the same frame, M = L^T D L with L_ij = s_j . K_i for j above i. M^-1 is computed from the root to the
-leaves, the rows and columns of one supernode (a small dense block of L) at a time (`widths.py`,
-`inverse.py`). Derivatives are M^-1 times a window of columns, row by row (`tiles.py`, `products.py`); a free
-root is treated separately (`root.py`).
+Kernels that use M^-1 factorise M = L^T D L by the recursion of articulated bodies. For degree of freedom i,
+s_i is its motion, IA_i the articulated inertia, U_i = IA_i s_i, D_i = s_i . U_i and K_i = U_i / D_i; then
+L_ij = s_j . K_i for each ancestor j. M^-1 is computed from the root to the leaves, the rows and columns of
+one supernode (a small dense block of L) at a time (`widths.py`, `inverse.py`). Derivatives of inverse
+dynamics are computed window by window (`tiles.py`) and, for forward dynamics, multiplied by -M^-1
+(`products.py`). A free root is treated separately (`root.py`).
 
-A kernel is a nest of loops (`nests.py`), one for each width of registers: its operations are counted,
+A kernel has one nest of loops for each width of registers (`nests.py`). The operations of a nest are counted,
 `rbdc.emit.c.loops` prints it, and the tests run it without C.
 
-To add a kernel, write its recursion in `bodies.py`. Its rows write s, 2 psidot, psiddot, F_q, F_v, F_a and t
-of every degree of freedom; the tiles compute derivatives of any order from these. Write its statements in
-`nests.py`, enter it in `KERNELS` (`kernels.py`), name it as `windows` in the policy of the function's record,
-and add its times to those of `planning.calibration`.
+To add a kernel, write its recursion in `bodies.py`. Its loops over rows store, for every degree of freedom,
+s, 2 psidot, psiddot, the forces F_q, F_v and F_a, and t, the angular part of 2 B^T s (`c_q`, `c_v`, `r` and
+`r_b` of `ClimbingForces`). `tiles.py` computes the derivatives by q, v and a from these quantities. Write the
+kernel's statements in `nests.py`, enter it in `KERNELS` (`kernels.py`), name it as `windows` in the policy of
+the function's record, and add its times to those of `planning.calibration`.
 """

@@ -1,8 +1,8 @@
 """The programs of each kernel of windows: the bodies of the loops over rows of limbs, and programs for a free
 root and for the frames of joints with several degrees of freedom.
 
-All quantities are in one frame, [linear; angular], about its origin. Regrouping leaves bodies on revolute
-joints without mass, so that most quantities that depend on mass are zero.
+All quantities are in one frame, [linear; angular], about its origin. Regrouping inertial parameters leaves
+bodies on revolute joints without mass, so most quantities that depend on mass are zero.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
-    """Return the loops with zero joint accelerations, and those that add the accelerations, which are M^-1
-    times the remaining torques.
+    """Return the loops at zero joint accelerations, then the loops that add the accelerations, which are M^-1
+    times `rest`, the torques that the first loops leave.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = LimbRows(constants, *names)
@@ -90,13 +90,14 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """Return the program of the motion of row 0, a free root in its own axes with zero linear velocity.
+    """Return the program of the motion of row 0: a free root, in its own axes, whose linear velocity is taken
+    as zero.
 
-    G = -R^T g is the acceleration of the world. solved: dv/dt is unknown and taken as zero, and the
-    force on the root's body is stored for a later solve.
+    The acceleration G = -R^T g replaces gravity. solved: dv/dt is unknown and taken as zero, and the force on
+    the root's body is stored for a later solve.
     """
     trace = LaneRecorder("root_motion", ("q", "v", "a", "g", "force"))
-    trace.begin("G = -R^T g, a = G + dv/dt + w x v")
+    trace.begin("free root: a = G + dv/dt + w x v, with gravity as G = -R^T g")
     root = constants.model.bodies[0]
     axes = Rotation(*(root.placement.rotation.apply(axis) for axis in AXES))
     turn = Rotation.from_quaternion(*(trace.read("q", k) for k in range(3, 7)))
@@ -107,16 +108,16 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
     moved = Sweeping(v, rate + Motion(g, _ZERO)).turning()
     trace.store("motion", at.VELOCITY, [*moved.v.scalars(), *moved.a.scalars()])
     if solved:
-        trace.begin("f = I a + B v of the root's own body")
+        trace.begin("force on the root's body: f = I a + B v")
         trace.store("force", 0, moved.force_and_factor(root.inertia)[0].scalars())
     return trace.program()
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """Return the program that treats a free root as six joints in series with unit vectors s. It stores their
-    records in `own`; `inertia` is that of the subtree without the root.
+    """Return the program that treats a free root as six joints in series, whose s are unit vectors, and
+    stores the records of these joints in `own`. `inertia` is the articulated inertia without the root's body.
 
-    solved: also store `whole`, the inertia with the root (6, 6).
+    solved: also store `whole`, the articulated inertia with the root's body (6, 6).
     """
     trace = LaneRecorder("root_joints", ("inertia", "whole", "own"))
     carried = ArticulatedInertia.of(trace.entries("inertia", at.ARTICULATED, at.CARRIED))
@@ -133,15 +134,15 @@ def _root_joints(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_columns(constants: Constants) -> Program:
-    """Return the program of F_a and t of a free root's six columns, from `sum`, over the bodies that the
-    root carries, and `w`, its angular velocity.
+    """Return the program that computes F_a and t of a free root's six columns. `sum`: sums over the bodies
+    that the root carries. `w`: angular velocity of the root.
     """
     trace = LaneRecorder("columns_of_root", ("sum", "w", "own"))
     root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
     mass = trace.read("sum", at.MASS) if constants.massive else 0.0
     inertia = MomentInertia.of([mass, *trace.entries("sum", at.MOMENTS, 9)]) + root
     factor = Twice.of(trace.entries("sum", at.FACTOR, 12)) + Twice.of_body(root, velocity)
-    trace.begin("F_a = I e, t = 2 B^T e")
+    trace.begin("free root, unit vectors e: F_a = I e, t = 2 B^T e, I and B summed over all bodies")
     still = Motion.zero()
     for column, unit in enumerate(_UNITS):
         row = row_of(factor, inertia, Direction(unit, still, still, still))
@@ -151,7 +152,9 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """Return the program of axes and origin of the first node of a joint with several degrees of freedom."""
+    """Return the program of the axes and origin of a joint with several degrees of freedom, at its first
+    node.
+    """
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

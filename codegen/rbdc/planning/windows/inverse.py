@@ -1,8 +1,7 @@
-"""M^-1 from the factors of articulated bodies, by the rows of one supernode of L at a time
-(`rbdc.planning.windows.widths`).
+"""M^-1 from M = L^T D L of articulated bodies, one supernode (a small dense block of L) at a time.
 
-T is the inverse of L within a supernode. L has the entries s_j . K_i for j above i, where K_i are the forces
-of the supernode's joints.
+`rbdc.planning.windows.widths` has the formulas. L_ij = s_j . K_i for each ancestor j of i, with K_i = U_i /
+D_i. T is the inverse of the block of L within a supernode.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ _START: Index = TableEntry("start_of", NODE)
 
 
 def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables with, for each supernode, its first column, the first column of its register, the columns
-    of joints above it, and the blocks before it.
+    """Yield tables that give, for each supernode, its first column, the first column of its register, the
+    columns of the joints above it, and the first columns of the registers over the columns before it.
     """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
@@ -52,7 +51,7 @@ def _blocks(start: int, lanes: int) -> list[int]:
 
 
 def invert(layout: WindowLayout) -> Routine:
-    """Return the routine of M^-1, from the root to the leaves."""
+    """Return the routine that computes M^-1."""
     routines: dict[tuple[Shape, int], Routine] = {}
     mirror = _mirror(layout)
     statements: list[Statement] = []
@@ -67,17 +66,19 @@ def invert(layout: WindowLayout) -> Routine:
 
 
 def _mirror(layout: WindowLayout) -> Routine:
-    """Return the routine that copies a supernode's rows, from the start of its register on, to columns."""
+    """Return the routine that copies a supernode's columns above the diagonal, from the first row of its
+    register on, to its rows.
+    """
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
     m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
     inner = Loop("j", TableEntry("first_of", NODE), i, (m.step(),))
     loop = Loop("i", _START, TableEntry("start_of", plus(NODE, 1)), (inner,))
-    about = "rounding may differ from one triangle to the other: the upper one is written to both"
+    about = "copy the upper triangle of M^-1 to the lower one, because their rounding may differ"
     return Routine("mirror", about, ("inverse",), (loop,), ("node",))
 
 
 class _SupernodeLoops:
-    """The statements for supernodes of one shape. rooted: number of a free root's columns above."""
+    """The statements for supernodes of one shape. rooted: number of a free root's columns before them."""
 
     def __init__(self, layout: WindowLayout, shape: Shape, rooted: int) -> None:
         self.layout, self.shape, self.rooted = layout, shape, rooted
@@ -85,17 +86,18 @@ class _SupernodeLoops:
         self.pitch = -(-6 // layout.lanes) * layout.lanes
 
     def routine(self, name: str) -> Routine:
-        """Return the routine of a supernode's rows of M^-1, and their copy to columns."""
+        """Return the routine that computes a supernode's rows of M^-1, and copies them to columns."""
         lanes, size, shape = self.lanes, self.size, self.shape
         statements: list[Statement] = [*(self._within() if shape.inner else ()), self._inner()]
         if not shape.top:
             block = TableEntry("block", BLOCK)
+            before = "columns before the supernode: -T K a, with the acceleration a of its carrier"
             body = (*self._accelerations(block), self._rows(block), self._columns(block))
-            statements += [self._outer(), over("b", "blocks_of", NODE, *body, about="-T K a before it")]
+            statements += [self._outer(), over("b", "blocks_of", NODE, *body, about=before)]
             statements += self._accelerations(TableEntry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
         kind = " of a free root" if shape.rooted else ""
-        about = f"{size} columns{kind}, on {parents} of these, -1 for those above: rows and columns of M^-1"
+        about = f"M^-1 for a supernode{kind} of size {size}; parents of its columns: {parents} (-1: outside)"
         statements.append(self._itself())
         names = set(names_in(statements))
         sizes = {"within": size * lanes, "inner": size * lanes, "outer": size * self.pitch}
@@ -105,7 +107,6 @@ class _SupernodeLoops:
         return Routine(name, about, ("factors", "inverse"), tuple(statements), ("node",), arrays, widths)
 
     def _factor(self, row: SupernodeRow, offset: int = 0) -> Place:
-        """Return a place in the record of a column."""
         return self.layout.own("factors", plus(_START, row.number), offset)
 
     def _row(self, row: SupernodeRow, column: Index) -> Place:
@@ -118,12 +119,12 @@ class _SupernodeLoops:
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: SupernodeRow, lane: SupernodeRow) -> Scalar:
-        """Return one number of the register of a row: the one in the lane of `lane`."""
+        """Return the number in the lane of column `lane` from the register of a row."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
-        """Return the computation of L within the supernode: for each column the products of its K with s of
-        the columns above.
+        """Return the steps that compute L within the supernode: for each column, the products of its K with
+        the s of the columns above.
         """
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
@@ -135,8 +136,8 @@ class _SupernodeLoops:
         return [Step(program, places), m.step()]
 
     def _inner(self) -> Step:
-        """Return the computation of T^T: each row is a unit vector minus multiples of the rows of columns
-        below.
+        """Return the step that computes T^T: each row is a unit vector minus multiples of the rows of its
+        descendants.
         """
         m, rows = PlaceRecorder(self.lanes), self.shape.rows
         done: dict[int, Scalar] = {}
@@ -149,7 +150,7 @@ class _SupernodeLoops:
         return m.step()
 
     def _outer(self) -> Loop:
-        """Return the computation of -T K."""
+        """Return the loop that computes -T K."""
         m, done = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             record = self._factor(row, at.TRANSPOSED)
@@ -158,13 +159,14 @@ class _SupernodeLoops:
                 vector = vector - self._number(m, "within", row, above) * done[above.number]
             done.append(vector)
             m.put([vector], Place("outer", ((AT, 1),), self.pitch * row.number))
-        return Loop("at", 0, 6, (m.step(),), "-T K", step=self.lanes)
+        return Loop("at", 0, 6, (m.step(),), "-T K, with T = L^-1 within the supernode", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
-        """Return the steps of the carrier's acceleration in the columns of M^-1 from `column` on.
+        """Return the steps that compute a, the acceleration of the supernode's carrier, for the columns of
+        M^-1 from `column` on.
 
-        It is the sum of s times the row of M^-1 over the carrier and its ancestors; the s of a root are unit
-        vectors.
+        The acceleration is the sum of s times the row of M^-1 over the carrier and its ancestors; the s of a
+        free root are unit vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
@@ -183,7 +185,9 @@ class _SupernodeLoops:
         return dot(factors, m.vectors(6, Place("a")))
 
     def _rows(self, column: Index) -> Step:
-        """Return the step of rows of M^-1 in columns before the supernode; `square` keeps a copy of them."""
+        """Return the step that stores -T K a, the supernode's rows of M^-1 in the columns from `column` on;
+        the array `square` keeps a copy for `_columns`.
+        """
         m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
         rows = replace(self.layout.matrix("inverse", TableEntry("first_of", NODE), column), pitch=columns)
         square = m.vectors(shape.lane, rows)[:] if shape.lane else []
@@ -194,13 +198,13 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """Return the step that copies the square block, transposed, to columns."""
+        """Return the step that stores the transpose of `square` in the supernode's columns of M^-1."""
         to = self.layout.matrix("inverse", column, TableEntry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)
 
     def _itself(self) -> Step:
-        """Return the step of T D^-1 T^T - T K a in the supernode's own columns."""
+        """Return the step that stores the diagonal block T D^-1 T^T - T K a."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             vector = m.number(self._factor(row, at.PIVOT)) * m.vector(self._vector("inner", row))

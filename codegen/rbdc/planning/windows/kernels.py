@@ -14,9 +14,9 @@ class WindowsKernel:
     """Properties of a kernel.
 
     method: name of its method in the manifest.
-    inputs: pairs of an array over rows and the function's argument that fills it.
+    inputs: pairs of an array over rows of limbs and the argument or array that fills it.
     moving: whether velocities are inputs, and derivatives are computed by windows of columns.
-    factors: whether the kernel computes the factors of M and M^-1; it then supports no mimic joints.
+    factors: whether the kernel computes the factors of M and M^-1; it then supports no coupled mimic joints.
     """
 
     method: str
@@ -26,14 +26,14 @@ class WindowsKernel:
 
     @property
     def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. Of the drives they support viscous damping only; with
-        armature of a free root, the product of M and the root's own accelerations would not be known.
+        """Whether derivatives are products with M^-1. Such a kernel supports neither springs nor dry
+        friction, nor armature of a free root, with which `root.root_itself` would not hold.
         """
         return self.factors and self.moving
 
 
 MOST, SOLVED = 1000, 360
-"""Largest number of degrees of freedom of a kernel, and of a kernel with M^-1, which keeps four matrices on
+"""Largest number of degrees of freedom of a kernel without and with M^-1. With M^-1 it keeps four matrices on
 the stack (4 MiB).
 """
 

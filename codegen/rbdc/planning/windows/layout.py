@@ -21,7 +21,7 @@ from rbdc.reduction.schedules import LIMBS, Node, Schedule
 from rbdc.spatial import Scalar, Scalars
 
 R, B, J, K = map(Variable, "rbjk")
-"""Variables of loops over rows of limbs, blocks of columns, columns, and entries."""
+"""Loop variables: r rows of limbs, b blocks of columns, j columns, k entries."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class WindowLayout:
 
     @property
     def sum_size(self) -> int:
-        """Number of entries of a subtree."""
+        """Number of entries in the sums over a subtree."""
         return at.COMPOSITE_SIZE if self.constants.massive else at.MASS
 
     @property
@@ -85,28 +85,28 @@ class WindowLayout:
 
     @property
     def padded(self) -> int:
-        """Length of a row of joint entries over all columns."""
+        """Length of a row of joint entries: the number of columns, rounded up to a multiple of 8."""
         return -(-self.columns // 8) * 8
 
     @property
     def root_row(self) -> int:
-        """Length of a row over a free root's columns."""
+        """Length of a row of a free root's columns, padded to whole registers."""
         return max(self.lanes, 8)
 
     @property
     def slots(self) -> list[Node | None]:
-        """The nodes of all rows, lane by lane, padded to whole vectors of sines."""
+        """The nodes row by row, one for each lane or None, padded to whole vectors of sines."""
         nodes = [node for row in self.schedule.grid for node in row]
         return nodes + [None] * (-len(nodes) % self.scalar.angle_lanes[-1])
 
     @property
     def own_root(self) -> int:
-        """Index of the first record of a free root's columns; these follow the records of other columns."""
+        """Offset of the records of a free root's columns, which follow the records of all other columns."""
         return LIMBS * self.rows * at.OWN_SIZE
 
     @property
     def records(self) -> int:
-        """Length of the records of all columns; vectors that begin in the last record may reach beyond it."""
+        """Length of all records, with room for vectors that begin in the last one and reach beyond it."""
         return (LIMBS * self.rows + self.first + 2) * at.OWN_SIZE
 
     def own(self, array: str, column: Index, offset: int = 0) -> Place:
@@ -114,7 +114,7 @@ class WindowLayout:
         return Place(array, ((TableEntry("slot_of", column), at.OWN_SIZE),), offset)
 
     def entries(self, begin: int, column: Index) -> Place:
-        """Return the place of joint entries from entry `begin` and from `column` on."""
+        """Return the place of joint entries: rows from entry `begin` on, columns from `column` on."""
         return Place("by", ((column, 1),), begin * self.padded, pitch=self.padded)
 
     def matrix(self, array: str, row: Index, column: Index, offset: int = 0) -> Place:
@@ -122,7 +122,7 @@ class WindowLayout:
         return Place(array, ((row, self.columns), (column, 1)), offset)
 
     def of_columns(self, array: str, column: Index) -> Place:
-        """Return the place of the columns of a square matrix from `column` on, row by row."""
+        """Return the place of a square matrix from `column` on, one vector of columns for each row."""
         return Place(array, ((column, 1),), pitch=self.columns)
 
     @cached_property
@@ -144,13 +144,15 @@ class WindowLayout:
 
     @cached_property
     def moved(self) -> list[int]:
-        """For each row 1 if its carriers are in several rows or other lanes, else 0; empty if all are 0."""
+        """For each row 1 if the parents of its bodies are in several rows or change lanes, else 0; empty if
+        all are 0.
+        """
         flags = [int(row < 0) for row in self.schedule.above]
         return flags if any(flags) else []
 
 
 def step_at(program: Program, places: Mapping[str, Place]) -> Step:
-    """Return a program as a step; `places` may name more than its arguments."""
+    """Return a program as a step; names in `places` that are no arguments of the program are ignored."""
     arguments = {array.name for array in (*program.inputs, *program.outputs)}
     return Step(program, {name: place for name, place in places.items() if name in arguments})
 

@@ -1,5 +1,5 @@
-"""Recursions over rows of limbs: a row has four bodies, one per SIMD lane. A machine
-(`rbdc.algorithms.tools.machine`) traces each loop once, in lanes.
+"""Recursions over rows of limbs: a row has four bodies of different branches, one per SIMD lane. A machine
+(`rbdc.algorithms.tools.machine`) traces each loop of a recursion once, in lanes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ABOVE = Index("up")
 
 
 class StoredEntry(NamedTuple):
-    """Where a number lies. With a factor other than 1 it is the factor times an entry that another number
-    stores.
+    """Where a number lies. A number with a factor other than 1 is not stored: it is the factor times the
+    entry, which holds another number.
     """
 
     array: str
@@ -70,9 +70,9 @@ PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
 class LimbRows(Machine):
     """Loops over rows of limbs, all quantities in one frame (`rbdc.planning.windows`).
 
-    Consecutive loops in the same direction become one program; a loop over columns joins the pass to the root
-    before it. Outside of the programs, quantities of a row are added to its carrier: `sum` to `sum`, `left`
-    to `inertia`. Loops over pairs of columns are left to the loops over windows.
+    Consecutive loops in the same direction become one program; a loop over columns counts as a loop to the
+    root. Statements outside of the programs add quantities of a row to those of its parents: `sum` to `sum`,
+    `left` to `inertia`. Loops over windows replace loops over pairs of columns.
 
     names: names of the programs, in order.
     v, a: names of the inputs with joint velocities and accelerations; these are zero if the name is empty.
@@ -136,7 +136,7 @@ class LimbRows(Machine):
 
 
 class RowBody(Body):
-    """The bodies of a row, in a program that is traced."""
+    """The bodies of a row, in the program that a loop traces."""
 
     rooted, joint, parent = False, Revolute(AXES[2]), ABOVE
 
@@ -158,7 +158,7 @@ class RowBody(Body):
         plain = not constants.model.coupled and not any(name in constants.values for name in AXIS[:5])
         s = placement.act(Motion(Vector3.zero(), AXES[2]) if plain else Motion.of(self.constants(AXIS)))
         trace.store("own", at.AXES_AT, pose(placement))
-        self.label("s", "s", s.scalars())
+        self.label("s: motion of the joint at unit velocity", "s", s.scalars())
         trace.store("joint", at.AXIS, s.scalars())
 
     def constants(self, names: Iterable[str]) -> list[Scalar]:
@@ -175,7 +175,8 @@ class RowBody(Body):
     @cached_property
     def _inertia(self) -> MomentInertia:
         inertia = MomentInertia.of(self.constants(INERTIA)).moved(self.placement())
-        self.label("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T", "i", inertia.scalars())
+        formula = "moments of the body: h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + h p^T"
+        self.label(formula, "i", inertia.scalars())
         return inertia
 
     def columns(self) -> list[RowColumn]:
@@ -220,13 +221,13 @@ class RowColumn(Column):
         return self.body.trace.motion("joint", at.AXIS)
 
     def same(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """Return nothing: s . (s x* f) is zero, so loops over windows treat a column like the columns
-        above.
+        """Return nothing: s . (s x* f) is zero, so loops over windows compute diagonal entries like the
+        entries above them.
         """
         return iter(())
 
     def above(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """Store the quantities for the later loops over windows, and return nothing."""
+        """Store the quantities for the loops over windows, and return nothing."""
         row, m = cast(ClimbingForces, carried), self.body.m
         m.array("row", ClimbingForces)[self], m.array("by_a", Force)[self] = row, row.r
         return iter(())
@@ -250,7 +251,7 @@ class RowArray(Array[Quantity]):
         if place is None:
             return 0.0
         if above and place.array != "own":
-            raise UnsupportedError(f"loops over rows of limbs cannot read {place.array} of a carrier")
+            raise UnsupportedError(f"loops over rows of limbs cannot read {place.array} of a parent")
         x = self.m.now.read(ABOVE.at if above else place.array, place.entry)
         return x if place.factor == 1.0 else place.factor * x
 
@@ -258,7 +259,9 @@ class RowArray(Array[Quantity]):
         numbers, self.of = packed(value)
         for place, x in zip(self.places, numbers, strict=True):
             if place is None and not is_zero(x):
-                raise UnsupportedError("loops over rows of limbs store no number that can differ from 0 here")
+                raise UnsupportedError(
+                    "loops over rows of limbs have no place for this number, which is not always 0"
+                )
             if place is not None and place.factor == 1.0:
                 self.m.now.store(place.array, place.entry, [x])
 

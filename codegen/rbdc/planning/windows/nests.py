@@ -83,7 +83,7 @@ def _columns(model: Problem) -> Iterator[int]:
 
 
 def _vectors(layout: WindowLayout) -> dict[str, int]:
-    """Return the sizes of arrays of rows of limbs."""
+    """Return the sizes of the arrays of vectors over four limbs."""
     count = layout.rows
     sizes = {
         "motions": (count + 1 + bool(layout.moved)) * at.MOTION_SIZE,
@@ -101,7 +101,7 @@ def _vectors(layout: WindowLayout) -> dict[str, int]:
 
 
 def _numbers(layout: WindowLayout) -> dict[str, int]:
-    """Return the sizes of arrays of numbers."""
+    """Return the sizes of the arrays of numbers."""
     size, columns, first = len(layout.slots), layout.columns, layout.first
     by_slot = ("angles", "sines", "cosines", "slides", *(name for name, _ in layout.kernel.inputs))
     return {
@@ -122,7 +122,7 @@ def _numbers(layout: WindowLayout) -> dict[str, int]:
 
 
 _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
-"""For each matrix, the array over the degrees of freedom of all joints, if some joints follow others."""
+"""Names of the matrices that include the degrees of freedom of coupled mimic joints."""
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
@@ -167,13 +167,19 @@ def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
 
 
 def _followed(layout: WindowLayout) -> list[Statement]:
-    """Return the statements that add entries of joints that follow others to those of their leaders."""
+    """Return the statements that add the entries of mimic joints to those of the joints that they follow."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
         to = Place(output, ((TableEntry("column_in_v", i), nv), (TableEntry("column_in_v", J), 1)))
         m.store([m.number(layout.matrix(array, i, J))], to, adds=True)
     inner = Loop("j", 0, layout.columns, (m.step(),))
-    loop = Loop("i", 0, layout.columns, (inner,), "joints that follow others move with them")
+    loop = Loop(
+        "i",
+        0,
+        layout.columns,
+        (inner,),
+        "add entries of mimic joints to those of the joints that they follow",
+    )
     return [*(Clear(output, nv * nv) for output in layout.outputs), loop]
 
 
@@ -194,7 +200,7 @@ def _diagonal(layout: WindowLayout) -> list[Statement]:
 
 
 def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
-    """Yield derivatives of dry friction by the entries of v."""
+    """Yield the index of each entry of v with dry friction, and the derivative of the friction by it."""
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
             v, width_of_call = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
@@ -204,7 +210,7 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """Return the steps that store the width of dry friction: the input if given, else the model's."""
+    """Return the steps that store the friction width: the input if given, else the model's, `known`."""
     from_model, from_input = PlaceRecorder(), PlaceRecorder()
     from_model.store([known], Place("width"))
     from_input.store([from_input.number(Place(FRICTION_WIDTH))], Place("width"))
@@ -220,7 +226,7 @@ def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
     statements = [
         products.driving(layout),
         *_start(layout),
-        rows.down(layout, "forward_row", "motions and forces without accelerations of joints"),
+        rows.down(layout, "forward_row", "motions and forces at zero joint accelerations"),
         rows.external(layout),
         rows.articulated(layout),
     ]
@@ -231,7 +237,7 @@ def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
         Clear("seconds", len(layout.slots)),
         _called(products.accelerated(layout), inverse=inverse_of),
         root.accelerating(layout),
-        rows.down(layout, "corrected_row", "contributions of joint accelerations", at.ACCELERATION),
+        rows.down(layout, "corrected_row", "add joint accelerations to motions and forces", at.ACCELERATION),
         rows.backward(layout),
         *rows.turned(layout),
     ]

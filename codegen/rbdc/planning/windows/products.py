@@ -21,11 +21,11 @@ _COLUMN: Index = TableEntry("column_of", B)
 
 
 def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of the first columns of registers, the rows with entries of each window, and its groups of
-    rows of a product.
+    """Yield tables of the first columns of registers and, for each window, of its rows with entries and of
+    the groups of rows of a product with M^-1.
 
-    A group is attached to the rows with entries (kind 0), or only through a free root or not at all (kind
-    1).
+    A group of kind 0 has a row on a branch with entries in the window. The rows of a group of kind 1 are
+    connected to the entries only through a free root, or not at all.
     """
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
@@ -53,14 +53,15 @@ def driving(layout: WindowLayout) -> Loop:
 
 
 def accelerated(layout: WindowLayout) -> Routine:
-    """Return the routine of accelerations: M^-1 times the remaining torques."""
+    """Return the routine that computes joint accelerations: M^-1 times the torques `rests`."""
     lanes, m = layout.lanes, PlaceRecorder(layout.lanes)
     rest = m.number(Place("rests", ((TableEntry("slot_of", J), 1),)))
     m.put([rest * m.vector(layout.matrix("inverse", J, _COLUMN))], Place("sum"), adds=True)
     to = {f"lane{k}": Place("seconds", ((TableEntry("slot_of", plus(_COLUMN, k)), 1),)) for k in range(lanes)}
     parts = Step(parted("parted", lanes, 1), {"vector": Place("sum"), **to})
     loop = _over_blocks(layout, Clear("sum", lanes), Loop("j", 0, layout.columns, (m.step(),)), parts)
-    about, sizes = "accelerations: M^-1 times the remaining torques", {"sum": lanes}
+    about = "joint accelerations: M^-1 times torques minus their part at zero joint accelerations"
+    sizes = {"sum": lanes}
     return Routine("accelerated", about, ("inverse", "rests", "seconds"), (loop,), (), sizes, sizes)
 
 
@@ -70,25 +71,23 @@ def _over_blocks(layout: WindowLayout, *body: Statement) -> Loop:
 
 
 def root_response(layout: WindowLayout) -> Routine:
-    """Return the routine of the accelerations of torque-free joints under a free root that accelerates.
+    """Return the routine that computes `response`, the accelerations of joints without torques for unit
+    accelerations of their free root, negated because `_groups` subtracts products.
 
-    They are the block of M^-1 of joints and root times the forces of the root's subtree, negated like the
-    other products.
+    They are the block of M^-1 of joints and root times `whole`, the root's articulated inertia.
     """
     first, response, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
     response.put(response.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
     whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
     m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
     loop = _over_blocks(layout, response.step(), Loop("k", 0, first, (m.step(),)))
-    about = "accelerations of joints under a free root: M^-1 times the forces of the root's subtree"
+    about = "negated joint accelerations for unit accelerations of the free root: -M^-1 times its inertia"
     arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 
 
 def operations_by_inverse(layout: WindowLayout) -> int:
-    """Return the number of operations of the products of M^-1 and right-hand sides, without zero
-    factors.
-    """
+    """Return the number of operations of the products of M^-1 and right-hand sides, without rows of zeros."""
     if not layout.kernel.solved:
         return 0
     products = _products(layout, *layout.outputs[:2])
@@ -97,7 +96,9 @@ def operations_by_inverse(layout: WindowLayout) -> int:
 
 
 def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return the routine of the derivatives of inverse dynamics, and -M^-1 times these, window by window."""
+    """Return the routine that computes the derivatives of inverse dynamics, then -M^-1 times them, window by
+    window.
+    """
     lanes, first = layout.lanes, layout.first
     matrices = {"q": "bq", "v": "bv"}
     statements = filled(layout, Matrices(matrices, lanes, ()))
@@ -113,7 +114,7 @@ def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
     if layout.schedule.free:
         arrays |= {"rq": first * lanes, "rv": first * lanes}
     loop = Loop("w", 0, len(layout.width.windows), tuple(statements))
-    about = "derivatives of inverse dynamics by windows, and -M^-1 times them"
+    about = "window by window of columns: derivatives of inverse dynamics, then -M^-1 times them"
     return Routine("columns", about, arguments, (loop,), (), arrays, dict.fromkeys(vectors, lanes))
 
 
@@ -130,11 +131,11 @@ def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
 
 
 def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
-    """Return the loop over groups of rows of results: minus a matrix times the right-hand sides by q and v,
-    which have entries only in some rows.
+    """Return the loop over the groups of one kind (`product_tables`): rows of results, minus `matrix` times
+    the right-hand sides `sides` by q and by v.
 
-    Groups attached to these rows only through a free root (kind 1) use only the root's right-hand sides;
-    unattached groups use none.
+    Kind 0 sums over the rows with entries. Kind 1 sums over a free root's rows, where `sides` are the root's
+    accelerations, or is zero without a free root.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = TableEntry("group", _GROUP)
@@ -156,8 +157,8 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return the routine of a free root's columns without the root's own contributions: -M^-1 B^T by its
-    angular velocity, and the terms of damping.
+    """Return the routine that computes a free root's columns without the terms of `root.root_itself`: minus
+    M^-1 times t of all joints, by the root's angular velocity, and the terms of damping.
 
     Entries that are written beyond these columns are overwritten later.
     """
@@ -181,13 +182,13 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
         damped = [-(d * x) for d, x in zip(damping, row, strict=True)]
         m.store(damped, layout.matrix(by_v, J, 0), adds=True)
         statements.append(Loop("j", 0, size, (m.step(),)))
-    about = "columns of a free root without its own contributions; others are overwritten"
+    about = "columns of the free root: terms with M^-1; entries beyond these columns are overwritten later"
     arguments, widths = ("owns", "inverse", by_q, by_v), {"sums": lanes}
     return Routine("root_columns", about, arguments, tuple(statements), (), {"sums": 6 * lanes}, widths)
 
 
 def _turning(layout: WindowLayout, *joints: Index) -> Step:
-    """Return the step that subtracts t of joints times their rows of M^-1, in separate sums."""
+    """Return the step that subtracts t of each joint times its row of M^-1, in three sums for each joint."""
     m = PlaceRecorder(layout.lanes)
     products: list[Scalar] = []
     for joint in joints:

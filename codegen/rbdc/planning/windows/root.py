@@ -18,7 +18,7 @@ from rbdc.spatial.scalars import is_zero
 def carrying(layout: WindowLayout) -> list[Statement]:
     """Return the statements that store the motion of row 0, the carrier of all bodies, and clear its sums.
 
-    The carrier is a free root with zero linear velocity, or the world, which accelerates by -g.
+    The carrier is a free root, whose linear velocity is taken as zero, or the world, which accelerates by -g.
     """
     statements: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
     if layout.kernel.moving:
@@ -39,8 +39,8 @@ def carrying(layout: WindowLayout) -> list[Statement]:
 
 
 def root_forces(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that compute the root's forces for unit accelerations, and B^T, from the composite of
-    all bodies, and store them in `owns`.
+    """Return the steps that compute F_a and t of a free root's columns from the sums over all bodies, and
+    store them in `owns`.
     """
     total = totals("total", LIMBS, layout.sum_size)
     place = Place("owns", (), layout.own_root)
@@ -51,8 +51,10 @@ def root_forces(layout: WindowLayout) -> list[Statement]:
 
 
 def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
-    """Return the matrices (3, 6) that map forces f and moments n of a row to a root's columns: f to f x G by
-    q; f to f x w and v x f by v; n to n x w by v.
+    """Return three matrices (3, 6) that map F_a = (f, n) of a row to its entries in a free root's columns.
+
+    f maps to f x G by orientation; f maps to f x w by linear and to v x f by angular velocity; n maps to
+    n x w by angular velocity. (v, w): velocity of the root. G: gravity, negated, in the root's axes.
     """
     g, v = Vector3.of(m.numbers(3, Place("g"))), m.numbers(6, Place("v"))
     none, turning, moving = ([[0.0] * 3] * 3, _skew(Vector3.of(v[3:])), _skew(-Vector3.of(v[:3])))
@@ -69,8 +71,8 @@ def _skew(v: Vector3) -> list[list[Scalar]]:
 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routine:
-    """Return the routine of the columns of a free root: by its orientation, its linear and angular velocity,
-    and its acceleration.
+    """Return the routine that computes the derivatives of inverse dynamics by a free root's orientation,
+    velocity and acceleration.
     """
     lanes, row = layout.lanes, layout.root_row
     m, stored = PlaceRecorder(), PlaceRecorder(lanes)
@@ -79,19 +81,19 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routi
     stored.put(stored.vectors(9, Place("matrices", ((B, 1),), pitch=row)), Place("held"))
     inner = Loop("j", 0, layout.columns, (_root_row(layout, by_q, by_v, by_a),))
     body = Loop("b", 0, layout.first, (stored.step(), inner), step=lanes)
-    about = "the columns of a free root: its orientation, its linear and angular velocity, its acceleration"
+    about = "derivatives of inverse dynamics by the free root's orientation, velocity and acceleration"
     arguments = ("g", "v", "owns", by_q, by_v, by_a)
     sizes = {"matrices": 9 * row, "held": 9 * lanes}
     return Routine("root_columns", about, arguments, (m.step(), body), (), sizes, {"held": lanes})
 
 
 def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
-    """Return the step of the entries of row j in a root's columns from b on."""
+    """Return the step of the entries of row j in a free root's columns from b on."""
     m, record = PlaceRecorder(layout.lanes), layout.own("owns", J)
     columns, f = m.vectors(9, Place("held")), m.numbers(6, record)
     by_acceleration, t = (
         m.vector(replace(record, strides=(*record.strides, (B, 1)), offset=k)) for k in (0, 3)
-    )  # t begins 3 numbers after its column
+    )  # t begins at entry 6 of the record, its columns at b = 3
     angular = masked(t, m.vector(Place("turning", ((B, 1),))))
     by_velocity = (angular + dot(f[:3], columns[3:6])) + dot(f[3:], columns[6:])
     entries = (dot(f[:3], columns[:3]), by_velocity, by_acceleration)
@@ -101,16 +103,16 @@ def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
 
 
 def root_tables(layout: WindowLayout) -> list[ConstantTable]:
-    """Return the mask of the columns that turn a root."""
+    """Return the mask of the columns that turn a free root."""
     turning = tuple(-float(3 <= k < 6) for k in range(layout.root_row))
     return [ConstantTable("turning", (turning,), integer=True, mask=True)]
 
 
 def root_joints(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that treat a root as six joints in series, whose s are unit vectors, and store their
-    records in `factors`.
+    """Return the steps that treat a free root as six joints in series, whose s are unit vectors, and store
+    the records of these joints in `factors`.
 
-    If the kernel is `solved`, they also store `whole`, the inertia of the root with its subtree (6, 6).
+    If the kernel is `solved`, they also store `whole`, the root's articulated inertia (6, 6).
     """
     records = Place("factors", (), layout.own_root)
     places = {"inertia": Place("carried"), "whole": Place("whole"), "own": records}
@@ -121,8 +123,8 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
 
 def root_torques(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that compute the force left to accelerate a root: the input minus the forces of the
-    root and of its subtree.
+    """Return the steps that compute the force that accelerates a free root: the input and the external force,
+    minus the forces on the root's body and on its subtree.
     """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
@@ -138,10 +140,10 @@ def root_torques(layout: WindowLayout) -> list[Statement]:
 
 
 def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
-    """Return the step of a root's accelerations by its own orientation and velocity: -e x G; -w x e; -e x v,
-    -w x e, with the unit vectors e.
+    """Return the step that adds derivatives of a free root's acceleration, for unit vectors e: e x G by
+    orientation, -w x e by linear velocity, and (-e x v, -w x e) by angular velocity.
 
-    The remaining right-hand sides are M times these accelerations.
+    M times these accelerations are the right-hand sides that `products.root_columns` leaves out.
     """
     m = PlaceRecorder()
     turn, force, moment = _matrices(m)
@@ -152,8 +154,8 @@ def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
 
 
 def accelerating(layout: WindowLayout) -> Statement:
-    """Return the step that stores the acceleration of the carrier of all bodies: that of a free root, which
-    is known now; zero for the world.
+    """Return the step that stores the acceleration of the carrier of all bodies: the acceleration of a free
+    root, which is known at this point, or zero for the world.
     """
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
     acceleration = m.numbers(6, root) if layout.schedule.free else [0.0] * 6

@@ -37,7 +37,7 @@ def row_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     for name, column in _scaled(layout).items():
         yield numbers(name, column)
     armature = [float(x) for x in model.armature]
-    # a lane without a joint gets an inertia to divide by
+    # a lane without a joint gets armature 1, because D = 0 would be a division by zero
     motors = (
         1.0 if node is None else armature[model.bodies[node.body].index_v + node.part]
         for row in schedule.grid
@@ -109,7 +109,7 @@ def of_row(layout: WindowLayout, name: str) -> Step:
 
 
 def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
-    """Return the places of entry k of the carrier of each lane of row r."""
+    """Return the place of entry k of the parent of each body of row r."""
     places = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
@@ -125,7 +125,7 @@ def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
 def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
     """Return a loop from the root to the leaves.
 
-    begin: first entry of a carrier's motion that the loop reads.
+    begin: first entry of a parent's motion that the loop reads.
     """
     steps: list[Statement] = []
     if layout.moved:
@@ -137,14 +137,14 @@ def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
 
 
 def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list[Statement]:
-    """Return the steps that add `size` entries of a row to its carriers."""
+    """Return the steps that add `size` entries of each body of a row to its parent."""
     above = Place(to, ((TableEntry("above", R), LIMBS * size),))
     plain = _moved(size, source, above, adds=True)
     if not layout.moved:
         return [plain]
     stored = _moved(size, source, Place("kept"))
     by_lane, places = list[Statement](), {"vector": Place("kept", ((K, LIMBS),)), **_lane_above(to, size)}
-    # a load of two neighbouring lanes would wait for both stores
+    # two passes over alternate lanes: a load of two neighbouring lanes would wait for both of their stores
     for some in ((0, 2), (1, 3)):
         entry = parted("handed_on", LIMBS, 1, some)
         added = replace(entry, outputs=tuple(replace(array, adds=True) for array in entry.outputs))
@@ -175,14 +175,14 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: WindowLayout) -> Loop:
-    """Return the pass from the leaves to the root. It keeps s, K = U / D and 1 / D of each joint in
-    `factors`, and adds articulated inertias to those of the carriers.
+    """Return the loop from the leaves to the root that keeps s, K = U / D and 1 / D of each joint in
+    `factors`, and adds articulated inertias to those of the parents.
     """
     size = layout.inertia_size
     stored = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
     handed = _to_carrier(layout, "inertias", size, Place("left"))
     body = (of_row(layout, "articulated_row"), stored, *handed)
-    about = "leaves to root: articulated inertias; of each joint s, K = U / D and 1 / D"
+    about = "leaves to root: articulated inertias, and s, K = U / D and 1 / D of each joint"
     return Loop("r", 0, layout.rows, body, about, backward=True)
 
 
@@ -199,14 +199,19 @@ def external(layout: WindowLayout) -> WhereGiven:
 
 
 def backward(layout: WindowLayout) -> Loop:
-    """Return the pass from the leaves to the root. It computes the forces of each joint by q, v and a, and
-    keeps F_a and t in `owns`. It adds the sums of each subtree to those of its carrier.
+    """Return the loop from the leaves to the root that computes F_q, F_v, F_a and t of each joint, keeps F_a
+    and t in `owns`, and adds the sums over each subtree to those of its parent.
     """
     stored = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
     body = (of_row(layout, "backward_row"), stored, *handed)
     return Loop(
-        "r", 0, layout.rows, body, "leaves to root: sums over subtrees, and forces of joints", backward=True
+        "r",
+        0,
+        layout.rows,
+        body,
+        "leaves to root: sums over subtrees, and c_q, c_v, r_b, r of joints",
+        backward=True,
     )
 
 
@@ -220,14 +225,14 @@ def turned(layout: WindowLayout) -> list[Statement]:
         places = {"row": Place("joints", ((K, LIMBS),), first * size, pitch=size)}
         for number, (column, _) in enumerate(pieces):
             places[f"piece{number}"] = Place("by", ((K, layout.padded),), column)
-        about = "" if first else "from rows of limbs to columns"
+        about = "" if first else "transpose entries of joints from rows of four limbs to columns"
         loops.append(Loop("k", 0, at.JOINT_SIZE, (Step(program, places),), about))
     return loops
 
 
 def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
-    """Yield runs of consecutive columns in a lane of the `LIMBS` rows from `first` on: the first column; the
-    lane, the first row within these, and the number of columns.
+    """Yield the runs of consecutive columns in each lane of the `LIMBS` rows from `first` on: (first column,
+    (lane, index of the run's first row among these rows, number of columns)).
     """
     for lane in range(LIMBS):
         nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]
@@ -239,7 +244,9 @@ def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, 
 
 
 def posed(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that add the frames of joints with several degrees of freedom to the constants."""
+    """Return the steps that copy the constants to `posed`, and add the frames of joints with several degrees
+    of freedom.
+    """
     if not layout.schedule.filled_in:
         return []
     count = len(layout.constants.values)

@@ -1,8 +1,8 @@
-"""Loops over windows of columns: derivatives of inverse dynamics.
+"""Derivatives of inverse dynamics, by loops over windows of columns.
 
-Entry (i, j) is s_i . F_j if column j is below row i. If column j is above row i, the derivative by q is
-psidot_j . t_i + psiddot_j . F_a,i; the derivatives by v and a have the same form. A tile is one row of the
-matrices in a window.
+If j is i or a descendant of i, entry (i, j) is s_i . F_j, with F = F_q, F_v, F_a for the derivatives by q, v,
+a. If j is an ancestor of i, the entry is w(psidot_j) . t_i + psiddot_j . F_a,i by q, w(s_j) . t_i + sigma_j .
+F_a,i by v and s_j . F_a,i by a, where w is the angular part. A tile is one row of the matrices in a window.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Matrices:
 
 
 def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles are sorted by kind: with
-    columns only in the row's subtree, on both sides, only above the row.
+    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles are sorted by their
+    columns: only in the row's subtree, both there and above the row, only above the row.
     """
     masks: dict[int, int] = {}
     tiles, ends, empty, ends_of_empty = list[Tile](), list[int](), list[int](), [0]
@@ -76,7 +76,9 @@ def _bits(tiles: Sequence[Tile]) -> tuple[list[int], list[int]]:
 
 
 ABOVE, BELOW = "held_above", "held_below"
-"""Arrays of a window's vectors: s, 2 psidot and psiddot; the forces by q, v and a."""
+"""Arrays of vectors of a window: s, 2 psidot and psiddot for rows below the columns; F_q, F_v and F_a for rows
+above them.
+"""
 
 
 def held_arrays(layout: WindowLayout) -> dict[str, int]:
@@ -85,7 +87,7 @@ def held_arrays(layout: WindowLayout) -> dict[str, int]:
 
 
 def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
-    """Return the steps that fill the rows of window w that have entries."""
+    """Return the statements that fill the rows with entries of window w."""
     first, both, last, end = (TableEntry("kinds", plus(Multiple(3, W), k)) for k in range(4))
     root = [_root_rows(layout, to)] if layout.schedule.free else []
     return [
@@ -106,14 +108,14 @@ def _hold(layout: WindowLayout, array: str, begin: int, size: int) -> Step:
 
 
 class _Half(Motion):
-    """A motion whose dot products are halved: half of the stored 2 psidot."""
+    """The stored 2 psidot in place of psidot: dot products are halved."""
 
     def dot(self, force: Force) -> Scalar:
         return 0.5 * super().dot(force)
 
 
 def _above(layout: WindowLayout, to: Matrices) -> Step:
-    """Return the entries of a row in the columns strictly above it."""
+    """Return the step of the entries of a row in the columns strictly above it."""
     m = PlaceRecorder(layout.lanes)
     column, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
     s, rate, second = (Motion.of(column[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
@@ -134,7 +136,7 @@ def _store(
 
 
 def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
-    """Return the entries of a row in the columns of its subtree."""
+    """Return the step of the entries of a row in the columns of its subtree."""
     m = PlaceRecorder(layout.lanes)
     s, vectors = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
     none, forces = Force.zero(), (Force.of(vectors[k : k + 6]) for k in range(0, len(vectors), 6))
@@ -144,7 +146,7 @@ def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
 
 
 def _root_rows(layout: WindowLayout, to: Matrices) -> Step:
-    """Return rows of a free root, whose s are unit vectors."""
+    """Return the step of the rows of a free root: F_q, F_v and F_a, because the root's s are unit vectors."""
     m = PlaceRecorder(layout.lanes)
     vectors = m.vectors(6 * len(to.arrays), Place(BELOW))
     for k, x in enumerate(to.arrays):
@@ -161,6 +163,6 @@ def derivatives(layout: WindowLayout, arrays: dict[str, str]) -> Routine:
     empty = Loop("e", TableEntry("empties", W), TableEntry("empties", plus(W, 1)), (m.step(),))
     loop = Loop("w", 0, len(layout.width.windows), (*filled(layout, to), empty))
     widths = dict.fromkeys((ABOVE, BELOW), layout.lanes)
-    about = "derivatives of inverse dynamics by windows, with zeros"
+    about = "derivatives of inverse dynamics, window by window of columns, including zeros"
     arguments = ("by", "owns", *arrays.values())
     return Routine("windows", about, arguments, (loop,), (), held_arrays(layout), widths)

@@ -1,11 +1,11 @@
 """The windows of columns and the supernodes of L, for each width of registers.
 
-A supernode of L consists of consecutive columns that are all attached to the same column or to each other.
+A supernode of L consists of consecutive columns whose parents are each other or one common column.
 
-For a supernode B let T be the inverse of L within B, and K the forces of its joints. For each column of M^-1
-let a be the acceleration of the body that carries B. Then (M^-1)_BC = -T K a_C for every C before B, and
-(M^-1)_BB = T D_B^-1 T^T - T K a_B. This is the recursion of Takahashi, Fagan and Chin (1973) by blocks, with
-L_BA = K S_A for A above and a = S_A (M^-1)_A.
+For a supernode B let T be the inverse of L within B, and K = U / D of its joints, one row each. For each
+column of M^-1 let a be the acceleration of the body that carries B. Then (M^-1)_BC = -T K a_C for the columns
+C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B. This is the recursion of Takahashi, Fagan and Chin (1973)
+by blocks, with L_BA = K S_A and a = S_A (M^-1)_A for the ancestors A of B and their motions S_A.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Shape:
 
     parents: for each column the index of the column to which it is attached, -1 if outside the supernode.
     rooted: whether the columns are a free root's.
-    top: whether they are the first of the matrix.
-    lane: lane of the first column. Not 0 if a register that began with it would end beyond the matrix.
+    top: whether the first column is the first of the matrix.
+    lane: lane of the first column: not 0 if a register that begins with this column ends beyond the matrix.
     """
 
     parents: tuple[int, ...]
@@ -89,14 +89,17 @@ class Supernode:
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
-    """Return supernodes that cover all columns, no longer than a register. From the last column on, each is
-    as long as possible.
+    """Return supernodes that cover all columns, none longer than a register. Beginning with the last column,
+    each is as long as possible.
 
-    The split whose inverse costs least takes 0.98 to 1.0 of the products (six robots with a windows kernel,
+    The split with the fewest products needs 0.98 to 1.0 times as many (six robots with a windows kernel,
     registers of 2, 4 and 8 columns).
     """
     carriers, first = schedule.column_parents, schedule.first
-    parents = [*range(-1, first - 1), *carriers[first:]]  # a free root's columns one above the other
+    parents = [
+        *range(-1, first - 1),
+        *carriers[first:],
+    ]  # each column of a free root is the parent of the next
     nodes, end = list[Supernode](), len(parents)
     while end:
         starts = range(max(0, end - min(lanes, LARGEST)), end)
@@ -109,15 +112,15 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
 
 
 def _hang_together(parents: Sequence[int], start: int, end: int) -> bool:
-    """Return whether all columns are attached to the same column or to each other."""
+    """Return whether the columns can form a supernode: their parents are each other or one column."""
     return all(parent in (parents[start], *range(start, end)) for parent in parents[start:end])
 
 
 PRODUCT_ROWS = 6
-"""Number of rows of M^-1 that are multiplied by right-hand sides at once; each row has two sums.
+"""Number of rows of M^-1 that are multiplied by right-hand sides at once; each row has two sums, by q and v.
 
-Measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32 registers take 0.99 and 0.97
-of the time of 6; with AVX2 4 and 5 rows take 1.0 to 1.03. Solves by supernodes in place of these products
+Times relative to 6 rows, measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32
+registers 0.99 and 0.97, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes instead of these products
 took 1.00 and 1.03.
 """
 
@@ -139,7 +142,7 @@ class Width:
 
     @cached_property
     def unattached(self) -> list[list[bool]]:
-        """For each window and each group of rows of a product, whether all rows of the group are attached to
+        """For each window and each group of rows of a product, whether all rows of the group are connected to
         the rows with entries only through a free root, or not at all.
 
         With this distinction Unitree G1 and the simple humanoid take 0.94 to 0.96 of the time.
@@ -165,7 +168,9 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return all widths, the longest registers first; none has more columns than the joints have."""
+    """Return all widths, the longest registers first. None has more columns than the joints without a free
+    root.
+    """
     widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
