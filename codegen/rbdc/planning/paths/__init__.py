@@ -1,5 +1,8 @@
-"""The form `paths` of second derivatives: loops over the degrees of freedom on each path of the tree.
+"""The form `paths` of second derivatives: loops over the degrees of freedom on the path from the root to each
+joint.
 
-Symbols are those of `rbdc.algorithms.derivatives.second_order`. A direction is the motion s of a degree of
-freedom; a force of the world is an external force that is fixed in the world.
+Symbols are those of `rbdc.algorithms.derivatives.second_order`. A direction is the motion s = (u, w) of a
+degree of freedom, with psidot, psiddot and sigma = psidot + ds/dt. Operators of its subtree are (f, n) = I s,
+L, b, A0, A1, A3 and B(I, s), and the forces fq and fv by q and v. A world-fixed force is an external force
+that is constant in the world.
 """

@@ -1,11 +1,12 @@
-"""The tensors of forward dynamics in O(n^3), from sums over paths and subtrees, without the tensors of
-inverse dynamics (see rbdc.algorithms.derivatives.second_order_forward).
+"""Second derivatives of forward dynamics (tensors) in O(n^3), from sums over paths and subtrees, without the
+tensors of inverse dynamics that `rbdc.algorithms.derivatives.second_order_forward` multiplies by M^-1.
 
-The rows of X = [M^-1 | ddq_dq | ddq_dv] belong to degrees of freedom. Each joint has Y, the sum of s X over
-the joints above it, and H, the sum of (f, n) X over its subtree; for the columns of M^-1 also the sums of L
-and b. Q1, Q2 and R are u8, s x* H and u11 of these sums. Each degree of freedom has weights -Y, -Q2, -Q1 for
-every row of M^-1, and terms for every column of X, which the weights multiply. Forces of the world add pairs
-of motions times the sums of `TurnedForce` with the columns of M^-1.
+X = [M^-1 | ddq_dq | ddq_dv] has a row X_i for each degree of freedom i. For each column of X, each joint has
+Y, the sum of s_i X_i over the joints above it, and H, the sum of (f, n)_i X_i over its subtree. For the
+columns of M^-1, it also has the sums of L_i X_i and b_i X_i. Q1, Q2 and R are u8, s x* H and u11 with these
+sums in place of (f, n), L and b. Each degree of freedom has weights -Y, -Q2, -Q1 for every row of M^-1, and
+terms for every column of X; a tensor is the product of weights and terms. World-fixed forces add s_k . W s_d,
+where W is the sum of `TurnedForce` times a column of M^-1 over the subtree of d.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ FQ, FV = 27, 33
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
-    """Return the arrays of the loops below."""
+    """Return the sizes of the arrays of these loops, by name."""
     n, columns = layout.size, layout.columns
     sizes = {
         "x": 3 * columns * n,
@@ -57,14 +58,16 @@ def arrays(layout: PathLayout) -> dict[str, int]:
 
 
 def sums_of_joint(layout: PathLayout) -> int:
-    """Return the size of the sums of a joint: Y and H for all columns of X; L, b and, with forces of the
-    world, `TurnedForce` for the columns of M^-1.
+    """Return the size of the sums of a joint: Y and H for all columns of X; L, b and, with world-fixed
+    forces, `TurnedForce` for the columns of M^-1.
     """
     return (12 * 3 + 9 + TURNED_LOAD * layout.loaded) * layout.columns
 
 
 class AccelerationTensors:
-    """The loops that fill qq, vv, qv by (acceleration, q, v) and qt by (acceleration, q, torque)."""
+    """The loops that fill the tensors, whose first index is an acceleration: qq by q twice, vv by v twice, qv
+    by q and v, qt by q and torque.
+    """
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
         self.path, self.layout = path, path.layout
@@ -75,19 +78,34 @@ class AccelerationTensors:
     def statements(self) -> Iterator[Statement]:
         """Yield all statements of the loops."""
         layout, joints = self.layout, len(self.layout.joints)
-        yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv] by rows")
-        yield Loop("e", 0, joints, tuple(self._down()), "H, L and b, from the leaves up", backward=True)
-        yield Loop("e", 0, joints, tuple(self._up()), "Y, from the root down")
-        yield self._listed("rooted", self._rooted(), about="M does not depend on the q of roots")
-        yield self._listed(
-            "lower_of", *self._by_joint(), about="by the q of each joint, and of those above it"
+        yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv], row by row")
+        yield Loop(
+            "e",
+            0,
+            joints,
+            tuple(self._down()),
+            "leaves to root: sums of (f, n), L and b times rows of X over subtrees",
+            backward=True,
         )
-        about = "qq holds one of two terms of each entry until here: m += m^T"
+        yield Loop("e", 0, joints, tuple(self._up()), "root to leaves: Y, the sum of s times rows of X")
+        yield self._listed("rooted", self._rooted(), about="zeros: M does not depend on q of root joints")
+        yield self._listed(
+            "lower_of", *self._by_joint(), about="rows by q and v of each joint that is not a root"
+        )
+        about = "derivatives by q twice hold one of two terms of each entry until here: add the transpose"
         yield Loop("r", 0, self.n, (self._symmetrised(),), about)
         if layout.free:
-            yield Loop("r", 0, self.n, (self._step(self._root_pair),), "two directions of the free root")
+            yield Loop(
+                "r",
+                0,
+                self.n,
+                (self._step(self._root_pair),),
+                "entries along two directions of the free root",
+            )
         if layout.same:
-            yield self._listed("apart_of", self._same_joint(), about="two directions of one joint")
+            yield self._listed(
+                "apart_of", self._same_joint(), about="entries along two directions of one joint"
+            )
         if layout.loaded:
             yield loads(layout, self._sums(E, 21, R), self.qq)
 
@@ -102,15 +120,15 @@ class AccelerationTensors:
         return Loop("k", begin, end, (self._step(text),), step=self.layout.lanes)
 
     def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
-        """Return the sums of a joint for a column of X, from `row` on: Y (6), H (6), and for columns of M^-1
-        L (6), b (3) and `TurnedForce` (18).
+        """Return the place of a joint's sums for a column of X, from `row` on: Y (6), H (6), and for columns
+        of M^-1 also L (6), b (3) and `TurnedForce` (18).
         """
         strides = (joint, sums_of_joint(self.layout)), (at, 1)
         pitch, offset = (self.row if row < 12 else self.columns), min(row, 12) * self.row
         return Place("sums", strides, offset + max(row - 12, 0) * self.columns, pitch=pitch)
 
     def _sums_of(self, m: DofRecorder, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
-        """Return Y and the operators of a joint; `others` is the number of entries of L and b."""
+        """Return Y of a joint, and H, L and b as operators; `others` is the number of entries of L and b."""
         y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
         return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
 
@@ -154,14 +172,17 @@ class AccelerationTensors:
 
             return (self._across(text, 0, sums_of_joint(self.layout) - 6 * self.row),)
 
-        leaf = ("others are there", of_dof(joint.dof, adds=True)), ("a leaf", of_dof(joint.dof, adds=False))
+        leaf = (
+            ("not a leaf: add to the sums of the children", of_dof(joint.dof, adds=True)),
+            ("a leaf: set its sums", of_dof(joint.dof, adds=False)),
+        )
         yield Switch(TableEntry("is_leaf", E), leaf)
         if self.layout.pairs:
             yield joint.loop(*of_dof(D, adds=True), further=1)
         cases = (
             ("a root", ()),
-            ("the first there", merged(adds=False)),
-            ("others are there", merged(adds=True)),
+            ("last child, the first that arrives: set the sums of the parent", merged(adds=False)),
+            ("other child: add to the sums of the parent", merged(adds=True)),
         )
         yield Switch(TableEntry("merge_of", E), cases)
 
@@ -196,7 +217,7 @@ class AccelerationTensors:
     def _by_joint(self) -> Iterator[Statement]:
         joint = TableEntry("lower_of", E)
         yield JointIndices(joint).loop(self._weigh(joint), *self._multiply(joint), *self._products())
-        yield JointIndices(joint).loop(*self._velocities())  # adds to products of all directions of the joint
+        yield JointIndices(joint).loop(*self._velocities())  # after the products of all directions
 
     def _weights(self, at: Index, array: str = "weights", rows: int = TERMS) -> Place:
         """Return the place of the weights of direction d for row `at` of M^-1."""
@@ -204,15 +225,25 @@ class AccelerationTensors:
         return Place(array, (*nth, (at, 1)), pitch=self.columns)
 
     def _weigh(self, joint: Index) -> Loop:
-        """Store the weights of a degree of freedom for every row of M^-1: -Y, -Q2, -Q1, and R."""
+        """Return the loop that stores the weights -Y, -Q2, -Q1 of degree of freedom d for every row of M^-1,
+        and R.
+        """
 
         def text(m: DofRecorder) -> None:
             d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
             m.give(
                 self._weights(R),
                 ("-Y", "y", (-y).scalars()),
-                ("-Q2 = -s x* H", "q2", (-sums.a0(d.s)).scalars()),
-                ("-Q1 = 2 f x u + L w + n x w of psidot - w x b", "q1", (-sums.u8(d)).scalars()),
+                (
+                    "-Q2 = -s x* (f, n), with sums f, n, L, b over the subtree",
+                    "q2",
+                    (-sums.a0(d.s)).scalars(),
+                ),
+                (
+                    "-Q1 = 2 f x u(psidot) + L w(psidot) + n x w(psidot) - w x b",
+                    "q1",
+                    (-sums.u8(d)).scalars(),
+                ),
             )
             rates = ("R = 2 f x u + L w + n x w", "r", sums.u11(d.s).scalars())
             m.give(self._weights(R, "r_of", 3), rates)
@@ -220,13 +251,17 @@ class AccelerationTensors:
         return Loop("r", 0, self.columns, (self._step(text),), step=self.layout.lanes)
 
     def _multiply(self, joint: Index) -> Iterator[Statement]:
-        """Yield terms that the weights of degree of freedom d multiply.
+        """Yield the statements that store the terms of degree of freedom d. The weights multiply:
 
-        The weights -Y, -Q2, -Q1 multiply, for each column of X: A1 Y + s x* H, Y, zero; for the derivative by
-        q of the joints above: A3 psidot + A1 psiddot, psiddot, w(psidot); for the derivative by v: A3 s +
-        A1 sigma, sigma, w. For the derivatives by q and v of the joints below, -Y multiplies s x* fq and
-        s x* fv. If a joint has one direction, its terms by its own q twice are halved, because qq is
-        symmetrised.
+                                     -Y                          -Q2        -Q1
+            each column of X         A1 Y + s_d x* H             Y          0
+            by q of k above d        A3 psidot_k + A1 psiddot_k  psiddot_k  w(psidot_k)
+            by v of k above d        A3 s_k + A1 sigma_k         sigma_k    w_k
+            by q of k below d        s_d x* fq_k                 0          0
+            by v of k below d        s_d x* fv_k                 0          0
+
+        A1 and A3 are operators of d. If the joint of d has one direction, the term by its q twice is
+        halved, because qq is symmetrised.
         """
         by_q, by_v, of_joint = self.columns, 2 * self.columns, JointIndices(joint)
 
@@ -264,7 +299,7 @@ class AccelerationTensors:
         yield blocks_of(self._step(lambda m: above(m, FIRST, ABOVE)), stop="above_end")
         yield below(FV, by_v, of_joint.dof)
         once_more = (self._step(twice),)
-        cases = ("several", ()), ("one direction", once_more)
+        cases = ("joint with several directions", ()), ("joint with one direction", once_more)
         yield from (Switch(TableEntry("is_single", joint), cases),) if self.layout.several else once_more
         yield below(FQ, by_q, of_joint.after)
 
@@ -285,17 +320,16 @@ class AccelerationTensors:
             )
 
     def _velocities(self) -> Iterator[Statement]:
-        """Add the terms of second derivatives by two velocities for every row of M^-1: the products of
-        B(I, s) s and Y, and of w(s) and R.
+        """Yield the loops that add R . w_k - Y . B(I, s_d) s_k to derivatives by v of d and v of k, for every
+        row of M^-1.
 
-        Second derivatives by an entry of q above d and the velocity of d have B(I, s) psidot and w(psidot)
-        instead.
+        Derivatives by q of k above d and v of d have psidot_k in place of s_k.
         """
 
         def turned(m: DofRecorder, at: Index) -> None:
             o, k = m.operators(D), m.direction(at, wide=True)
             vv, qv = (o.b_s(x).scalars() for x in (k.s, k.psi_rate))
-            m.give(Place("turned"), ("B(I, s) s", "vv", vv), ("B(I, s) psidot", "qv", qv))
+            m.give(Place("turned"), ("B(I, s_d) s_k", "vv", vv), ("B(I, s_d) psidot_k", "qv", qv))
 
         def row(m: DofRecorder, at: Index, count: Index, *, moving: bool) -> None:
             f, k = m.vectors(12, Place("turned")), m.direction(at, wide=True)
@@ -317,19 +351,21 @@ class AccelerationTensors:
             return Loop("r", 0, self.n, (self._step(lambda m: row(m, at, count, moving=moving)),))
 
         moves = rows(FIRST, COUNT, moving=True)
-        if self.layout.free:  # only directions that turn the root: w of the others is zero
+        if self.layout.free:  # only directions that turn the root: w of other directions is zero
             yield self._step(lambda m: turned(m, 3))
             yield rows(3, 3, moving=False)
         else:
             cases = (
-                ("of a root, whose psidot is zero", (rows(FIRST, COUNT, moving=False),)),
-                ("of others", (moves,)),
+                ("directions of a root, whose psidot is zero", (rows(FIRST, COUNT, moving=False),)),
+                ("directions of other joints", (moves,)),
             )
             moves = Switch(TableEntry("moving_of", B), cases)
         yield blocks_of(self._step(lambda m: turned(m, FIRST)), moves)
 
     def _symmetrised(self) -> Statement:
-        """Symmetrise qq. Entries by q of a free root and q of another joint are zero."""
+        """Return the loop that symmetrises qq. Entries by q of a free root and q of another joint are
+        zero.
+        """
         n, root = self.n, self.layout.root
 
         def entry(m: DofRecorder) -> None:
@@ -345,10 +381,10 @@ class AccelerationTensors:
         return Loop("d", root, n, (*cleared, Loop("x", root, Sum(D, 1), (self._step(entry),))))
 
     def _root_pair(self, m: DofRecorder) -> None:
-        """Add entries of two directions of the free root, whose motions are the unit vectors.
+        """Add entries along two directions of the free root, whose motions are the unit vectors e.
 
-        Entries by velocities of the root use A1 = [0, -[f]; [f], L] of the sums, entries by q of the root
-        psiddot x f.
+        Entries by two velocities of the root are A1 e, with A1 = [0, -[f]; [f], L] of the sums; entries by
+        two q of the root are psiddot x f.
         """
         h, others = m.numbers(6, self._sums(0, 6, R)), m.numbers(6, self._sums(0, 12, R))
         sums = operators_of([*h, *others])
@@ -360,8 +396,8 @@ class AccelerationTensors:
             m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
 
     def _same_joint(self) -> Statement:
-        """Return the terms that entries by two directions d and x of one joint need beside the tiled
-        products.
+        """Return the loop that adds the terms of entries along two directions d and x of one joint that the
+        tiled products lack.
         """
         joint, count = TableEntry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
@@ -385,14 +421,12 @@ class AccelerationTensors:
 
 
 def _by_q(o: Operators, k: Direction) -> list[Scalar]:
-    """Return factors of weights for the derivative by q: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
+    """Return the terms by q of direction k: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
     force = o.a3(k.psi_rate) + o.a1(k.psi_second)
     return [*force.scalars(), *k.psi_second.scalars(), *k.psi_rate.angular.scalars()]
 
 
 def _by_own(o: Operators, k: Direction) -> list[Scalar]:
-    """Return factors of weights for the derivative by q of a direction of the same joint: `_by_q` with s x*
-    fq added.
-    """
+    """Return the terms by q of a direction k of the same joint: `_by_q`, plus s_k x* fq in the first one."""
     by_q = _by_q(o, k)
     return [*(Force.of(by_q[:6]) + k.s.cross_force(o.by_q)).scalars(), *by_q[6:]]

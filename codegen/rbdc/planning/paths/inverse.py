@@ -1,8 +1,9 @@
-"""The tensors of inverse dynamics: for each degree of freedom d all entries whose deepest index is d.
+"""Second derivatives of inverse dynamics (tensors): for each degree of freedom d all entries whose deepest
+index is d.
 
-In the rows of torques above the joint of d, entries are products of s with forces, which depend on d and on a
-direction of its path. In the row of d itself, entries are products of u8, u9 and u11, which depend on d and
-on a direction, with another direction.
+In the row of a torque i above the joint of d, entries are products of s_i with forces, which depend on d and
+a direction k of the path to d. In the row of d itself, entries are products of u8, u9 and u11, which depend
+on d and a direction j of the path, with psidot, psiddot, s and sigma of a direction k.
 """
 
 from __future__ import annotations
@@ -21,31 +22,31 @@ from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in range(8))
-"""Entries of `forces`, which depend on d and directions; torques above are their products with s."""
+"""Offsets in `forces`, the forces that depend on d and directions k; rows of torques i are s_i times them."""
 ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
-"""Entries of `root`: the entries of `forces` for directions of a free root."""
+"""Offsets in `root`, the same forces for directions k of a free root."""
 U9, U11, SAME, BESIDE = 3, 9, 12, 18
-"""Rows of `beside`, the factors of other directions: u8 (3), u9 (6), u11 (3), A1 s (6); then (s x s_d) x* F
-(6) for a force F of the world.
+"""Rows of `beside`, which has a column for each direction of the path: u8 (3), then u9 (6), u11 (3), A1 s (6)
+and, for a world-fixed force F, (s x s_d) x* F (6).
 """
 J, FROM, GIVEN, STRICTLY = map(Variable, ("j", "from", "count", "above"))
 UP, POSITION, PARTIAL = TableEntry("up", E), TableEntry("position_of", B), TableEntry("partial_row", E)
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
-    """Return the arrays of the loops below."""
+    """Return the sizes of the arrays of these loops, by name."""
     sizes = {"forces": FORCES * layout.lanes, "root": ROOT_FORCES * layout.lanes}
     return sizes | {"beside": (BESIDE + LOAD * layout.loaded) * layout.pitch, "pair": 6}
 
 
 class TorqueEntries(NamedTuple):
-    """Entries of a torque above by d and a direction k.
+    """Entries of a torque i above d, along d and a direction k.
 
-    qq: by q twice.
+    qq: by q of d and q of k.
     moved: by q of d and v of k.
     crossed: by v of d and q of k.
-    a1: product with A1 s.
-    a0: product with A0 s.
+    a1: s_i . A1 s_k.
+    a0: s_i . A0 s_k.
     """
 
     qq: Scalar
@@ -56,7 +57,9 @@ class TorqueEntries(NamedTuple):
 
 
 class Torques:
-    """The loops that fill qq, vv, qv by (torque, q, v) and mq by (row of M, column of M, q)."""
+    """The loops that fill the tensors: qq, vv and qv, whose first index is a torque, by q twice, by v twice,
+    and by q and v; and mq by (row of M, column of M, q).
+    """
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
         self.path, self.layout = path, path.layout
@@ -67,10 +70,10 @@ class Torques:
         root, size = self.layout.root, self.layout.size
         if root:
             all_parts = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=True))
-            yield Loop("d", 0, root, tuple(all_parts), "directions of the free root")
+            yield Loop("d", 0, root, tuple(all_parts), "entries along two directions of the free root")
         others = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=False))
         body = (blocks_of(self._step(self._columns), self._by_shape()), *others, blocks_of(*self._own_rows()))
-        yield Loop("d", root, size, body, "entries of which d is the deepest index")
+        yield Loop("d", root, size, body, "entries (i, j, k) whose deepest index is d")
         if self.layout.several:
             yield self._of_one_joint()
 
@@ -86,34 +89,32 @@ class Torques:
         m.put([value], Place(array, strides, lane_stride=n if down else 1, count=count))
 
     def _beside(self, at: Index, row: int = 0) -> Place:
-        """Return the factors of the direction at a position of the path, from a row on."""
+        """Return the place of `beside` for the direction at position `at` of the path, from a row on."""
         return Place("beside", ((at, 1),), row * self.layout.pitch, pitch=self.layout.pitch)
 
     def _columns(self, m: DofRecorder) -> None:
-        """Store the forces on the joints above and `beside`, for one degree of freedom and directions of its
-        path.
-        """
+        """Store `forces` and `beside` for degree of freedom d and the directions of a block of its path."""
         o, at = m.operators(D), m.direction(FIRST, wide=True)
         if not self.layout.several:  # avoids a load: sigma = 2 psidot
             at = replace(at, sigma=at.psi_rate + at.psi_rate)
         forces = o.above(at)
         formulas = (
-            "A3 psidot + A1 psiddot",
-            "and s x* fq",
-            "A3 s + A1 sigma",
-            "B(I, s) psidot",
-            "and s x* fv",
+            "A3 psidot_k + A1 psiddot_k",
+            "A3 psidot_k + A1 psiddot_k + s_k x* fq",
+            "A3 s_k + A1 sigma_k",
+            "B(I, s_d) psidot_k",
+            "B(I, s_d) psidot_k + s_k x* fv",
         )
         above: list[Named] = [
             (formula, name, force.scalars())
             for formula, (name, force) in zip(
-                (*formulas, "A1 s", "A0 s"), forces._asdict().items(), strict=True
+                (*formulas, "A1 s_k", "A0 s_k"), forces._asdict().items(), strict=True
             )
         ]
         m.give(Place("forces"), *above)
         m.give(
             self._beside(POSITION),
-            ("u8 = w x b - u11 of psidot", "u8", o.u8(at).scalars()),
+            ("u8 = w x b - u11(psidot)", "u8", o.u8(at).scalars()),
             ("u9 = s x* (f, n)", "u9", forces.a0.scalars()),
             ("u11 = 2 f x u + L w + n x w", "u11", o.u11(at.s).scalars()),
             *([("A1 s", "a1", forces.a1.scalars())] if self.layout.several else []),
@@ -123,18 +124,22 @@ class Torques:
             m.give(self._beside(POSITION, BESIDE), ("(s x s_d) x* F", "turned", turned.scalars()))
 
     def _by_shape(self) -> Statement:
-        """Return rows of torques above, one case for each number of directions of a block."""
+        """Return the rows of torques above d, one case for each shape of a block of directions."""
         cases = [
-            (f"{count} directions, {above} of them above", tuple(self._rows(count, above)))
+            (
+                f"directions in the block: {count}; above the joint of d: {above}",
+                tuple(self._rows(count, above)),
+            )
             for count, above in self.path.shapes
         ]
         return Switch(TableEntry("shape_of", B), tuple(cases))
 
     def _rows(self, count: int, above: int) -> Iterator[Statement]:
-        """Yield rows of torques in three cases: above all directions of the block, above some, and above none
-        of them.
-        """
-        e, about = "e", "entries (i, d, k), (i, k, d), (d, i, k): `count` of k, `above` of them above d"
+        """Yield the rows of torques above all directions of the block, above some, and above none."""
+        e = "e"
+        about = (
+            "entries (i, d, k), (i, k, d), (d, i, k) for `count` directions k, of which `above` are above d"
+        )
         path, partial, end = (
             TableEntry("path_of", D),
             TableEntry("partial_of", B),
@@ -167,7 +172,9 @@ class Torques:
         self._put_rows(m, X, TorqueEntries(*values))
 
     def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
-        """Yield s of a torque above times forces. The linear parts of A1 s and A0 s are equal."""
+        """Yield s_i times `forces` at offsets `entries`, then times A1 s and A0 s, whose linear parts are
+        equal.
+        """
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
         linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
@@ -187,7 +194,7 @@ class Torques:
         self._put_rows(m, UP, TorqueEntries(*self._powers(m, UP, QQ, MOVED, CROSSED)), mass=0.0)
 
     def _put_rows(self, m: DofRecorder, i: Index, row: TorqueEntries, mass: Scalar | None = None) -> None:
-        """Store rows of torques. mass: A0 s, if it differs from that of the row."""
+        """Store entries of torque i. mass: entry of mq, if it is not `row.a0`."""
         vv, mass = row.a1 + row.a0, row.a0 if mass is None else mass
         for array, one, rows, other, columns in (
             (self.qq, row.qq, GIVEN, row.qq, STRICTLY),
@@ -202,8 +209,8 @@ class Torques:
         self._put(m, self.mq, row.a1, i, K, D, count=STRICTLY, down=True)
 
     def _own_rows(self) -> Iterator[Statement]:
-        """Yield the row of the torque of d, for all directions j that are not above the block of directions
-        k.
+        """Yield the row of the torque of d for a block of directions k, and all directions j that are not
+        above the block.
         """
         several = self.layout.several
         if several:
@@ -219,30 +226,29 @@ class Torques:
                 for x in range(0 if several else size)
             ]
             body.append(self._rows_from(TableEntry("tail_of", B), FIRST, size))
-            cases.append((f"{size} directions", tuple(body)))
+            cases.append((f"directions in the block: {size}", tuple(body)))
         yield Switch(plus(COUNT, -1), tuple(cases))
 
     def _rows_from(self, start: Index, k: Index, count: int) -> Loop:
-        """Return the rows of the directions below `count` directions from k on: those from entry `start` of
-        `up` on.
+        """Return the loop over the directions j below `count` directions from k on: entries of the table `up`
+        from `start` on.
         """
         row = self._own_row("own_row", TableEntry("position_up", E), UP, k, count, count)
         return Loop("e", start, TableEntry("end_of", D), (row,))
 
     def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
-        """Return the call for the direction at j on the path and directions from k on.
-
-        `count` of them are not below j, and `above` of them are above j.
+        """Return the call for the direction at position j of the path and the directions from k on, of which
+        `count` are not below j and `above` are above j.
         """
         rows, same = name != "own_row_of_one", name == "own_row_of_several"
         step = self._step(lambda m: self._row_of_d(m, rows=rows, same=same))
-        about = "entries (d, j, k) and (d, k, j): `count` of k, `above` of them above j"
+        about = "entries (d, j, k) and (d, k, j) for `count` directions k, of which `above` are above j"
         indices = {"d": D, "j": j, "from": dof, "k": k, "count": count, **({"above": above} if rows else {})}
         return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
 
     def _row_of_d(self, m: DofRecorder, *, rows: bool, same: bool) -> None:
-        """Store entries of the row of d. rows: some k are above the joint of j. same: some k belong to that
-        joint; their entries by two velocities take A1 s in place of u11.
+        """Store entries of the row of d. rows: whether some k are above the joint of j. same: whether some k
+        belong to the joint of j; then their entries by two velocities use A1 s in place of u11.
         """
         x = m.numbers(BESIDE if same else SAME, self._beside(J))
         u8, u9, u11, k = (
@@ -268,11 +274,11 @@ class Torques:
         self._put(m, self.qv, -u11.dot(rate), D, K, FROM, count=GIVEN, down=True)
 
     def _root(self, begin: int, count: int, *, alone: bool) -> Iterator[Statement]:
-        """Yield entries by directions of a free root.
+        """Yield entries along `count` directions k of a free root, from `begin` on. alone: whether d belongs
+        to the root.
 
-        Its motions are the unit vectors of the common frame and do not change (psidot = 0, psiddot =
-        (g x e, 0)). So all entries by q of the root and v of another joint are zero. alone: whether d
-        belongs to the root.
+        The motions of the root are the unit vectors e of the common frame, with psidot = 0 and psiddot =
+        (g x e, 0). So all entries by q of the root and v of another joint are zero.
         """
         lanes = self.layout.lanes
 
@@ -283,7 +289,11 @@ class Torques:
                 ("A1 s", "a1", o.a1(k.s).scalars()),
                 ("A0 s", "a0", o.a0(k.s).scalars()),
                 ("A3 s + A1 sigma", "moved", (o.a3(k.s) + o.a1(k.sigma)).scalars()),
-                ("A1 psiddot, psiddot = (g x e, 0)", "qq", o.i_s.linear.cross(k.psi_second.linear).scalars()),
+                (
+                    "A1 psiddot, with psiddot = (g x e, 0)",
+                    "qq",
+                    o.i_s.linear.cross(k.psi_second.linear).scalars(),
+                ),
             )
 
         def put(m: DofRecorder, i: Index, a1: Scalar, a0: Scalar, moved: Scalar, *qq: Scalar) -> None:
@@ -321,7 +331,9 @@ class Torques:
             yield self._rows_from(TableEntry("path_of", D), begin, count)
 
     def _of_one_joint(self) -> Statement:
-        """Return the additional term s . I (s_d x s_x) for the velocities of two directions of one joint."""
+        """Return the loop that adds s_i . I (s_d x s_x) to the entries of torques i above by the velocities
+        of two directions d and x of one joint.
+        """
         n, joint = self.layout.size, JointIndices(TableEntry("apart_of", Y))
 
         def force(m: DofRecorder) -> None:
@@ -340,5 +352,9 @@ class Torques:
         )
         each = joint.loop(joint.loop(self._step(force), above, variable="x"))
         return Loop(
-            "y", 0, len(self.path.columns["apart_of"]), (each,), "velocities of two directions of a joint"
+            "y",
+            0,
+            len(self.path.columns["apart_of"]),
+            (each,),
+            "entries by velocities of two directions of one joint: add s_i . I (s_d x s_x)",
         )

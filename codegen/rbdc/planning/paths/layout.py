@@ -10,12 +10,12 @@ from rbdc.model import WORLD, Problem
 
 STATE = 52
 """Number of rows that straight-line code computes for each degree of freedom
-(`rbdc.algorithms.derivatives.second_order.path_quantities`), without the rows of a force of the world.
+(`rbdc.algorithms.derivatives.second_order.path_quantities`), without the rows of a world-fixed force.
 """
 OPERATORS = 39
-"""Number of rows of operators: (f, n) = I s, L (6), b (3), p' (3), N' (9) of A3, fq (6), fv (6)."""
+"""Number of rows of operators: (f, n) = I s (6), L (6), b (3), p' (3) and N' (9) of A3, fq (6), fv (6)."""
 LOAD, TURNED_LOAD = 6, 18
-"""Numbers of further rows with forces of the world: of `state` the force, of `op` its `TurnedForce`."""
+"""Numbers of further rows with world-fixed forces: the force in `state`, its `TurnedForce` in `op`."""
 BYTES = 32
 """Bytes of a vector: half of the longest registers. Paths of a few degrees of freedom then waste fewer lanes,
 and processors that split the longest registers into two halves take no longer.
@@ -48,7 +48,7 @@ class PathLayout:
     size: number of degrees of freedom.
     lanes: number of degrees of freedom in a vector.
     free: whether all joints are on one free root, which is treated separately.
-    loaded: whether external forces are fixed in the world.
+    loaded: whether external forces are world-fixed.
     """
 
     joints: tuple[JointOnPath, ...]
@@ -59,23 +59,23 @@ class PathLayout:
 
     @property
     def state(self) -> int:
-        """Number of rows of `state`."""
+        """Number of rows of `state`, the array that straight-line code fills before the loops."""
         return STATE + LOAD * self.loaded
 
     @property
     def operators(self) -> int:
-        """Number of rows of `op`."""
+        """Number of rows of `op`, the array of operators."""
         return OPERATORS + TURNED_LOAD * self.loaded
 
     @property
     def pitch(self) -> int:
-        """Distance between rows of quantities along a path: a vector may begin at any entry of a row."""
+        """Distance between rows of quantities along a path, with room for a vector from any entry on."""
         longest = max(joint.position + joint.size for joint in self.joints)
         return -(-(longest + self.lanes - 1) // self.lanes) * self.lanes
 
     @property
     def columns(self) -> int:
-        """Distance between rows of operators."""
+        """Distance between rows of operators: the degrees of freedom, rounded up to whole vectors."""
         return -(-self.size // self.lanes) * self.lanes
 
     @property
@@ -85,7 +85,7 @@ class PathLayout:
 
     @property
     def root_parts(self) -> tuple[tuple[int, int], ...]:
-        """Blocks of the degrees of freedom of a free root: the first of each block, and their number."""
+        """Blocks of a free root: (first degree of freedom, number of degrees of freedom) of each block."""
         return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
 
     @property
@@ -95,9 +95,7 @@ class PathLayout:
 
     @property
     def widest(self) -> int:
-        """Largest number of degrees of freedom of a joint, without a free root, which is treated
-        separately.
-        """
+        """Largest number of degrees of freedom of a joint other than a free root."""
         return max((joint.size for joint in self.joints if joint.position >= self.root), default=1)
 
     @property
@@ -107,7 +105,7 @@ class PathLayout:
 
     @property
     def same(self) -> bool:
-        """Whether two directions of one joint, or of a root, are treated separately in forward dynamics."""
+        """Whether pairs of directions of one joint, or of a root, have extra terms in forward dynamics."""
         return self.several or not self.free
 
 
@@ -125,7 +123,7 @@ def layout_of(model: Problem, scalar: ScalarType) -> PathLayout:
 
 def preparation(declaration: FunctionDeclaration, model: Problem) -> FunctionDeclaration:
     """Return the declaration of the straight-line code before the loops. Its input is accelerations, even if
-    the function takes torques, so that all functions share it.
+    the function takes torques, so that all functions share the code.
     """
     acceleration = Parameter("a", (model.nv,), "", Kind.ACCELERATION)
     inputs_of_call = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
@@ -133,7 +131,7 @@ def preparation(declaration: FunctionDeclaration, model: Problem) -> FunctionDec
     return replace(
         declaration,
         name="paths_start",
-        summary="What second derivatives start from.",
+        summary="Quantities of each degree of freedom for the loops of second derivatives.",
         inputs=inputs,
         outputs=(Parameter("state", (layout_of(model, declaration.scalar).state, model.nv), ""),),
     )

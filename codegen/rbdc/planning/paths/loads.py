@@ -1,4 +1,4 @@
-"""Forces of the world in the tensors of forward dynamics."""
+"""Terms of world-fixed external forces in the second derivatives of forward dynamics."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rbdc.spatial import Force
 
 
 def loads(layout: PathLayout, sums: Place, qq: str) -> Loop:
-    """Return the loop that adds forces of the world to `qq`, by d and each k at or above d.
+    """Return the loop that adds the terms of world-fixed forces to `qq`, by d and each k at or above d.
 
-    In row r they add the sum of (M^-1)_ri s_k . (s_d x s_i) x* F_i over all i in the subtree of d. sums:
-    place of the sums of `TurnedForce` of joint e.
+    Row r gets the sum of (M^-1)_ri s_k . ((s_d x s_i) x* F_i) over all i in the subtree of d, where F_i is
+    the force on the subtree of i. sums: place of the sums of `TurnedForce` of joint e.
     """
     n, joints = layout.size, len(layout.joints)
 
@@ -31,4 +31,6 @@ def loads(layout: PathLayout, sums: Place, qq: str) -> Loop:
 
     rows = blocks_of(Loop("r", 0, n, (once(layout, row),)))
     each = Loop("r", 0, layout.columns, (once(layout, turned),), step=layout.lanes)
-    return Loop("e", 0, joints, (JointIndices(E).loop(each, rows),), "forces of the world")
+    return Loop(
+        "e", 0, joints, (JointIndices(E).loop(each, rows),), "add the terms of world-fixed external forces"
+    )

@@ -1,4 +1,4 @@
-"""The loops of a function of second derivatives, after the straight-line code that they start from."""
+"""The loops of a function of second derivatives, which follow straight-line code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def path_loops(model: Problem, declaration: FunctionDeclaration, *, solved: bool
     dynamics (`solved`), `inverse`.
     """
     layout = layout_of(model, declaration.scalar)
-    if solved and layout.loaded:  # with forces of the world accelerations depend on q of the root
+    if solved and layout.loaded:  # with world-fixed forces, accelerations depend on q of the root
         layout = replace(layout, free=False)
     path, outputs, drives = PathTables(layout), [p.name for p in declaration.outputs], drive_tables(model)
     weights = [p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS]

@@ -54,11 +54,11 @@ def tile_height(layout: PathLayout) -> int:
 
 
 class TiledProduct:
-    """The product weights^T terms for every acceleration, from column `begin` on, in tiles of some rows and
-    two vectors of columns.
+    """The product weights^T terms for every acceleration, from column `begin` on, in tiles of `tile_height`
+    rows and two vectors of columns.
 
-    Each tile sums three products at a time; entry `deep` + t of the table `depths` is the number of products
-    of tile t. pitches: distances between rows of weights, and between rows of terms.
+    Each entry of a tile is a sum of products, three at a time; depths[deep + t] is their number in tile t.
+    pitches: distances between rows of weights, and between rows of terms.
     """
 
     def __init__(self, layout: PathLayout, begin: int, pitches: tuple[int, int]) -> None:
@@ -79,7 +79,7 @@ class TiledProduct:
         strips = [Loop("r", 0, n - rows, tuple(strip(R, height)), step=height)] if n >= height else []
         return Routine(
             f"product_from_{self.begin}",
-            f"columns from {self.begin} on of the product of weights and terms, so deep for each tile",
+            f"weights^T terms, columns from {self.begin} on: in tile t the sum of depths[deep + t] products",
             ("to", "weights", "terms"),
             (*strips, *(strip(n - rows, rows) if rows else ())),
             ("deep",),
@@ -88,7 +88,7 @@ class TiledProduct:
         )
 
     def _tile(self, r: Index, t: Index, rows: int, columns: int) -> Iterator[Statement]:
-        """Return the product for some rows from r on and the columns of tile t."""
+        """Yield the product for `rows` rows from r on and the columns of tile t."""
         lanes, n = self.layout.lanes, self.layout.size
         two = 2 if columns > lanes else 1
         tile, wide = Place("tile"), 2 * lanes

@@ -1,4 +1,4 @@
-"""The first loops of all second derivatives: operators of degrees of freedom, and first derivatives."""
+"""The first loops of all second derivatives: operators of each degree of freedom, and first derivatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
 
 def operators(layout: PathLayout) -> list[Statement]:
-    """Return the loop that computes the operators, and zeros after the last entries, where vectors end."""
+    """Return the step that stores zeros after the last entries, where vectors end, and the loop that computes
+    the operators.
+    """
 
     def text(m: DofRecorder) -> None:
         d = m.direction(D, wide=True)
@@ -24,15 +26,15 @@ def operators(layout: PathLayout) -> list[Statement]:
         loaded: list[Named] = []
         if layout.loaded:
             turned = TurnedForce.of_direction(d.s, m.load(D, wide=True))
-            loaded = [("x -> (x x s) x* F", "t", turned.scalars())]
+            loaded = [("the map of a motion x to (x x s) x* F", "t", turned.scalars())]
         m.give(
             m.rows("op", D),
             ("(f, n) = I s", "f", o.i_s.scalars()),
             ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", o.symmetric.scalars()),
             ("b = p x u + N^T w", "b", o.b.scalars()),
-            ("A3: p' = w x p + 2 f'", "p", o.p3.scalars()),
-            ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", o.n3.scalars()),
-            ("fq = B psidot + I psiddot + s x* force", "fq", o.by_q.scalars()),
+            ("p' of A3 = w x p + 2 f', with (f', n') and L' of psidot", "p", o.p3.scalars()),
+            ("N' of A3 = [w]N - N[w] - [u][p] + L' - [n']", "n", o.n3.scalars()),
+            ("fq = B psidot + I psiddot + s x* force of the subtree", "fq", o.by_q.scalars()),
             ("fv = B s + I sigma", "fv", o.by_v.scalars()),
             *loaded,
         )
@@ -48,14 +50,14 @@ def operators(layout: PathLayout) -> list[Statement]:
             0,
             layout.size,
             (once(layout, text),),
-            "operators of the degrees of freedom",
+            "operators of each degree of freedom",
             step=layout.lanes,
         ),
     ]
 
 
 def drive_tables(model: Problem) -> list[ConstantTable]:
-    """Return tables of stiffness and damping by degree of freedom, or none without such drives."""
+    """Return tables of stiffness and damping by degree of freedom, or none if all are zero."""
     terms = {"stiffness": model.stiffness, "damping": model.damping}
     driven = any(map(any, terms.values()))
     return [
@@ -66,10 +68,11 @@ def drive_tables(model: Problem) -> list[ConstantTable]:
 def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
     """Yield the loops that compute the right-hand sides [-dtau_dq | -dtau_dv], row by row.
 
-    Let k be at or above d. The torque of d has the derivatives b . w(psidot) + (f, n) . psiddot by q_k and
-    b . w + (f, n) . sigma by v_k. The torque of k has the derivatives s . fq by q_d and s . fv by v_d. A
-    free root moves along unit vectors: its q turns only gravity, and the entries by its q are not used. A
-    force F of the world subtracts s . (s_d x* F) from the derivative of the torque of d by q_k.
+    Let k be at or above d, and b, (f, n), fq and fv operators of d. The torque of d has the derivatives
+    b . w(psidot_k) + (f, n) . psiddot_k by q_k and b . w_k + (f, n) . sigma_k by v_k. The torque of k has the
+    derivatives s_k . fq by q_d and s_k . fv by v_d. A free root moves along unit vectors: its q turns only
+    gravity, and the entries by its q are not used. A world-fixed force F subtracts s_k . (s_d x* F) from the
+    derivative of the torque of d by q_k.
     """
     row, by_v = 2 * layout.columns, layout.columns
 
@@ -108,9 +111,19 @@ def slopes(layout: PathLayout, *, driven: bool) -> Iterator[Statement]:
 
     yield Clear("sides", layout.size * row)
     if layout.free:
-        yield Loop("d", layout.root, layout.size, (once(layout, root),), "slopes of torques of the root")
+        yield Loop(
+            "d",
+            layout.root,
+            layout.size,
+            (once(layout, root),),
+            "negated derivatives of torques of the free root by q and v",
+        )
     yield Loop(
-        "d", 0, layout.size, (once(layout, root_rates), blocks_of(once(layout, block))), "slopes of torques"
+        "d",
+        0,
+        layout.size,
+        (once(layout, root_rates), blocks_of(once(layout, block))),
+        "negated derivatives of torques by q and v",
     )
     if driven:
-        yield Loop("d", 0, layout.size, (once(layout, drive),), "drives")
+        yield Loop("d", 0, layout.size, (once(layout, drive),), "subtract stiffness and damping")

@@ -1,4 +1,6 @@
-"""Steps of loops over degrees of freedom: vectors of consecutive ones, and numbers that all lanes share."""
+"""Steps of loops over degrees of freedom, on vectors of consecutive degrees of freedom and on numbers that all
+lanes share.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Ve
 
 
 class DofRecorder(PlaceRecorder):
-    """One step of degrees of freedom."""
+    """Recorder of one step of a loop over degrees of freedom."""
 
     def __init__(self, layout: PathLayout) -> None:
         super().__init__(layout.lanes)
@@ -39,14 +41,14 @@ class DofRecorder(PlaceRecorder):
         return operators_of(self.read(self.rows("op", at), OPERATORS, wide=wide))
 
     def load(self, at: Index, *, wide: bool = False) -> Force:
-        """Return the force of the world on the subtree of degree of freedom `at`. wide: return vectors that
+        """Return the world-fixed force on the subtree of degree of freedom `at`. wide: return vectors that
         begin there.
         """
         place = Place("state", ((at, 1),), STATE * self.layout.size, pitch=self.layout.size)
         return Force.of(self.read(place, LOAD, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
-        """Return the place of degree of freedom `at` in an array with a column for each, from `row` on."""
+        """Return the place of column `at`, from `row` on, in an array with a column for each degree of freedom."""
         return Place(array, ((at, 1),), row * self.layout.columns, pitch=self.layout.columns)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:

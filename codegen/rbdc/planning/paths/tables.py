@@ -18,8 +18,8 @@ DEPTH = 15
 columns contain no ancestor of the degree of freedom.
 """
 D, E, X, Y, K, B = map(Variable, "dexykb")
-"""Variables of loops: degrees of freedom, entries of lists, other degrees of freedom of a joint, rows,
-neighbours, blocks.
+"""Loop variables: d degrees of freedom, e entries of lists, x other degrees of freedom of a joint, y rows, k
+columns, b blocks.
 """
 FIRST, COUNT, ABOVE = (TableEntry(name, B) for name in ("first_of", "count_of", "above_of"))
 """Block b: its first degree of freedom, the number of its degrees of freedom, and the number of those
@@ -48,7 +48,9 @@ class JointIndices:
 
 
 def blocks_of(*body: Statement, stop: str = "") -> Loop:
-    """Return a loop over the blocks of the path to d."""
+    """Return a loop over the blocks of the path to d. stop: table of the block at which the loop ends; empty
+    for all blocks.
+    """
     return Loop(
         "b",
         TableEntry("blocks_of", D),
@@ -60,14 +62,14 @@ def blocks_of(*body: Statement, stop: str = "") -> Loop:
 class PathBlock:
     """Degrees of freedom with consecutive numbers on a path, with their joints.
 
-    position: position of the first on the path.
-    m: first degree of freedom of the joint that the path leads to.
+    position: position of the first one on the path.
+    m: position of the first degree of freedom of the joint at the end of the path.
     start: the entry of `up` with which the path begins.
-    above: number of degrees of freedom of the block that are strictly above that joint.
-    moving: whether the joint of the last degree of freedom is not a root.
-    partial: positions on the path above that joint and above some, but not all, of the block: entries
-        `all` to `some` of `up`.
-    tail: first entry that is below all degrees of freedom of the block.
+    above: number of degrees of freedom of the block that are strictly above the joint at the end.
+    moving: whether the joint of the block's last degree of freedom is not a root.
+    partial: positions on the path that are above the joint at the end, and above some, but not all, degrees
+        of freedom of the block; they are the entries `all` to `some` of `up`.
+    tail: first entry of `up` that is below all degrees of freedom of the block.
     """
 
     def __init__(
@@ -129,7 +131,9 @@ class PathTables:
 
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
-        """Shapes of blocks: number of degrees of freedom, and number of these above the joint of d."""
+        """Shapes of blocks: (number of degrees of freedom, number of degrees of freedom above the joint of
+        d).
+        """
         return sorted({(block.count, block.above) for row in self.blocks for block in row}, reverse=True)
 
     @cached_property
@@ -138,8 +142,8 @@ class PathTables:
         return [joint.above == number for number, joint in enumerate(self.layout.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
-        """Return the index, and the variable, start and stop of a loop over the degrees of freedom of the
-        tree of `dof`: only accelerations of one tree are coupled.
+        """Return a loop over the degrees of freedom in the tree of `dof`: the index of each, and (variable,
+        start, stop). Accelerations of different trees are not coupled.
         """
         y = Variable("y")
         if sum(self.roots) == 1:
@@ -158,8 +162,8 @@ class PathTables:
         return self.layout.size // (2 * self.layout.lanes) + 1
 
     def tables(self) -> list[ConstantTable]:
-        """Return all tables, including the table of lanes in partial rows: 1 for directions below the row,
-        else 0.
+        """Return all tables, also `partial_lanes`: for each partial row, 1 in lanes of directions below the
+        row, else 0.
         """
         tables = [
             ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
@@ -176,10 +180,10 @@ class PathTables:
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
         """Return tables of the blocks, of the rows above some of a block's directions (`partial_...`), and of
-        the directions neither above a block nor below all of it (`own_...`).
+        the directions that belong to a block's joints (`own_...`).
 
-        Such a direction has its position on the path, its degree of freedom, the number of the block's
-        directions that are not below it, and the number above it.
+        Each direction in `own_...` has its position on the path, its degree of freedom, the number of the
+        block's directions that are not below its joint, and the number above its joint.
         """
         each = [block for row in self.blocks for block in row]
         owned = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
@@ -208,8 +212,8 @@ class PathTables:
         """Return paths as entries of `up`: for each degree of freedom the start of its path below a free
         root, and the start and the end of its joint.
 
-        related: all degrees of freedom on the path to one, and those on whose path it lies.
-        tree: all degrees of freedom of its tree.
+        related: for each degree of freedom, those on the path to it, and those on whose path it lies.
+        tree: for each degree of freedom, those of its tree.
         """
         start, owners, every = self.up.start, self.owners, range(self.layout.size)
         related = [[k for k in every if k in self.path(d) or d in self.path(k)] for d in every]
@@ -229,11 +233,13 @@ class PathTables:
         }
 
     def _of_joints(self) -> dict[str, Sequence[int]]:
-        """Return joints by number, and lists of joints: those below another, those with several degrees of
-        freedom, those with two directions that are treated separately in forward dynamics.
+        """Return tables of joints, and lists of joints.
 
-        Roots are listed by their degrees of freedom, a free root by its first. merge_of: 0 for a root, 1 for
-        the last child of a joint, 2 for other children.
+        merge_of: 0 for a root, 1 for the last child of a joint, 2 for other children.
+        lower_of: joints below another joint.
+        several_of: joints with several degrees of freedom.
+        apart_of: joints whose pairs of directions have extra terms.
+        rooted: degrees of freedom of roots; of a free root the first.
         """
         joints, roots = self.layout.joints, self.roots
         last = [joint.end == joints[joint.above].end for joint in joints]

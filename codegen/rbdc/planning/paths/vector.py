@@ -1,10 +1,10 @@
-"""Hessians of weighted sums: of torques, w^T tau, and of accelerations, w^T ddq. For accelerations, the
-weights of torques are -M^-1 w.
+"""Hessians of weighted sums: w^T tau of torques, and w^T ddq of accelerations. For accelerations, the weights
+of torques are -M^-1 w.
 
-For each joint, y is the sum of s w over the joints strictly above. H, L and b are the sums of (f, n), L and b
-times w over its subtree; with forces of the world `TurnedForce` is summed in the same way. Q1, Q2 and R are
-u8, s x* H and u11 of these sums. The sums give each degree of freedom a row, whose products with the motions
-of its path are the entries of the Hessian.
+For each joint, y is the sum of s_i w_i over the joints i strictly above. H, L and b are the sums of (f, n)_i,
+L_i and b_i times w_i over its subtree; with world-fixed forces, `TurnedForce` is summed in the same way. Q1,
+Q2 and R are u8, s x* H and u11 of these sums. From the sums, each degree of freedom gets a row of factors.
+Products of this row with the motions of the path are the entries of the Hessian.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ DOWN, SUMS = 6, 21
 (6), b (3). The rows of `TurnedForce` follow.
 """
 SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
-"""Rows of `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6); then the sum of
-`TurnedForce` on s (6).
+"""Rows of the array `rows`: A3^T y + Q1 (3), A1 y + Q2 (6), B(I, s)^T y - R (3); y x s (6); then the summed
+`TurnedForce` of s (6).
 """
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
-    """Return the arrays of the loops below."""
+    """Return the sizes of the arrays of these loops, by name."""
     columns, loaded = layout.columns, layout.loaded
     sizes = {
         "weights": columns,
@@ -44,7 +44,7 @@ def arrays(layout: PathLayout) -> dict[str, int]:
 
 
 def hessian(path: PathTables, weight: str, outputs: Sequence[str], *, solved: bool) -> Iterator[Statement]:
-    """Yield the Hessian for weights of torques or, where dynamics are solved, of accelerations."""
+    """Yield the statements of the Hessian for weights of torques or, if `solved`, of accelerations."""
     if solved:
         yield from accelerations(path, weight)
         yield from Hessian(path, [*outputs[:3], "by_a"], with_root=False).statements()
@@ -88,8 +88,8 @@ def accelerations(path: PathTables, weight: str) -> list[Statement]:
 
 
 def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
-    """Return the terms that accelerations add: K M^-1, K ddq_dq and its transpose, and K ddq_dv, where K is
-    the block by q and a.
+    """Return the loop that adds the terms of accelerations to the Hessian at fixed accelerations: K M^-1,
+    K ddq_dq and its transpose, and K ddq_dv, where K is the block by q and a.
 
     The rows of K by q of a free root are zero.
     """
@@ -113,7 +113,7 @@ def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
         *product(layout, solved, Place("sides", ((y, 2 * columns),)), Place("change"), 2 * columns, tree),
         *over(layout, n, add),
     ]
-    about = "K M^-1, K ddq_dq and its transpose, K ddq_dv, where K is the block by q and a"
+    about = "add K M^-1, K ddq_dq, its transpose and K ddq_dv, where K is the Hessian's block by q and a"
     return [Clear(qx, layout.root * n), Loop("d", layout.root, n, tuple(body), about)]
 
 
@@ -134,7 +134,12 @@ class Hessian:
         yield from (Clear(name, self.n**2) for name in self.outputs)
         yield from self._sums()
         yield Loop(
-            "d", 0, self.n, (once(layout, self._row),), "rows of degrees of freedom", step=layout.lanes
+            "d",
+            0,
+            self.n,
+            (once(layout, self._row),),
+            "for each degree of freedom, the factors of the motions of its path",
+            step=layout.lanes,
         )
         about = "entries (d, k) and (k, d) for all k at or above d"
         yield Loop("d", 0, self.n, (blocks_of(once(layout, self._block)),), about)
@@ -182,23 +187,23 @@ class Hessian:
             "d", 0, columns, (once(layout, weighted),), "weighted motions and operators", step=layout.lanes
         )
         if layout.pairs:
-            yield Loop("e", 0, number, (several_sums,), "sums over directions of a joint")
+            yield Loop("e", 0, number, (several_sums,), "sums over the directions of each joint")
         carried = once(layout, lambda m: up(m, joint.dof, above.dof))
         yield Loop("e", 0, count, (carried,), "sums over subtrees", backward=True)
         yield Loop("e", 0, count, (once(layout, down), *more), "sums over the joints above")
         if layout.pairs:
-            yield Loop("e", 0, number, (copies,), "the same for all directions of a joint")
+            yield Loop("e", 0, number, (copies,), "copy the sums of each joint to all its directions")
 
     def _row(self, m: DofRecorder) -> None:
-        """Store rows from the sums."""
+        """Compute rows of `rows` from the sums."""
         d, o, x = m.direction(D, wide=True), m.operators(D, wide=True), m.vectors(SUMS, m.rows("sums", D))
         y, sums = Motion.of(x[:DOWN]), operators_of(x[DOWN:])
         rate = o.p3.cross(y.linear) + o.n3.apply_transposed(y.angular) + sums.u8(d)
         m.give(
             m.rows("rows", D),
-            ("A3^T y + Q1", "rate", rate.scalars()),
-            ("A1 y + s x* H", "second", (o.a1(y) + sums.a0(d.s)).scalars()),
-            ("B(I, s)^T y - R", "motion", (o.u11(y) - sums.u11(d.s)).scalars()),
+            ("A3^T y + Q1, with Q1 = u8 of the sums", "rate", rate.scalars()),
+            ("A1 y + s x* H, with the sum H of (f, n)", "second", (o.a1(y) + sums.a0(d.s)).scalars()),
+            ("B(I, s)^T y - R, with R = u11 of the sums", "motion", (o.u11(y) - sums.u11(d.s)).scalars()),
             ("y x s", "turned", y.cross(d.s).scalars()),
         )
         if self.layout.loaded:
@@ -206,7 +211,7 @@ class Hessian:
             m.give(m.rows("rows", D, ROWS), ("sum of (s x s_i) x* F_i", "load", turned(d.s).scalars()))
 
     def _with_load(self, m: DofRecorder, qq: Scalar, k: Direction) -> Scalar:
-        """Return entries by q of d and directions k with the forces of the world, if there are any."""
+        """Return entries by q of d and of directions k with the terms of world-fixed forces, if any."""
         if not self.layout.loaded:
             return qq
         return qq - k.s.dot(Force.of(m.numbers(LOAD, m.rows("rows", D, ROWS))))
@@ -244,10 +249,11 @@ class Hessian:
             m.put([column], self._column_of(array, FIRST, columns))
 
     def _root(self) -> Iterator[Statement]:
-        """Yield entries with a free root's directions k, whose motions are the unit vectors with psidot zero.
+        """Yield the loops over entries along d and a free root's directions k, whose motions are the unit
+        vectors with psidot zero.
 
-        All entries by q of the root and v or a of another joint are then zero. If d belongs to the root, only
-        entries by q twice remain; otherwise all remain.
+        All entries by q of the root and v or a of another joint are zero. If d belongs to the root, the loop
+        stores only entries by q twice.
         """
 
         def gravity(m: DofRecorder, *, column: bool) -> None:
@@ -272,14 +278,18 @@ class Hessian:
                 gravity(m, column=True)
 
         of_root = once(self.layout, lambda m: gravity(m, column=False))
-        yield Loop("d", 0, self.layout.root, (of_root,), "the free root")
+        yield Loop("d", 0, self.layout.root, (of_root,), "entries by q along two directions of the free root")
         yield Loop(
-            "d", self.layout.root, self.n, (once(self.layout, others),), "the free root and another joint"
+            "d",
+            self.layout.root,
+            self.n,
+            (once(self.layout, others),),
+            "entries along directions of the free root and of another joint",
         )
 
     def _pairs(self) -> Statement:
-        """Return vv of two directions of a joint: (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1 s_x of
-        sums.
+        """Return the loop over vv along two directions d and x of one joint: (y x s_d) . I s_x + (y x s_x) .
+        I s_d - s_d . A1 s_x, with A1 of the sums.
         """
         joint, count = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
 
@@ -292,4 +302,6 @@ class Hessian:
             m.put([both - s.dot(sums.a1(s_x))], self._row_of(self.vv, X, Sum(joint.after, Multiple(-1, X))))
 
         each = Loop("x", joint.dof, joint.after, (once(self.layout, pair),), step=self.layout.lanes)
-        return Loop("e", 0, count, (joint.loop(each),), "two directions of one joint")
+        return Loop(
+            "e", 0, count, (joint.loop(each),), "entries by velocities of two directions of one joint"
+        )

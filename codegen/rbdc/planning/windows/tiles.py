@@ -76,8 +76,8 @@ def _bits(tiles: Sequence[Tile]) -> tuple[list[int], list[int]]:
 
 
 ABOVE, BELOW = "held_above", "held_below"
-"""Arrays of vectors of a window: s, 2 psidot and psiddot for rows below the columns; F_q, F_v and F_a for rows
-above them.
+"""Arrays of a window's vectors: s, 2 psidot and psiddot for rows below the columns; F_q, F_v and F_a for rows
+above the columns.
 """
 
 
