@@ -1,4 +1,4 @@
-"""The columns of a climb from a frame to the root, and the frames that six degrees of freedom carry."""
+"""The columns of a climb from a frame to the root, and the frames that six or more degrees of freedom carry."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def first_columns(model: Problem) -> list[int]:
 
 
 def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
-    """Return for each column of a climb: its entry in v, its factor, its body, and its order. The order is 1
-    or 2 for the curvature or jerk of a mimic joint along a curve (these columns include their factors),
-    otherwise 0.
+    """Return for each column of a climb: index in v, factor, body, order.
+
+    factor: multiplier of a mimic joint, else 1. order: 1 for the curvature and 2 for the jerk of a mimic
+    joint along a curve, else 0. The columns of such a joint include its factors.
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]

@@ -9,23 +9,23 @@ from rbdc.model import Problem
 from rbdc.planning.climb.steps import PathStep, of_joint, once, up
 
 TARGET = 7
-"""Number of entries of a target."""
+"""Number of entries of a target: position and quaternion."""
 
 
 def error(model: Problem) -> list[Statement]:
-    """Return the step of the error, the logarithm of the frame's placement in the target."""
+    """Return the step of the error, the logarithm of the frame's placement relative to the target."""
     return [once(model, lambda m: m.write("error", _error(m).motion.scalars()))]
 
 
 def error_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of J(e)^-1 times the LOCAL columns, and of -J(-e)^-1 times the motions of the target's
-    entries.
+    """Return the loops of J(e)^-1 times the columns of the LOCAL Jacobian, and of -J(-e)^-1 times the motions
+    of the target's entries, where J(e) is the right Jacobian of SE(3) at the error e.
     """
 
     def rates(m: PathStep) -> None:
         error = _error(m)
         inverse = error.rates()
-        m.label("J(e)^-1", "rate", inverse.scalars())
+        m.label("J(e)^-1, with the right Jacobian J of SE(3)", "rate", inverse.scalars())
         m.write("rates", inverse.scalars())
         m.write("error", error.motion.scalars())
         m.write("derror_dtarget", flat(inverse.by_target(m.read("target", TARGET))))
@@ -39,5 +39,5 @@ def error_derivatives(model: Problem) -> list[Statement]:
 
 def _error(m: PathStep) -> Error:
     error = Error.of(held_at_unit(m.read("target", TARGET)), m.world)
-    m.label("e = log(T^-1 X)", "e", error.motion.scalars())
+    m.label("e = log(T^-1 X): target T, frame X", "e", error.motion.scalars())
     return error

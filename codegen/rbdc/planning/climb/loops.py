@@ -79,11 +79,13 @@ def with_straight(nest: LoopNest, program: Program) -> LoopNest:
 
 def _statements(model: Problem, function: Function) -> Sequence[Statement]:
     if function.at_frame is frame_pairs.manipulability_gradient:
-        # the threshold of singular pivots depends on rounding
+        # needs the scalar type: the threshold of singular pivots depends on rounding
         return pairs.manipulability_gradient(model, function.declaration.scalar)
     if function.at_frame in _LOOPS:
         return _LOOPS[function.at_frame](model)
-    raise UnsupportedError(f"{function.name}: a function of a frame without loops over its path")
+    raise UnsupportedError(
+        f"{function.name}: planning/climb/loops.py has no loops for this function of a frame"
+    )
 
 
 def _integers(name: str, numbers: Sequence[int]) -> ConstantTable:
@@ -91,8 +93,8 @@ def _integers(name: str, numbers: Sequence[int]) -> ConstantTable:
 
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
-    """Return the sizes of the arrays that statements write beside the results; unlisted arrays are
-    motions.
+    """Return the sizes of the arrays that statements write beside the results. An array that is not listed
+    has six numbers.
     """
     sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
     sizes |= {

@@ -11,13 +11,15 @@ from rbdc.spatial import Motion, Scalars, Vector3
 
 
 def jacobian(model: Problem) -> list[Statement]:
-    """Return the loops of J: the columns in the reference frame."""
+    """Return the loop of J: its columns in the reference frame."""
     columns = by_reference(model, lambda m: m.put("J", m.seen(m.column).scalars()))
     return [up(of_joint(model, columns))]
 
 
 def velocity(model: Problem) -> list[Statement]:
-    """Return the loops of the velocity: the sum of X^-1 S qdot in the reference frame."""
+    """Return the loops of the velocity in the reference frame: the sum of X^-1 S qdot over the joints, where
+    X is the frame's placement in the joint's body.
+    """
 
     def result(m: PathStep) -> None:
         m.write("velocity", m.seen(m.motion("moving"), symbol="v").scalars())
@@ -26,7 +28,9 @@ def velocity(model: Problem) -> list[Statement]:
 
 
 def jacobian_time_derivative(model: Problem) -> list[Statement]:
-    """Return the loops of dJ/dt: each column changes with the velocity of its body, seen in the reference."""
+    """Return the loops of dJ/dt: V x s for each column s of J, with the velocity V of the joint's body in
+    coordinates that move with the reference frame.
+    """
 
     def column(m: PathStep) -> None:
         relative = m.motion("relative", i=6)
@@ -37,7 +41,11 @@ def jacobian_time_derivative(model: Problem) -> list[Statement]:
     return [
         *_relative(model),
         Clear("carrying", 6),
-        down(*_rates(model, "v", "carrying"), turned, about="velocity of the body that the joint carries"),
+        down(
+            *_rates(model, "v", "carrying"),
+            turned,
+            about="root to frame: velocity of each body, and dJ/dt of its joint",
+        ),
     ]
 
 
@@ -75,7 +83,7 @@ def classical_acceleration(model: Problem) -> list[Statement]:
 def velocity_derivatives(model: Problem) -> list[Statement]:
     """Return the loops of dv/dq_k = v_l x s_k and dv/dv_k = s_k, plus the change of the reference frame.
 
-    v_l: velocity of the parent body of joint k.
+    s_k: column k of the LOCAL Jacobian. v_l: velocity of the parent body of joint k.
     """
 
     def column(m: PathStep) -> None:
@@ -89,7 +97,11 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
         Clear("moving", 6),
         up(*_rates(model, "v", "moving")),
         Clear("above", 6),
-        down(columns, *_rates(model, "v", "above"), about="velocity above the joint"),
+        down(
+            columns,
+            *_rates(model, "v", "above"),
+            about="root to frame: columns of each joint, from the velocity of its parent",
+        ),
     ]
 
 
@@ -102,9 +114,11 @@ def classical_acceleration_derivatives(model: Problem) -> list[Statement]:
 
 def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[Statement]:
     """Return the loops of da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b and da/da_k =
-    s_k, plus the change of the reference (symbols of `rbdc.algorithms.derivatives.frame_derivatives`).
+    s_k, plus the change of the reference frame.
 
-    classic: differentiate the classical acceleration.
+    s_k: column k of the LOCAL Jacobian. v_l, a_l: velocity and acceleration of the parent body of joint k.
+    d, b: velocity of the frame relative to the parent and to the child body. classic: differentiate the
+    classical acceleration.
     """
 
     def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
@@ -150,7 +164,7 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
             columns,
             *_rates(model, "a", "above_a", squared=True),
             once(model, advance),
-            about="velocity and acceleration above the joint",
+            about="root to frame: columns of each joint, from the velocity and acceleration of its parent",
         ),
     ]
 
@@ -158,7 +172,7 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 def _rates(
     model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
 ) -> list[Statement]:
-    """Add the columns of a body times its entries of v or a to the motion `total`.
+    """Return the loop that adds the columns of a body, times its entries of v or a, to the motion `total`.
 
     squared: also add the columns of curvature times squares of v.
     row: if `total` is an array of motions along the path, 0 for the row of the body, 1 for the next row.
@@ -189,9 +203,11 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """Return the loops of the frame's LOCAL acceleration, the sum of X^-1 S qddot + s x d, and velocity.
+    """Return the loops of the frame's LOCAL velocity, the sum of the steps s = X^-1 S qdot of the joints, and
+    acceleration, the sum of X^-1 S qddot + s x b, where b is the frame's velocity relative to the joint's
+    body.
 
-    along: also keep the velocity relative to each body of the path, and the step s of each body.
+    along: also keep b and s of each body.
     """
     step, name, row = ("steps", "relative", {"i": 6}) if along else ("step", "moving", {})
 
@@ -205,17 +221,21 @@ def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Sta
 
     steps = _rates(model, "v", step, row=0 if along else None)
     joints = _rates(model, rates, "total", squared=True)
-    about = f"the frame's acceleration, and {RELATIVE}" if along else "acceleration and velocity, LOCAL"
+    about = (
+        f"acceleration of the frame, LOCAL, and {RELATIVE}"
+        if along
+        else "velocity and acceleration of the frame, LOCAL"
+    )
     start = once(model, begin) if along else Clear(step, 6)
     loop = up(start, *steps, *joints, once(model, advance), about=about)
     return [Clear(name, 6), Clear("total", 6), loop]
 
 
-RELATIVE = "its velocity relative to each body of the path, LOCAL"
+RELATIVE = "velocity of the frame relative to each body of the path, LOCAL"
 
 
 def _put_bend(model: Problem, matrix: str) -> Statement:
-    """Return the step that adds curvatures times v in the reference frame."""
+    """Return the step that adds the columns of curvature times v, in the reference frame, to `matrix`."""
 
     def column(m: PathStep) -> None:
         m.put_plain(matrix, m.seen(m.column.scaled(m.entry("v"))).scalars())

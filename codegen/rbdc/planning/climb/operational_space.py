@@ -18,11 +18,11 @@ from rbdc.planning.climb.steps import OWN, PathStep, by_reference, down, of_join
 from rbdc.spatial import Motion, Scalar
 
 FELT = 21
-"""Number of entries of a symmetric matrix (6, 6)."""
+"""Number of entries in a triangle of a symmetric matrix (6, 6)."""
 
 
 def tables(model: Problem) -> list[ConstantTable]:
-    """Return tables of the rows above each row of M, and of the first entry of each such list."""
+    """Return tables of the rows above each row of M, and of the first entry of each row's list."""
     above = rows_above(model)
     starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
     entries = [j for rows in above for j in rows] or [0]
@@ -51,9 +51,9 @@ def inertia(model: Problem) -> list[Statement]:
 
     return [
         Clear("y", SIZE * model.nv),
-        up(of_joint(model, by_reference(model, column)), about="J^T"),
+        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T, in the array y"),
         Clear("felt", FELT),
-        _along_path(model, "L^T Y = J^T, and Y^T D^-1 Y", products, raised),
+        _along_path(model, "solve L^T Y = J^T, sum Y^T D^-1 Y", products, raised),
         WhereGiven(("mu",), (_changed(model, _regularised),)),
         WhereGiven(("rows",), (_changed(model, _kept),)),
         _changed(model, lambda m, felt: Factorisation(felt).inverse()),
@@ -77,9 +77,13 @@ def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None
     more = () if inside is None else (once(model, inside),)
     return [
         *inertia(model),
-        _along_path(model, "D^-1 Y Lambda", spread),
+        _along_path(model, "right-hand sides D^-1 Y Lambda", spread),
         Loop(
-            "r", 0, model.nv, (_above(Variable("r"), once(model, lowered)), *more), "L Jbar = D^-1 Y Lambda"
+            "r",
+            0,
+            model.nv,
+            (_above(Variable("r"), once(model, lowered)), *more),
+            "solve L Jbar = D^-1 Y Lambda",
         ),
     ]
 
@@ -101,7 +105,7 @@ def whole(model: Problem) -> list[Statement]:
 
 
 def inertia_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of Lambda and dLambda/dq. The latter follows from the changes of M, and from the
+    """Return the loops of Lambda and dLambda/dq. dLambda/dq follows from the derivatives of M, and from the
     derivatives of the frame's velocity for joint velocities equal to the columns of Jbar.
     """
 
@@ -134,14 +138,15 @@ def inertia_derivatives(model: Problem) -> list[Statement]:
         m.add_scattered("dinertia_dq", {k * model.nv: x for k, x in enumerate(entries)}, r=1)
 
     columns = of_joint(model, by_reference(model, column), by_reference(model, bend))
+    turned = "subtract Lambda dJ/dq Jbar and its transpose, from velocities of the parent of each joint"
     return [
         Clear("inverse", SIZE * model.nv),
         *consistent_inverse(model),
         Clear("moved", SIZE * SIZE),
-        up(steps("moved"), about="velocities of the frame at the columns of Jbar"),
+        up(steps("moved"), about="velocities of the frame for the columns of Jbar as joint velocities"),
         Clear("carried", SIZE * SIZE),
-        down(columns, steps("carried"), about="- Lambda dJ/dq Jbar, by the velocities above the joint"),
-        Loop("r", 0, model.nv, (once(model, change),), "Jbar^T dM/dq Jbar"),
+        down(columns, steps("carried"), about=turned),
+        Loop("r", 0, model.nv, (once(model, change),), "add Jbar^T dM/dq Jbar"),
     ]
 
 

@@ -32,13 +32,13 @@ def relative_jacobian(model: Problem) -> list[Statement]:
     others = of_joint(model, by_reference(model, other), at=TableEntry("other_path", Variable("i")))
     return [
         up(of_joint(model, by_reference(model, column)), stop=Variable("own_length")),
-        up(others, stop=Variable("other_length"), about="the other frame"),
+        up(others, stop=Variable("other_length"), about="columns of joints that carry only the other frame"),
     ]
 
 
 def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statement]:
-    """Return the loops of w = sqrt(det(A)), A = J J^T, and of its gradient: entry k is w times the sum of
-    s_k . (-s_i x* y_i) over the joints i above, with Y = A^-1 J.
+    """Return the loops of w = sqrt(det(A)), A = J J^T, and of its gradient. Entry k is w times the sum of
+    s_k . (-s_i x* y_i) over the joints i above joint k, with the columns y_i of Y = A^-1 J.
     """
     singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
 
@@ -55,7 +55,7 @@ def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statemen
         a = [[rows[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
         determinant, factorisation = factorised(a, m.read("enough_of", 1, frame=1)[0], singular)
         lower = [x for i, row in enumerate(factorisation.factors.entries) for x in row[: i + 1]]
-        m.label("A = L^T D L, pivots inverted and 1 where singular", "lower", lower)
+        m.label("A = L^T D L: L and the inverse pivots, 1 in place of singular pivots", "lower", lower)
         m.write("factors", lower)
         m.write("manipulability", [sqrt(determinant)])
 
@@ -88,6 +88,6 @@ def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statemen
         down(
             of_joint(model, once(model, along), once(model, bend)),
             of_joint(model, once(model, force)),
-            about="the sum of -s x* y over the joints above; its product with s is tr(A^-1 dA) / 2",
+            about="root to frame: s . (sum of -s_i x* y_i over the joints i above) = tr(A^-1 dA/dq) / 2",
         ),
     ]

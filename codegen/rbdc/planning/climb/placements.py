@@ -1,5 +1,5 @@
-"""The loops of a frame's position and placement, of the derivatives of both by q, and of the derivatives of
-the frame's Jacobian by q.
+"""The loops of a frame's position and placement, and of the derivatives by q of position, placement and
+Jacobian.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ def placement_derivatives(model: Problem) -> list[Statement]:
 
 
 def position_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of L_b L_a p = w_o x v_i (`rbdc.algorithms.frame_placements`)."""
+    """Return the loops of the derivatives of the frame's origin p along degree of freedom a, then b:
+    L_b L_a p = w_o x v_i, where o is nearer to the root and i the other of a and b, and (v, w) are columns of
+    the LOCAL_WORLD_ALIGNED Jacobian.
+    """
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).linear.scalars()
@@ -57,7 +60,9 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of L_b L_a p, and of L_b L_a x = w_o x (w_i x x) for the axes x."""
+    """Return the loops of L_b L_a p (`position_second_derivatives`), and of L_b L_a x = w_o x (w_i x x) for
+    the axes x.
+    """
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))
@@ -69,7 +74,7 @@ def placement_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def jacobian_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of the change of each column along each column."""
+    """Return the loops of the change of each column of J along each degree of freedom."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return column_change(s, t, m.reference, above=above).scalars()
@@ -109,9 +114,15 @@ def _second(
     seen = once(model, column, reference)
     loops = [] if array == "columns" else [up(of_joint(model, seen, seen))]
     if reference != "LOCAL":
-        loops.append(pairs("joints from there to the root", Variable("i"), LENGTH, above=True))
+        loops.append(
+            pairs("pairs of each joint and the joints from it to the root", Variable("i"), LENGTH, above=True)
+        )
     if reference != "WORLD":
-        loops.append(pairs("joints from the frame to there", 0, Variable("i"), above=False))
+        loops.append(
+            pairs(
+                "pairs of each joint and the joints between the frame and it", 0, Variable("i"), above=False
+            )
+        )
     if model.curves:
         loops.append(up(of_joint(model, None, once(model, bent, reference))))
     return list[Statement](loops)

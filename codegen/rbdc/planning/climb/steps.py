@@ -1,7 +1,10 @@
 """Steps and loops over the path from a frame to the root.
 
-Their arrays are the bodies `path[i]`, from the frame on; `columns`, the LOCAL Jacobian's columns of the
-degrees of freedom k (in pairs k and j) of these bodies; and `world`, the frame's placement.
+They use these arrays:
+
+path: the bodies from the frame to the root, `path[i]`.
+columns: the frame's LOCAL Jacobian, a column for each degree of freedom k (in pairs k and j) of these bodies.
+world: the frame's placement in the world.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ class PathStep(StepRecorder):
         return Motion.of(self.read(array, 6, offset, **strides))
 
     def factor(self, dof: str = "k") -> Scalar:
-        """Return the factor of a degree of freedom in its entry of v."""
+        """Return the velocity of a degree of freedom divided by its entry of v: 1, or a mimic's multiplier."""
         return self.read("factor_of", 1, **{dof: 1})[0] if self.coupled else 1.0
 
     def entry(self, rates: str) -> Scalar:
@@ -70,7 +73,7 @@ class PathStep(StepRecorder):
     def put_pair(self, matrices: str, entries: Scalars) -> None:
         """Add entries, times both factors, to the places of the degrees of freedom k and j."""
         one, other = self.factor(), self.factor("j")
-        # one after the other: the product of the factors would not be a vector in the files of batches
+        # in files of batches, where values are vectors, a product of the two factors alone would not be one
         values = [0.0 if is_zero(x) else one * (other * x) for x in entries]
         self._put(matrices, values, self.model.nv**2, column=self.model.nv, j_column=1)
 
@@ -103,7 +106,7 @@ def by_reference(model: Problem, text: Text) -> Statement:
 
 
 def up(*body: Statement, about: str = "", stop: Index = LENGTH) -> Loop:
-    """Return a loop from the body of the frame to the root, or up to but without body `stop`."""
+    """Return a loop over i, from the body of the frame to the root, or to before `path[stop]`."""
     return Loop("i", 0, stop, body, about)
 
 
@@ -127,6 +130,6 @@ def of_joint(
     bodies = [() if statement is None else (statement,) for statement in (plain, bend, jerk)]
     body: tuple[Statement, ...] = bodies[0]
     if model.curves:
-        cases = zip(("columns", "curvatures", "their derivatives"), bodies, strict=True)
+        cases = zip(("columns", "curvature", "derivative of the curvature"), bodies, strict=True)
         body = (Switch(TableEntry("bend_of", Variable(dof)), tuple(cases)),)
     return Loop(dof, TableEntry("first_of", at), TableEntry("first_of", plus(at, 1)), body)

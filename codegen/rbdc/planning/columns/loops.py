@@ -3,8 +3,8 @@ each vector lane.
 
 Straight-line code computes the right-hand sides B, known parts of X and the factors of A. The rest is the
 same arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
-(`rbdc.planning.columns.plan`). A is M, or M preceded by the rows of contacts; the solutions in these rows are
-the function's outputs over contacts.
+(`rbdc.planning.columns.plan`). A is M, or M preceded by rows of contacts; the solutions in the rows of
+contacts are the function's outputs over contacts.
 """
 
 from __future__ import annotations
@@ -48,23 +48,29 @@ WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.2
 """A solve with more than `WORTH_A_LOOP` operations becomes a loop if the loop has less than `MORE_IN_A_LOOP`
 times as many. Only code that is written out omits blocks of zeros, and half of an inverse.
 
-Measured on a Zen 4 core (AVX-512) with gcc 12 and clang 19: time of a call with the loop, divided by the time
-with rows written out (in parentheses: operations of the solve, ratio of the loop's operations to these).
-Derivatives of forward dynamics: HyQ 1.01 and 0.98 (3,217, 1.64), TIAGo 1.08 and 1.06 (8,441, 2.15), iiwa 1.06
-and 1.14 (420, 1.71). M^-1: a humanoid 1.16 and 1.13 (3,737, 2.48), TIAGo 1.22 and 1.23 (1,970, 2.87).
-Derivatives of constrained dynamics, with copies to results among the operations: HyQ on one point 0.98 and
-0.95 (4,900, 1.48), iiwa on a surface 0.98 and 0.98 (1,583, 1.46). On a Zen 3 core (AVX2), with a loop over
-three rows of four blocks: derivatives of forward dynamics of a humanoid, TIAGo and quadrupeds 0.63 to 0.86 by
-clang 14 and 0.81 to 0.97 by gcc 12.
+Time of a call with the loop divided by the time with rows written out, on a Zen 4 core (AVX-512); operations
+of the solve written out, and operations of the loop divided by these:
+
+    function, robot                                       gcc 12  clang 19  operations  ratio
+    derivatives of forward dynamics, HyQ                    1.01      0.98       3,217   1.64
+    derivatives of forward dynamics, TIAGo                  1.08      1.06       8,441   2.15
+    derivatives of forward dynamics, iiwa                   1.06      1.14         420   1.71
+    M^-1, a humanoid                                        1.16      1.13       3,737   2.48
+    M^-1, TIAGo                                             1.22      1.23       1,970   2.87
+    derivatives of constrained dynamics, HyQ on one point   0.98      0.95       4,900   1.48
+    derivatives of constrained dynamics, iiwa on a surface  0.98      0.98       1,583   1.46
+
+The operations of constrained dynamics include copies to results. On a Zen 3 core (AVX2), with a loop over
+three rows of four blocks, the derivatives of forward dynamics of a humanoid, TIAGo and quadrupeds take 0.63
+to 0.86 of the time with clang 14, and 0.81 to 0.97 with gcc 12.
 """
 
 PART = 600
 """Target number of block products in one C function."""
 
 TOGETHER = 4
-"""Number of other rows whose products are subtracted from all blocks of a row before those of the next rows:
-registers hold the sums and the entries of L. All rows at once take 1.07 times as long for M^-1 of a humanoid
-with gcc 12 (Zen 4).
+"""Number of other rows that are subtracted at once from all blocks of a row: registers hold the sums and the
+entries of L. With all rows at once, M^-1 of a humanoid takes 1.07 times as long (gcc 12, Zen 4).
 """
 
 K, T = Variable("k"), Variable("t")
@@ -74,7 +80,7 @@ def column_loops(
     programs: Sequence[Program], declaration: FunctionDeclaration
 ) -> tuple[ColumnPlan, tuple[LoopNest, ...], int]:
     """Return the layout of a function whose outputs are solutions of its `System`; its loops, first for
-    registers of 64 bytes; and the operations of the solve, 0 if it is no loop. programs: the programs of
+    registers of 64 bytes; and the operations of the solve, 0 if it is written out. programs: the programs of
     `preparation`; if there are two, the first omits the optional inputs.
     """
     plan, early = worth_a_loop(plan_of(programs, declaration))
@@ -111,12 +117,14 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield zeros, the identity for M^-1, and factors of the row that a loop adds to pair up all rows."""
+    """Yield the statements that store zeros, the identity for M^-1, and factors of an additional row, with
+    which a loop pairs an odd last row.
+    """
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:
         first = plan.place(len(plan.system.sides), plan.system.contacts, 0)
         ones = _numbers({Place("columns", ((K, plan.row + 1),), first): 1.0})
-        yield Loop("k", 0, plan.system.joints, (ones,), "the identity for M^-1")
+        yield Loop("k", 0, plan.system.joints, (ones,), "right-hand sides of M^-1: the identity")
     if plan.looped:
         yield _numbers({Place("factor", (), len(plan.factor)): 0.0, Place("pivots", (), plan.size): 1.0})
 
@@ -130,8 +138,8 @@ def _numbers(values: Mapping[Place, float]) -> Step:
 
 
 def _results(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield the copies of columns to the outputs, the copy of one half of M^-1 to the other, and the step
-    that adds known entries.
+    """Yield the copies of columns to the outputs, the loop that copies one triangle of M^-1 to the other, and
+    the step that adds known entries.
     """
     system, n = plan.system, plan.system.joints
     for rows, parameters, first in (
@@ -140,7 +148,7 @@ def _results(plan: ColumnPlan) -> Iterator[Statement]:
     ):
         copies = tuple(copy for side, p in enumerate(parameters) for copy in _copies(plan, side, p, first))
         if rows:
-            yield Loop("k", 0, rows, copies, "results")
+            yield Loop("k", 0, rows, copies, "copy solutions to results")
 
     if system.inverse:
         m, name = PlaceRecorder(), system.inverse.name
@@ -209,7 +217,9 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
     """Return the routine of some rows in straight-line code."""
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
-    about = f"Rows of the solve, {plan.lanes} columns in a block: block b of row k is y[{plan.blocks} k + b]."
+    about = (
+        f"Rows of L^T Y = B, L X = D^-1 Y in blocks of {plan.lanes} columns: y[{plan.blocks} k + b] is row k."
+    )
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
     steps = tuple(_row(plan, row) for row in rows)
     return Routine(name, about, arguments, steps, widths={"y": plan.lanes})
@@ -237,9 +247,9 @@ def _row(plan: ColumnPlan, row: SolveRow) -> Step:
 def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[ConstantTable]:
     """Return the tables of pairs of rows and of their terms.
 
-    A pair has the offsets of both rows in pairs of blocks, their pivots, the entry of L between them, and
-    their first term; the last entry is the end of the terms. A term has the entries of L for both rows, and
-    the offset of the other row.
+    A pair has six entries: the offsets of both rows in units of two blocks, the indices of their pivots, the
+    index of the entry of L between the rows, and the first term; the last pair has the end of the terms. A
+    term has the indices of the entries of L for both rows, and the offset of the other row.
     """
     pairs, terms = list[tuple[int, ...]](), list[tuple[int, ...]]()
     for strip, pairs_of_strip in cut:
@@ -282,7 +292,7 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
     first, last, *inner = (_at(m, places) for m in (begin, end, *takes))
     about = (
         "Two rows at once, in strips of blocks: from the last row up for L^T Y = B, then from the first row "
-        "down for L X = D^-1 Y. Terms of other rows are subtracted, then the first row's from the second."
+        "down for L X = D^-1 Y. Other rows are subtracted from both, then the first row from the second."
     )
     loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], tuple(inner)), last))
     sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)

@@ -1,9 +1,9 @@
 """Functions whose results are solutions of one system L^T D L X = B: the results of their straight-line code,
 the layout in blocks of columns, and the products that each row of the solve subtracts.
 
-A block is a vector of columns; a strip is a number of blocks that a loop takes at once. Written-out rows omit
-blocks of zeros; a loop skips rows of zeros in a strip. Columns that are zero without optional inputs come
-last and are solved only with these inputs.
+A block is a vector of columns; a strip is the blocks that a loop takes at once. Written-out rows omit blocks
+of zeros; a loop skips rows that are zero in a strip. Columns that are zero without optional inputs come last,
+and are solved only if these inputs are passed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.nodes import ArgumentArray, Program
 
 STRIP = 6
-"""Largest number of blocks of columns that a loop takes at once, for two rows together: 16 registers hold
-their sums, a block of another row and two entries of L. A loaded block serves both rows.
+"""Largest number of blocks of columns that a loop takes at once, for two rows together: 16 registers hold the
+sums of both rows, a block of another row and two entries of L. A loaded block serves both rows.
 
-Measured on a Zen 4 core, derivatives of constrained dynamics of HyQ (four points) and Unitree G1 (two
-surfaces). Time relative to one row and 12 or 14 blocks at once, by gcc 12: 0.94 and 0.90. Relative to three
-rows and 4 blocks, or 12 blocks with AVX-512: 0.98 and 1.02, by clang 19 0.98 and 1.03, for AVX2 0.96 to 1.03.
+Relative time for derivatives of constrained dynamics, of HyQ (four points) and Unitree G1 (two surfaces), on
+a Zen 4 core:
+
+    relative to                                            HyQ   Unitree G1
+    one row and 12 or 14 blocks, gcc 12                    0.94  0.90
+    three rows and 4 blocks (AVX-512: 12 blocks), gcc 12   0.98  1.02
+    the same, clang 19                                     0.98  1.03
+    the same, AVX2                                         0.96 to 1.03
 """
 
 
@@ -32,9 +37,9 @@ rows and 4 blocks, or 12 blocks with AVX-512: 0.98 and 1.02, by clang 19 0.98 an
 class System:
     """The system of a function whose matrices over the joints are solutions.
 
-    sides: outputs for computed right-hand sides.
-    inverse: output for unit forces, a block of A^-1; None without one.
-    of_contacts: outputs for the rows of contacts of these solutions, in order, if A has rows of contacts.
+    sides: outputs that are solutions for computed right-hand sides.
+    inverse: output that is the solution for unit forces, a block of A^-1; None without one.
+    of_contacts: outputs for the rows of contacts of all solutions, in order; empty without contacts.
     beside: outputs that are vectors, not solutions.
     """
 
@@ -87,7 +92,7 @@ class ColumnPlan:
     system: the system.
     scalar: type of the numbers; a block of columns fills one vector of this type.
     order: columns of all right-hand sides and of the identity, in their order in a row.
-    early: number of columns that are solved always; the later ones are zero without optional inputs.
+    early: number of columns that are always solved; later columns are zero without optional inputs.
     stored: (right-hand side, row, column) of the entries that can differ from zero.
     known: (right-hand side, row, column) of the known entries.
     factor: (row, column) of the entries of L below its unit diagonal.
@@ -130,9 +135,7 @@ class ColumnPlan:
         return range(first, first + self._blocks_of(max(0, len(self.order) - first * self.lanes)))
 
     def _blocks_of(self, columns: int) -> int:
-        """Return the number of blocks of columns; for a loop an even number, so that pairs fill long
-        registers.
-        """
+        """Return the number of blocks of columns; even for a loop: two blocks fill a long register."""
         pair = 1 + self.looped
         return -(-columns // (pair * self.lanes)) * pair
 
@@ -182,8 +185,8 @@ class SolveRow:
     scaled: whether the row is multiplied by its inverse pivot before anything is subtracted.
     blocks: its blocks.
     terms: index of an entry of L, index of another row, and the blocks in which their product is subtracted.
-    filled: blocks that are not zero before the row is computed. If the other blocks are not loaded, kuka's
-        derivatives of forward dynamics take 0.88 of the time with clang 19, 1.14 with gcc 12 (Zen 4).
+    filled: blocks that are not zero before the row is computed. If only these are loaded, the derivatives of
+        forward dynamics of the iiwa take 0.88 of the time with clang 19, 1.14 with gcc 12 (Zen 4).
     """
 
     number: int
@@ -224,7 +227,7 @@ def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
 
 
 def strips(blocks: range) -> list[range]:
-    """Return the strips of some blocks: strips of even numbers of blocks that differ by at most one pair."""
+    """Return the strips of some blocks: each has an even number of blocks, and they differ by at most two."""
     count = -(-len(blocks) // STRIP)
     ends = [len(blocks) // 2 * k // count * 2 for k in range(1, count + 1)]
     return [blocks[start:end] for start, end in pairwise([0, *ends])]
@@ -274,7 +277,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """Return the layout that serves all programs: nonzero entries are those of any of them."""
+    """Return the layout that serves all programs: it stores entries that any program does not know as 0."""
     system = System.of(declaration)
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 

@@ -1,5 +1,5 @@
-"""Steps of loops over degrees of freedom, on vectors of consecutive degrees of freedom and on numbers that all
-lanes share.
+"""Steps of loops over degrees of freedom: they combine vectors of consecutive degrees of freedom and numbers
+that all lanes share.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DofRecorder(PlaceRecorder):
         return Force.of(self.read(place, LOAD, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
-        """Return the place of column `at`, from `row` on, in an array with a column for each degree of freedom."""
+        """Return the place of degree of freedom `at`, from `row` on, in an array with a column for each."""
         return Place(array, ((at, 1),), row * self.layout.columns, pitch=self.layout.columns)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:
