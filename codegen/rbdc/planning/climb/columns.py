@@ -1,4 +1,4 @@
-"""The columns of a climb from a frame to the root, and the frames that six or more degrees of freedom carry."""
+"""The columns of a climb from a frame to the root; the frames that six or more degrees of freedom carry."""
 
 from __future__ import annotations
 

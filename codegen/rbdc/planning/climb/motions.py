@@ -100,7 +100,7 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
         down(
             columns,
             *_rates(model, "v", "above"),
-            about="root to frame: columns of each joint, from the velocity of its parent",
+            about="root to frame: derivatives along each joint, from the velocity of its parent",
         ),
     ]
 
@@ -164,7 +164,7 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
             columns,
             *_rates(model, "a", "above_a", squared=True),
             once(model, advance),
-            about="root to frame: columns of each joint, from the velocity and acceleration of its parent",
+            about="root to frame: derivatives along each joint, from velocity and acceleration of its parent",
         ),
     ]
 

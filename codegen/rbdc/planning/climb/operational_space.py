@@ -138,7 +138,7 @@ def inertia_derivatives(model: Problem) -> list[Statement]:
         m.add_scattered("dinertia_dq", {k * model.nv: x for k, x in enumerate(entries)}, r=1)
 
     columns = of_joint(model, by_reference(model, column), by_reference(model, bend))
-    turned = "subtract Lambda dJ/dq Jbar and its transpose, from velocities of the parent of each joint"
+    turned = "root to frame: subtract Lambda dJ/dq Jbar and its transpose"
     return [
         Clear("inverse", SIZE * model.nv),
         *consistent_inverse(model),

@@ -45,7 +45,7 @@ class PathStep(StepRecorder):
         return Motion.of(self.read(array, 6, offset, **strides))
 
     def factor(self, dof: str = "k") -> Scalar:
-        """Return the velocity of a degree of freedom divided by its entry of v: 1, or a mimic's multiplier."""
+        """Return the factor of a degree of freedom: the multiplier of a coupled mimic joint, else 1."""
         return self.read("factor_of", 1, **{dof: 1})[0] if self.coupled else 1.0
 
     def entry(self, rates: str) -> Scalar:

@@ -217,9 +217,7 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
     """Return the routine of some rows in straight-line code."""
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
-    about = (
-        f"Rows of L^T Y = B, L X = D^-1 Y in blocks of {plan.lanes} columns: y[{plan.blocks} k + b] is row k."
-    )
+    about = f"Rows of the solve. y[{plan.blocks} k + b] is block b of row k, {plan.lanes} columns of it."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
     steps = tuple(_row(plan, row) for row in rows)
     return Routine(name, about, arguments, steps, widths={"y": plan.lanes})

@@ -27,9 +27,9 @@ a Zen 4 core:
 
     relative to                                            HyQ   Unitree G1
     one row and 12 or 14 blocks, gcc 12                    0.94  0.90
-    three rows and 4 blocks (AVX-512: 12 blocks), gcc 12   0.98  1.02
-    the same, clang 19                                     0.98  1.03
-    the same, AVX2                                         0.96 to 1.03
+    three rows and 4 blocks (AVX-512: 12), gcc 12          0.98  1.02
+    three rows and 4 blocks (AVX-512: 12), clang 19        0.98  1.03
+    three rows and 4 blocks, AVX2                          0.96 to 1.03
 """
 
 
