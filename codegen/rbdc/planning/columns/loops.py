@@ -290,7 +290,7 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
     first, last, *inner = (_at(m, places) for m in (begin, end, *takes))
     about = (
         "Two rows at once, in strips of blocks: from the last row up for L^T Y = B, then from the first row "
-        "down for L X = D^-1 Y. Other rows are subtracted from both, then the first row from the second."
+        "down for L X = D^-1 Y. Other rows are subtracted from both rows, then the first from the second."
     )
     loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], tuple(inner)), last))
     sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)

@@ -88,7 +88,9 @@ class AccelerationTensors:
             backward=True,
         )
         yield Loop("e", 0, joints, tuple(self._up()), "root to leaves: Y, the sum of s times rows of X")
-        yield self._listed("rooted", self._rooted(), about="zeros: M does not depend on q of root joints")
+        yield self._listed(
+            "rooted", self._rooted(), about="zeros by q of root joints: M does not depend on it"
+        )
         yield self._listed(
             "lower_of", *self._by_joint(), about="rows by q and v of each joint that is not a root"
         )
@@ -181,7 +183,7 @@ class AccelerationTensors:
             yield joint.loop(*of_dof(D, adds=True), further=1)
         cases = (
             ("a root", ()),
-            ("last child, the first that arrives: set the sums of the parent", merged(adds=False)),
+            ("last child, which comes first: set the sums of the parent", merged(adds=False)),
             ("other child: add to the sums of the parent", merged(adds=True)),
         )
         yield Switch(TableEntry("merge_of", E), cases)

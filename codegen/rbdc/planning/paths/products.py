@@ -79,7 +79,7 @@ class TiledProduct:
         strips = [Loop("r", 0, n - rows, tuple(strip(R, height)), step=height)] if n >= height else []
         return Routine(
             f"product_from_{self.begin}",
-            f"weights^T terms, columns from {self.begin} on: in tile t the sum of depths[deep + t] products",
+            f"weights^T terms, columns from {self.begin} on; entries of tile t sum depths[deep + t] products",
             ("to", "weights", "terms"),
             (*strips, *(strip(n - rows, rows) if rows else ())),
             ("deep",),

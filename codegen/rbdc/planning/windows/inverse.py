@@ -96,8 +96,8 @@ class _SupernodeLoops:
             statements += [self._outer(), over("b", "blocks_of", NODE, *body, about=before)]
             statements += self._accelerations(TableEntry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
-        kind = " of a free root" if shape.rooted else ""
-        about = f"M^-1 for a supernode{kind} of size {size}; parents of its columns: {parents} (-1: outside)"
+        kind = ", free root" if shape.rooted else ""
+        about = f"M^-1 for a supernode (size {size}{kind}); parents of its columns: {parents} (-1: outside)"
         statements.append(self._itself())
         names = set(names_in(statements))
         sizes = {"within": size * lanes, "inner": size * lanes, "outer": size * self.pitch}

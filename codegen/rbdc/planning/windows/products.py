@@ -81,7 +81,7 @@ def root_response(layout: WindowLayout) -> Routine:
     whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
     m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
     loop = _over_blocks(layout, response.step(), Loop("k", 0, first, (m.step(),)))
-    about = "negated joint accelerations for unit accelerations of the free root: -M^-1 times its inertia"
+    about = "joint accelerations, negated, for unit accelerations of the free root"
     arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 
