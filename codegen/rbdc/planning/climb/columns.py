@@ -15,10 +15,10 @@ def first_columns(model: Problem) -> list[int]:
 
 
 def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
-    """Return for each column of a climb: index in v, factor, body, order.
+    """Return for each column of a climb: its index in v, factor, body, and order.
 
-    factor: multiplier of a mimic joint, else 1. order: 1 for the curvature and 2 for the jerk of a mimic
-    joint along a curve, else 0. The columns of such a joint include its factors.
+    factor: multiplier of a mimic joint, else 1. order: 1 for the curvature, 2 for the jerk of a mimic joint
+    along a curve, whose columns include their factors; else 0.
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]

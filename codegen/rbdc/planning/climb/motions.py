@@ -17,8 +17,8 @@ def jacobian(model: Problem) -> list[Statement]:
 
 
 def velocity(model: Problem) -> list[Statement]:
-    """Return the loops of the velocity in the reference frame: the sum of X^-1 S qdot over the joints, where
-    X is the frame's placement in the joint's body.
+    """Return the loops of the velocity in the reference frame: the sum of X^-1 S qdot, with the frame's
+    placement X in each body.
     """
 
     def result(m: PathStep) -> None:
@@ -28,8 +28,8 @@ def velocity(model: Problem) -> list[Statement]:
 
 
 def jacobian_time_derivative(model: Problem) -> list[Statement]:
-    """Return the loops of dJ/dt: V x s for each column s of J, with the velocity V of the joint's body in
-    coordinates that move with the reference frame.
+    """Return the loops of dJ/dt: V x s for each column s, with the velocity V of its body in coordinates that
+    move with the reference frame.
     """
 
     def column(m: PathStep) -> None:
@@ -172,7 +172,7 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 def _rates(
     model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
 ) -> list[Statement]:
-    """Return the loop that adds the columns of a body, times its entries of v or a, to the motion `total`.
+    """Add the columns of a body, times its entries of v or a, to the motion `total`.
 
     squared: also add the columns of curvature times squares of v.
     row: if `total` is an array of motions along the path, 0 for the row of the body, 1 for the next row.
@@ -203,9 +203,8 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """Return the loops of the frame's LOCAL velocity, the sum of the steps s = X^-1 S qdot of the joints, and
-    acceleration, the sum of X^-1 S qddot + s x b, where b is the frame's velocity relative to the joint's
-    body.
+    """Return the loops of the frame's LOCAL velocity, the sum of the steps s = X^-1 S qdot, and acceleration,
+    the sum of X^-1 S qddot + s x b, where b is the frame's velocity relative to the body.
 
     along: also keep b and s of each body.
     """
@@ -235,7 +234,7 @@ RELATIVE = "velocity of the frame relative to each body of the path, LOCAL"
 
 
 def _put_bend(model: Problem, matrix: str) -> Statement:
-    """Return the step that adds the columns of curvature times v, in the reference frame, to `matrix`."""
+    """Add the columns of curvature times v, in the reference frame, to `matrix`."""
 
     def column(m: PathStep) -> None:
         m.put_plain(matrix, m.seen(m.column.scaled(m.entry("v"))).scalars())

@@ -151,7 +151,6 @@ def inertia_derivatives(model: Problem) -> list[Statement]:
 
 
 def _changed(model: Problem, change: Callable[[PathStep, Matrix], Matrix]) -> Statement:
-    """Return a step that changes the symmetric matrix (6, 6) in `felt`."""
 
     def text(m: PathStep) -> None:
         changed = change(m, lower_triangle(m.read("felt", FELT)))
@@ -170,7 +169,6 @@ def _kept(m: PathStep, felt: Matrix) -> Matrix:
 
 
 def _above(row: Index, step: Statement) -> Loop:
-    """Return a loop over the rows above a row."""
     return Loop("e", TableEntry("row_first", row), TableEntry("row_first", plus(row, 1)), (step,))
 
 

@@ -48,9 +48,8 @@ def placement_derivatives(model: Problem) -> list[Statement]:
 
 
 def position_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of the derivatives of the frame's origin p along degree of freedom a, then b:
-    L_b L_a p = w_o x v_i, where o is nearer to the root and i the other of a and b, and (v, w) are columns of
-    the LOCAL_WORLD_ALIGNED Jacobian.
+    """Return the loops of the derivatives of the frame's origin p along a, then b: w_o x v_i, where o is
+    nearer to the root and i the other of a and b, and (v, w) are LOCAL_WORLD_ALIGNED columns of J.
     """
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
@@ -60,9 +59,7 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of L_b L_a p (`position_second_derivatives`), and of L_b L_a x = w_o x (w_i x x) for
-    the axes x.
-    """
+    """Return the loops of the same derivatives of p, and w_o x (w_i x x) of the axes x."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))

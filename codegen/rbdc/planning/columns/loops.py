@@ -92,7 +92,6 @@ def column_loops(
 
 
 def _nest(plan: ColumnPlan, start: Straight, options: tuple[str, ...], lanes: int) -> LoopNest:
-    """Return the nest of a function's loops, in vectors of `lanes` lanes."""
     early = solves(plan, plan.early_blocks, lanes=lanes)
     late = solves(plan, plan.late_blocks, "late_", lanes)
     optional = [WhereGiven(options, late.statements)] if late.statements else []
@@ -117,8 +116,8 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield the statements that store zeros, the identity for M^-1, and factors of an additional row, with
-    which a loop pairs an odd last row.
+    """Store zeros, the identity for M^-1, and factors of an additional row, with which a loop pairs an odd
+    last row.
     """
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:
@@ -130,7 +129,6 @@ def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _numbers(values: Mapping[Place, float]) -> Step:
-    """Return the step that stores constants at places."""
     m = PlaceRecorder()
     for place, x in values.items():
         m.store([x], place)
@@ -138,9 +136,7 @@ def _numbers(values: Mapping[Place, float]) -> Step:
 
 
 def _results(plan: ColumnPlan) -> Iterator[Statement]:
-    """Yield the copies of columns to the outputs, the loop that copies one triangle of M^-1 to the other, and
-    the step that adds known entries.
-    """
+    """Copy columns to the outputs and one triangle of M^-1 to the other, and add known entries."""
     system, n = plan.system, plan.system.joints
     for rows, parameters, first in (
         (n, system.solutions, system.contacts),
@@ -169,7 +165,6 @@ def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Sta
 
 
 def _known(plan: ColumnPlan) -> Step:
-    """Return the step that adds known entries to their outputs."""
     m, contacts, by_output = PlaceRecorder(), plan.system.contacts, dict[str, dict[int, Scalar]]()
     for value, (side, row, column) in zip(
         m.numbers(len(plan.known), Place("known")), plan.known, strict=True
@@ -205,7 +200,6 @@ def solves(plan: ColumnPlan, blocks: range, prefix: str = "", lanes: int = 0) ->
 
 
 def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
-    """Return the rows of each C function."""
     parts: list[list[SolveRow]] = []
     for row in rows:
         if not parts or sum(r.products for r in parts[-1]) + row.products > PART:
@@ -215,7 +209,6 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 
 
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
-    """Return the routine of some rows in straight-line code."""
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
     about = f"Rows of the solve. y[{plan.blocks} k + b] is block b of row k, {plan.lanes} columns of it."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
@@ -245,9 +238,9 @@ def _row(plan: ColumnPlan, row: SolveRow) -> Step:
 def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair]]]) -> list[ConstantTable]:
     """Return the tables of pairs of rows and of their terms.
 
-    A pair has six entries: the offsets of both rows in units of two blocks, the indices of their pivots, the
-    index of the entry of L between the rows, and the first term; the last pair has the end of the terms. A
-    term has the indices of the entries of L for both rows, and the offset of the other row.
+    A pair has the offsets of both rows in units of two blocks, their pivots, the entry of L between them, and
+    their first term; the last pair has the end of the terms. A term has the entries of L for both rows, and
+    the offset of the other row.
     """
     pairs, terms = list[tuple[int, ...]](), list[tuple[int, ...]]()
     for strip, pairs_of_strip in cut:

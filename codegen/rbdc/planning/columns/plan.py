@@ -301,7 +301,6 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
 
 
 def _nonzero(program: Program, which: int) -> list[int]:
-    """Return the indices of the entries of a result that can differ from zero."""
     return [k for k, value in enumerate(program.results[which]) if program.values[value].constant != 0.0]
 
 

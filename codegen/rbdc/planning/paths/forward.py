@@ -45,7 +45,7 @@ FQ, FV = 27, 33
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
-    """Return the sizes of the arrays of these loops, by name."""
+    """Return the sizes of the arrays of these loops."""
     n, columns = layout.size, layout.columns
     sizes = {
         "x": 3 * columns * n,
@@ -65,8 +65,8 @@ def sums_of_joint(layout: PathLayout) -> int:
 
 
 class AccelerationTensors:
-    """The loops that fill the tensors, whose first index is an acceleration: qq by q twice, vv by v twice, qv
-    by q and v, qt by q and torque.
+    """The loops that fill the second derivatives of accelerations: qq by q twice, vv by v twice, qv by q and
+    v, qt by q and torque.
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
@@ -118,19 +118,18 @@ class AccelerationTensors:
         return Loop("e", 0, len(self.path.columns[table]), body, about)
 
     def _across(self, text: Text, begin: int, end: Index) -> Loop:
-        """Return a loop over whole vectors."""
         return Loop("k", begin, end, (self._step(text),), step=self.layout.lanes)
 
     def _sums(self, joint: Index, row: int, at: Index = K) -> Place:
-        """Return the place of a joint's sums for a column of X, from `row` on: Y (6), H (6), and for columns
-        of M^-1 also L (6), b (3) and `TurnedForce` (18).
+        """Return the place of a joint's sums from `row` on, for a column of X: Y (6), H (6), and for columns
+        of M^-1 L (6), b (3) and `TurnedForce` (18).
         """
         strides = (joint, sums_of_joint(self.layout)), (at, 1)
         pitch, offset = (self.row if row < 12 else self.columns), min(row, 12) * self.row
         return Place("sums", strides, offset + max(row - 12, 0) * self.columns, pitch=pitch)
 
     def _sums_of(self, m: DofRecorder, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
-        """Return Y of a joint, and H, L and b as operators; `others` is the number of entries of L and b."""
+        """Return Y, and H, L and b as operators, of a joint; `others` is the number of entries of L and b."""
         y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
         return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
 
@@ -222,14 +221,11 @@ class AccelerationTensors:
         yield JointIndices(joint).loop(*self._velocities())  # after the products of all directions
 
     def _weights(self, at: Index, array: str = "weights", rows: int = TERMS) -> Place:
-        """Return the place of the weights of direction d for row `at` of M^-1."""
         nth = ((TableEntry("nth_of", D), rows * self.columns),) if self.layout.several else ()
         return Place(array, (*nth, (at, 1)), pitch=self.columns)
 
     def _weigh(self, joint: Index) -> Loop:
-        """Return the loop that stores the weights -Y, -Q2, -Q1 of degree of freedom d for every row of M^-1,
-        and R.
-        """
+        """Store the weights -Y, -Q2, -Q1 of degree of freedom d, and R, for every row of M^-1."""
 
         def text(m: DofRecorder) -> None:
             d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
@@ -322,8 +318,7 @@ class AccelerationTensors:
             )
 
     def _velocities(self) -> Iterator[Statement]:
-        """Yield the loops that add R . w_k - Y . B(I, s_d) s_k to derivatives by v of d and v of k, for every
-        row of M^-1.
+        """Add R . w_k - Y . B(I, s_d) s_k to the derivatives by v of d and v of k, for every row of M^-1.
 
         Derivatives by q of k above d and v of d have psidot_k in place of s_k.
         """
@@ -365,9 +360,7 @@ class AccelerationTensors:
         yield blocks_of(self._step(lambda m: turned(m, FIRST)), moves)
 
     def _symmetrised(self) -> Statement:
-        """Return the loop that symmetrises qq. Entries by q of a free root and q of another joint are
-        zero.
-        """
+        """Symmetrise qq. Entries by q of a free root and q of another joint are zero."""
         n, root = self.n, self.layout.root
 
         def entry(m: DofRecorder) -> None:
@@ -383,10 +376,8 @@ class AccelerationTensors:
         return Loop("d", root, n, (*cleared, Loop("x", root, Sum(D, 1), (self._step(entry),))))
 
     def _root_pair(self, m: DofRecorder) -> None:
-        """Add entries along two directions of the free root, whose motions are the unit vectors e.
-
-        Entries by two velocities of the root are A1 e, with A1 = [0, -[f]; [f], L] of the sums; entries by
-        two q of the root are psiddot x f.
+        """Add entries along two directions of the free root, whose motions are the unit vectors e: by two
+        velocities A1 e, with A1 = [0, -[f]; [f], L] of the sums; by two q psiddot x f.
         """
         h, others = m.numbers(6, self._sums(0, 6, R)), m.numbers(6, self._sums(0, 12, R))
         sums = operators_of([*h, *others])
@@ -398,9 +389,7 @@ class AccelerationTensors:
             m.store(turned.scalars(), Place(self.qq, ((R, self.n**2),), 3 * self.n + k, pitch=self.n))
 
     def _same_joint(self) -> Statement:
-        """Return the loop that adds the terms of entries along two directions d and x of one joint that the
-        tiled products lack.
-        """
+        """Add the terms of entries along two directions d and x of one joint that the tiled products lack."""
         joint, count = TableEntry("apart_of", E), Sum(self.n, Multiple(-1, R))
 
         def terms_of_joint(m: DofRecorder) -> None:
@@ -423,12 +412,12 @@ class AccelerationTensors:
 
 
 def _by_q(o: Operators, k: Direction) -> list[Scalar]:
-    """Return the terms by q of direction k: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
+    """Return the terms by q of k: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
     force = o.a3(k.psi_rate) + o.a1(k.psi_second)
     return [*force.scalars(), *k.psi_second.scalars(), *k.psi_rate.angular.scalars()]
 
 
 def _by_own(o: Operators, k: Direction) -> list[Scalar]:
-    """Return the terms by q of a direction k of the same joint: `_by_q`, plus s_k x* fq in the first one."""
+    """Return the terms by q of a direction k of the same joint: `_by_q`, plus s_k x* fq."""
     by_q = _by_q(o, k)
     return [*(Force.of(by_q[:6]) + k.s.cross_force(o.by_q)).scalars(), *by_q[6:]]

@@ -34,7 +34,7 @@ UP, POSITION, PARTIAL = TableEntry("up", E), TableEntry("position_of", B), Table
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
-    """Return the sizes of the arrays of these loops, by name."""
+    """Return the sizes of the arrays of these loops."""
     sizes = {"forces": FORCES * layout.lanes, "root": ROOT_FORCES * layout.lanes}
     return sizes | {"beside": (BESIDE + LOAD * layout.loaded) * layout.pitch, "pair": 6}
 
@@ -57,8 +57,8 @@ class TorqueEntries(NamedTuple):
 
 
 class Torques:
-    """The loops that fill the tensors: qq, vv and qv, whose first index is a torque, by q twice, by v twice,
-    and by q and v; and mq by (row of M, column of M, q).
+    """The loops that fill the second derivatives of torques, qq by q twice, vv by v twice, qv by q and v; and
+    mq, the derivatives of M by q.
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
@@ -93,7 +93,7 @@ class Torques:
         return Place("beside", ((at, 1),), row * self.layout.pitch, pitch=self.layout.pitch)
 
     def _columns(self, m: DofRecorder) -> None:
-        """Store `forces` and `beside` for degree of freedom d and the directions of a block of its path."""
+        """Store `forces` and `beside` for d and the directions of a block of its path."""
         o, at = m.operators(D), m.direction(FIRST, wide=True)
         if not self.layout.several:  # avoids a load: sigma = 2 psidot
             at = replace(at, sigma=at.psi_rate + at.psi_rate)
@@ -124,7 +124,6 @@ class Torques:
             m.give(self._beside(POSITION, BESIDE), ("(s x s_d) x* F", "turned", turned.scalars()))
 
     def _by_shape(self) -> Statement:
-        """Return the rows of torques above d, one case for each shape of a block of directions."""
         cases = [
             (
                 f"directions in the block: {count}; above the joint of d: {above}",
@@ -135,7 +134,7 @@ class Torques:
         return Switch(TableEntry("shape_of", B), tuple(cases))
 
     def _rows(self, count: int, above: int) -> Iterator[Statement]:
-        """Yield the rows of torques above all directions of the block, above some, and above none."""
+        """Yield the rows of torques above all directions of a block, above some, and above none."""
         e = "e"
         about = (
             "entries (i, d, k), (i, k, d), (d, i, k) for `count` directions k, of which `above` are above d"
@@ -161,7 +160,6 @@ class Torques:
     def _call(
         self, name: str, about: str, arrays: Sequence[str], body: Statement, indices: Mapping[str, Index]
     ) -> Call:
-        """Return the call of an inlined routine whose arguments are arrays of the same names."""
         widths = {"forces": self.layout.lanes}
         routine = Routine(name, about, tuple(arrays), (body,), tuple(indices), widths=widths, inlined=True)
         return Call(routine, {array: Place(array) for array in arrays}, indices)
@@ -172,7 +170,7 @@ class Torques:
         self._put_rows(m, X, TorqueEntries(*values))
 
     def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
-        """Yield s_i times `forces` at offsets `entries`, then times A1 s and A0 s, whose linear parts are
+        """Yield s_i times the `forces` at `entries`, A1 s and A0 s. The linear parts of A1 s and A0 s are
         equal.
         """
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
@@ -209,8 +207,8 @@ class Torques:
         self._put(m, self.mq, row.a1, i, K, D, count=STRICTLY, down=True)
 
     def _own_rows(self) -> Iterator[Statement]:
-        """Yield the row of the torque of d for a block of directions k, and all directions j that are not
-        above the block.
+        """Yield the row of the torque of d, for a block of directions k and all directions j not above the
+        block.
         """
         several = self.layout.several
         if several:
@@ -230,15 +228,15 @@ class Torques:
         yield Switch(plus(COUNT, -1), tuple(cases))
 
     def _rows_from(self, start: Index, k: Index, count: int) -> Loop:
-        """Return the loop over the directions j below `count` directions from k on: entries of the table `up`
-        from `start` on.
+        """Return the loop over the directions j below `count` directions from k on: entries of `up` from
+        `start` on.
         """
         row = self._own_row("own_row", TableEntry("position_up", E), UP, k, count, count)
         return Loop("e", start, TableEntry("end_of", D), (row,))
 
     def _own_row(self, name: str, j: Index, dof: Index, k: Index, count: Index, above: Index) -> Call:
-        """Return the call for the direction at position j of the path and the directions from k on, of which
-        `count` are not below j and `above` are above j.
+        """Return the call for the direction at position j and the directions from k on. Of these directions,
+        `count` are not below j, and `above` are above j.
         """
         rows, same = name != "own_row_of_one", name == "own_row_of_several"
         step = self._step(lambda m: self._row_of_d(m, rows=rows, same=same))
@@ -248,7 +246,7 @@ class Torques:
 
     def _row_of_d(self, m: DofRecorder, *, rows: bool, same: bool) -> None:
         """Store entries of the row of d. rows: whether some k are above the joint of j. same: whether some k
-        belong to the joint of j; then their entries by two velocities use A1 s in place of u11.
+        belong to the joint of j; their entries by two velocities use A1 s in place of u11.
         """
         x = m.numbers(BESIDE if same else SAME, self._beside(J))
         u8, u9, u11, k = (
@@ -274,11 +272,11 @@ class Torques:
         self._put(m, self.qv, -u11.dot(rate), D, K, FROM, count=GIVEN, down=True)
 
     def _root(self, begin: int, count: int, *, alone: bool) -> Iterator[Statement]:
-        """Yield entries along `count` directions k of a free root, from `begin` on. alone: whether d belongs
-        to the root.
+        """Yield entries along `count` directions of a free root, from `begin` on. alone: whether d belongs to
+        the root.
 
-        The motions of the root are the unit vectors e of the common frame, with psidot = 0 and psiddot =
-        (g x e, 0). So all entries by q of the root and v of another joint are zero.
+        The root moves along the unit vectors e of the common frame, with psidot = 0 and psiddot = (g x e, 0).
+        So all entries by q of the root and v of another joint are zero.
         """
         lanes = self.layout.lanes
 
@@ -331,8 +329,8 @@ class Torques:
             yield self._rows_from(TableEntry("path_of", D), begin, count)
 
     def _of_one_joint(self) -> Statement:
-        """Return the loop that adds s_i . I (s_d x s_x) to the entries of torques i above by the velocities
-        of two directions d and x of one joint.
+        """Add s . I (s_d x s_x) of torques above to entries by the velocities of two directions d and x of
+        one joint.
         """
         n, joint = self.layout.size, JointIndices(TableEntry("apart_of", Y))
 

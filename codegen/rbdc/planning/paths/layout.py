@@ -59,23 +59,23 @@ class PathLayout:
 
     @property
     def state(self) -> int:
-        """Number of rows of `state`, the array that straight-line code fills before the loops."""
+        """Number of rows of `state`, which straight-line code fills."""
         return STATE + LOAD * self.loaded
 
     @property
     def operators(self) -> int:
-        """Number of rows of `op`, the array of operators."""
+        """Number of rows of `op`, the operators."""
         return OPERATORS + TURNED_LOAD * self.loaded
 
     @property
     def pitch(self) -> int:
-        """Distance between rows of quantities along a path, with room for a vector from any entry on."""
+        """Distance between rows of quantities along a path; a vector may begin at any entry of a row."""
         longest = max(joint.position + joint.size for joint in self.joints)
         return -(-(longest + self.lanes - 1) // self.lanes) * self.lanes
 
     @property
     def columns(self) -> int:
-        """Distance between rows of operators: the degrees of freedom, rounded up to whole vectors."""
+        """Distance between rows of operators."""
         return -(-self.size // self.lanes) * self.lanes
 
     @property
@@ -85,7 +85,7 @@ class PathLayout:
 
     @property
     def root_parts(self) -> tuple[tuple[int, int], ...]:
-        """Blocks of a free root: (first degree of freedom, number of degrees of freedom) of each block."""
+        """Blocks of a free root: first degree of freedom, and number of degrees of freedom, of each."""
         return tuple((k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
 
     @property
@@ -122,8 +122,8 @@ def layout_of(model: Problem, scalar: ScalarType) -> PathLayout:
 
 
 def preparation(declaration: FunctionDeclaration, model: Problem) -> FunctionDeclaration:
-    """Return the declaration of the straight-line code before the loops. Its input is accelerations, even if
-    the function takes torques, so that all functions share the code.
+    """Return the declaration of the straight-line code before the loops. All functions share this code: its
+    input is accelerations, even if the function takes torques.
     """
     acceleration = Parameter("a", (model.nv,), "", Kind.ACCELERATION)
     inputs_of_call = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)

@@ -57,8 +57,8 @@ class TiledProduct:
     """The product weights^T terms for every acceleration, from column `begin` on, in tiles of `tile_height`
     rows and two vectors of columns.
 
-    Each entry of a tile is a sum of products, three at a time; depths[deep + t] is their number in tile t.
-    pitches: distances between rows of weights, and between rows of terms.
+    An entry of tile t is a sum of depths[deep + t] products, three at a time. pitches: distances between rows
+    of weights, and between rows of terms.
     """
 
     def __init__(self, layout: PathLayout, begin: int, pitches: tuple[int, int]) -> None:
@@ -88,7 +88,6 @@ class TiledProduct:
         )
 
     def _tile(self, r: Index, t: Index, rows: int, columns: int) -> Iterator[Statement]:
-        """Yield the product for `rows` rows from r on and the columns of tile t."""
         lanes, n = self.layout.lanes, self.layout.size
         two = 2 if columns > lanes else 1
         tile, wide = Place("tile"), 2 * lanes

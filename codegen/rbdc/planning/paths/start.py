@@ -16,8 +16,8 @@ from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
 
 def operators(layout: PathLayout) -> list[Statement]:
-    """Return the step that stores zeros after the last entries, where vectors end, and the loop that computes
-    the operators.
+    """Return the step that stores zeros after the last entries, where vectors end, and the loop of the
+    operators.
     """
 
     def text(m: DofRecorder) -> None:

@@ -16,7 +16,7 @@ from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Ve
 
 
 class DofRecorder(PlaceRecorder):
-    """Recorder of one step of a loop over degrees of freedom."""
+    """Recorder of a step over degrees of freedom."""
 
     def __init__(self, layout: PathLayout) -> None:
         super().__init__(layout.lanes)

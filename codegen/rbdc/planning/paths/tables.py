@@ -48,9 +48,7 @@ class JointIndices:
 
 
 def blocks_of(*body: Statement, stop: str = "") -> Loop:
-    """Return a loop over the blocks of the path to d. stop: table of the block at which the loop ends; empty
-    for all blocks.
-    """
+    """Return a loop over the blocks of the path to d, up to the block in the table `stop`, if any."""
     return Loop(
         "b",
         TableEntry("blocks_of", D),
@@ -65,11 +63,11 @@ class PathBlock:
     position: position of the first one on the path.
     m: position of the first degree of freedom of the joint at the end of the path.
     start: the entry of `up` with which the path begins.
-    above: number of degrees of freedom of the block that are strictly above the joint at the end.
+    above: number of degrees of freedom of the block strictly above the joint at the end.
     moving: whether the joint of the block's last degree of freedom is not a root.
-    partial: positions on the path that are above the joint at the end, and above some, but not all, degrees
-        of freedom of the block; they are the entries `all` to `some` of `up`.
-    tail: first entry of `up` that is below all degrees of freedom of the block.
+    partial: positions above the joint at the end and above some, but not all, of the block: entries `all` to
+        `some` of `up`.
+    tail: first entry of `up` below all degrees of freedom of the block.
     """
 
     def __init__(
@@ -131,9 +129,7 @@ class PathTables:
 
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
-        """Shapes of blocks: (number of degrees of freedom, number of degrees of freedom above the joint of
-        d).
-        """
+        """Shapes of blocks: (number of degrees of freedom, number of them above the joint of d)."""
         return sorted({(block.count, block.above) for row in self.blocks for block in row}, reverse=True)
 
     @cached_property
@@ -142,8 +138,8 @@ class PathTables:
         return [joint.above == number for number, joint in enumerate(self.layout.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
-        """Return a loop over the degrees of freedom in the tree of `dof`: the index of each, and (variable,
-        start, stop). Accelerations of different trees are not coupled.
+        """Return the index and the (variable, start, stop) of a loop over the tree of `dof`: accelerations of
+        other trees are not coupled.
         """
         y = Variable("y")
         if sum(self.roots) == 1:
@@ -162,9 +158,7 @@ class PathTables:
         return self.layout.size // (2 * self.layout.lanes) + 1
 
     def tables(self) -> list[ConstantTable]:
-        """Return all tables, also `partial_lanes`: for each partial row, 1 in lanes of directions below the
-        row, else 0.
-        """
+        """Return all tables. `partial_lanes` has 1 in lanes of directions below a partial row, else 0."""
         tables = [
             ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
@@ -180,10 +174,10 @@ class PathTables:
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
         """Return tables of the blocks, of the rows above some of a block's directions (`partial_...`), and of
-        the directions that belong to a block's joints (`own_...`).
+        the directions of a block's joints (`own_...`).
 
-        Each direction in `own_...` has its position on the path, its degree of freedom, the number of the
-        block's directions that are not below its joint, and the number above its joint.
+        The tables `own_...` have the position on the path, the degree of freedom, the number of the block's
+        directions not below its joint, and the number above its joint.
         """
         each = [block for row in self.blocks for block in row]
         owned = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
@@ -212,8 +206,8 @@ class PathTables:
         """Return paths as entries of `up`: for each degree of freedom the start of its path below a free
         root, and the start and the end of its joint.
 
-        related: for each degree of freedom, those on the path to it, and those on whose path it lies.
-        tree: for each degree of freedom, those of its tree.
+        related: for each, all on the path to it, and all on whose path it lies.
+        tree: for each, all of its tree.
         """
         start, owners, every = self.up.start, self.owners, range(self.layout.size)
         related = [[k for k in every if k in self.path(d) or d in self.path(k)] for d in every]

@@ -32,7 +32,7 @@ SECOND, MOTION, TURNED, ROWS = 3, 9, 12, 18
 
 
 def arrays(layout: PathLayout) -> dict[str, int]:
-    """Return the sizes of the arrays of these loops, by name."""
+    """Return the sizes of the arrays of these loops."""
     columns, loaded = layout.columns, layout.loaded
     sizes = {
         "weights": columns,
@@ -88,8 +88,8 @@ def accelerations(path: PathTables, weight: str) -> list[Statement]:
 
 
 def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
-    """Return the loop that adds the terms of accelerations to the Hessian at fixed accelerations: K M^-1,
-    K ddq_dq and its transpose, and K ddq_dv, where K is the block by q and a.
+    """Return the loop that adds the terms of accelerations to the Hessian: K M^-1, K ddq_dq and its
+    transpose, and K ddq_dv, where K is the block by q and a.
 
     The rows of K by q of a free root are zero.
     """
@@ -195,7 +195,6 @@ class Hessian:
             yield Loop("e", 0, number, (copies,), "copy the sums of each joint to all its directions")
 
     def _row(self, m: DofRecorder) -> None:
-        """Compute rows of `rows` from the sums."""
         d, o, x = m.direction(D, wide=True), m.operators(D, wide=True), m.vectors(SUMS, m.rows("sums", D))
         y, sums = Motion.of(x[:DOWN]), operators_of(x[DOWN:])
         rate = o.p3.cross(y.linear) + o.n3.apply_transposed(y.angular) + sums.u8(d)
@@ -249,11 +248,11 @@ class Hessian:
             m.put([column], self._column_of(array, FIRST, columns))
 
     def _root(self) -> Iterator[Statement]:
-        """Yield the loops over entries along d and a free root's directions k, whose motions are the unit
-        vectors with psidot zero.
+        """Yield entries along d and a free root's directions k, whose motions are the unit vectors with
+        psidot zero.
 
-        All entries by q of the root and v or a of another joint are zero. If d belongs to the root, the loop
-        stores only entries by q twice.
+        All entries by q of the root and v or a of another joint are zero. If d belongs to the root, only
+        entries by q twice are stored.
         """
 
         def gravity(m: DofRecorder, *, column: bool) -> None:
@@ -288,8 +287,8 @@ class Hessian:
         )
 
     def _pairs(self) -> Statement:
-        """Return the loop over vv along two directions d and x of one joint: (y x s_d) . I s_x + (y x s_x) .
-        I s_d - s_d . A1 s_x, with A1 of the sums.
+        """Store vv of two directions d and x of one joint: (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1
+        s_x, with A1 of the sums.
         """
         joint, count = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
 

@@ -6,9 +6,9 @@ the world's axes with the origin at the first joint. A kernel has two kinds of l
 
 - Loops over *rows* of bodies (`rbdc.reduction.schedules.Schedule`), from the root to the leaves, then back. A
   row has one body of each of four limbs (branches), one per SIMD lane; a chain of bodies stays in its lane
-  from row to row. `LimbRows` (`machine.py`) traces the loop bodies from recursions of `rbdc.algorithms`, so
-  constant zeros vanish and operations are counted. `rows.py` has the loops around them. Only the kernel of
-  M^-1 supports joints with several degrees of freedom: each degree of freedom takes one row (`Node`).
+  from row to row. `LimbRows` (`machine.py`) traces the loop bodies from recursions of `rbdc.algorithms`.
+  `rows.py` has the loops around them. Only the kernel of M^-1 supports joints with several degrees of
+  freedom: each degree of freedom takes one row (`Node`).
 - Loops over *windows* of columns (`rbdc.reduction.schedules.Window`): a window is a register of consecutive
   degrees of freedom. For each window the loops visit only rows with nonzero entries in it. Degrees of freedom
   are numbered depth first, so those of a subtree are consecutive. Before these loops, results of the loops
@@ -21,8 +21,8 @@ one supernode (a small dense block of L) at a time (`widths.py`, `inverse.py`). 
 dynamics are computed window by window (`tiles.py`) and, for forward dynamics, multiplied by -M^-1
 (`products.py`). A free root is treated separately (`root.py`).
 
-A kernel has one nest of loops for each width of registers (`nests.py`). The operations of a nest are counted,
-`rbdc.emit.c.loops` prints it, and the tests run it without C.
+A kernel has one nest of loops for each width of registers (`nests.py`), which `rbdc.emit.c.loops` prints and
+the tests run without C.
 
 To add a kernel, write its recursion in `bodies.py`. Its loops over rows store, for every degree of freedom,
 s, 2 psidot, psiddot, the forces F_q, F_v and F_a, and t, the angular part of 2 B^T s (`c_q`, `c_v`, `r` and

@@ -51,7 +51,6 @@ def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
 
 
 def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
-    """Return a kernel's loops over rows."""
     if kernel.solved:
         return _forward_dynamics_derivatives(constants)
     if kernel.moving:
@@ -65,8 +64,8 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
-    """Return the loops at zero joint accelerations, then the loops that add the accelerations, which are M^-1
-    times `rest`, the torques that the first loops leave.
+    """Return the loops at zero joint accelerations, then those that add the accelerations: M^-1 times `rest`,
+    the remaining torques.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = LimbRows(constants, *names)
@@ -90,7 +89,7 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """Return the program of the motion of row 0: a free root, in its own axes, whose linear velocity is taken
+    """Return the program of the motion of row 0: a free root, in its own axes, with its linear velocity taken
     as zero.
 
     The acceleration G = -R^T g replaces gravity. solved: dv/dt is unknown and taken as zero, and the force on
@@ -114,8 +113,8 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """Return the program that treats a free root as six joints in series, whose s are unit vectors, and
-    stores the records of these joints in `own`. `inertia` is the articulated inertia without the root's body.
+    """Return the program that treats a free root as six joints in series with unit vectors s, and stores
+    their records in `own`. inertia: articulated inertia without the root's body.
 
     solved: also store `whole`, the articulated inertia with the root's body (6, 6).
     """
@@ -134,8 +133,8 @@ def _root_joints(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_columns(constants: Constants) -> Program:
-    """Return the program that computes F_a and t of a free root's six columns. `sum`: sums over the bodies
-    that the root carries. `w`: angular velocity of the root.
+    """Return the program of F_a and t of a free root's six columns. sum: sums over the bodies that the root
+    carries. w: angular velocity of the root.
     """
     trace = LaneRecorder("columns_of_root", ("sum", "w", "own"))
     root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
@@ -152,9 +151,7 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """Return the program of the axes and origin of a joint with several degrees of freedom, at its first
-    node.
-    """
+    """Return the program of axes and origin of a joint with several degrees of freedom."""
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

@@ -1,7 +1,6 @@
 """M^-1 from M = L^T D L of articulated bodies, one supernode (a small dense block of L) at a time.
 
-`rbdc.planning.windows.widths` has the formulas. L_ij = s_j . K_i for each ancestor j of i, with K_i = U_i /
-D_i. T is the inverse of the block of L within a supernode.
+`rbdc.planning.windows` defines s, K and D, `rbdc.planning.windows.widths` defines T and a.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _START: Index = TableEntry("start_of", NODE)
 
 
 def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables that give, for each supernode, its first column, the first column of its register, the
-    columns of the joints above it, and the first columns of the registers over the columns before it.
+    """Yield tables with, for each supernode, its first column, the first column of its register, the columns
+    of the joints above it, and the first columns of the registers over the columns before it.
     """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
@@ -66,7 +65,7 @@ def invert(layout: WindowLayout) -> Routine:
 
 
 def _mirror(layout: WindowLayout) -> Routine:
-    """Return the routine that copies a supernode's columns above the diagonal, from the first row of its
+    """Return the routine that copies a supernode's columns, above the diagonal and from the first row of its
     register on, to its rows.
     """
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
@@ -78,7 +77,9 @@ def _mirror(layout: WindowLayout) -> Routine:
 
 
 class _SupernodeLoops:
-    """The statements for supernodes of one shape. rooted: number of a free root's columns before them."""
+    """The statements for supernodes of one shape. rooted: number of a free root's columns before the
+    supernode.
+    """
 
     def __init__(self, layout: WindowLayout, shape: Shape, rooted: int) -> None:
         self.layout, self.shape, self.rooted = layout, shape, rooted
@@ -110,22 +111,18 @@ class _SupernodeLoops:
         return self.layout.own("factors", plus(_START, row.number), offset)
 
     def _row(self, row: SupernodeRow, column: Index) -> Place:
-        """Return the place of a row of the inverse, from `column` on."""
         columns = self.layout.columns
         return Place("inverse", ((_START, columns), (column, 1)), columns * row.number)
 
     def _vector(self, array: str, row: SupernodeRow) -> Place:
-        """Return the register of a row in an array of registers."""
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: SupernodeRow, lane: SupernodeRow) -> Scalar:
-        """Return the number in the lane of column `lane` from the register of a row."""
+        """Return the number of a row's register in the lane of column `lane`."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
-        """Return the steps that compute L within the supernode: for each column, the products of its K with
-        the s of the columns above.
-        """
+        """Compute L within the supernode: for each column, K times the s of the columns above it."""
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
         places = {f"lane{row.lane}": self._factor(row) for row in self.shape.rows} | {"vector": Place("s")}
@@ -136,9 +133,7 @@ class _SupernodeLoops:
         return [Step(program, places), m.step()]
 
     def _inner(self) -> Step:
-        """Return the step that computes T^T: each row is a unit vector minus multiples of the rows of its
-        descendants.
-        """
+        """Compute T^T: each row is a unit vector minus multiples of the rows of its descendants."""
         m, rows = PlaceRecorder(self.lanes), self.shape.rows
         done: dict[int, Scalar] = {}
         for row in reversed(rows):
@@ -150,7 +145,7 @@ class _SupernodeLoops:
         return m.step()
 
     def _outer(self) -> Loop:
-        """Return the loop that computes -T K."""
+        """Compute -T K."""
         m, done = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             record = self._factor(row, at.TRANSPOSED)
@@ -162,11 +157,9 @@ class _SupernodeLoops:
         return Loop("at", 0, 6, (m.step(),), "-T K, with T = L^-1 within the supernode", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
-        """Return the steps that compute a, the acceleration of the supernode's carrier, for the columns of
-        M^-1 from `column` on.
-
-        The acceleration is the sum of s times the row of M^-1 over the carrier and its ancestors; the s of a
-        free root are unit vectors.
+        """Compute the acceleration a of the supernode's carrier for the columns of M^-1 from `column` on: the
+        sum of s times the row of M^-1 over the carrier and its ancestors. The s of a free root are unit
+        vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
@@ -185,9 +178,7 @@ class _SupernodeLoops:
         return dot(factors, m.vectors(6, Place("a")))
 
     def _rows(self, column: Index) -> Step:
-        """Return the step that stores -T K a, the supernode's rows of M^-1 in the columns from `column` on;
-        the array `square` keeps a copy for `_columns`.
-        """
+        """Store -T K a, the supernode's rows of M^-1 in the columns from `column` on, also in `square`."""
         m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
         rows = replace(self.layout.matrix("inverse", TableEntry("first_of", NODE), column), pitch=columns)
         square = m.vectors(shape.lane, rows)[:] if shape.lane else []
@@ -198,13 +189,13 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """Return the step that stores the transpose of `square` in the supernode's columns of M^-1."""
+        """Store the transpose of `square` in the supernode's columns of M^-1."""
         to = self.layout.matrix("inverse", column, TableEntry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)
 
     def _itself(self) -> Step:
-        """Return the step that stores the diagonal block T D^-1 T^T - T K a."""
+        """Store the diagonal block T D^-1 T^T - T K a."""
         m, scaled = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             vector = m.number(self._factor(row, at.PIVOT)) * m.vector(self._vector("inner", row))

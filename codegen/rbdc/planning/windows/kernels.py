@@ -26,8 +26,8 @@ class WindowsKernel:
 
     @property
     def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. Such a kernel supports neither springs nor dry
-        friction, nor armature of a free root, with which `root.root_itself` would not hold.
+        """Whether derivatives are products with M^-1. Springs, dry friction and armature of a free root
+        (`root.root_itself`) are then not supported.
         """
         return self.factors and self.moving
 

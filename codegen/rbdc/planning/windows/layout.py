@@ -85,28 +85,28 @@ class WindowLayout:
 
     @property
     def padded(self) -> int:
-        """Length of a row of joint entries: the number of columns, rounded up to a multiple of 8."""
+        """Number of columns, rounded up to a multiple of 8."""
         return -(-self.columns // 8) * 8
 
     @property
     def root_row(self) -> int:
-        """Length of a row of a free root's columns, padded to whole registers."""
+        """Number of a free root's columns, rounded up to whole registers."""
         return max(self.lanes, 8)
 
     @property
     def slots(self) -> list[Node | None]:
-        """The nodes row by row, one for each lane or None, padded to whole vectors of sines."""
+        """The nodes row by row, None in lanes without one, padded to whole vectors of sines."""
         nodes = [node for row in self.schedule.grid for node in row]
         return nodes + [None] * (-len(nodes) % self.scalar.angle_lanes[-1])
 
     @property
     def own_root(self) -> int:
-        """Offset of the records of a free root's columns, which follow the records of all other columns."""
+        """Offset of the records of a free root's columns, after the records of all other columns."""
         return LIMBS * self.rows * at.OWN_SIZE
 
     @property
     def records(self) -> int:
-        """Length of all records, with room for vectors that begin in the last one and reach beyond it."""
+        """Length of all records, with room for vectors that begin in the last one."""
         return (LIMBS * self.rows + self.first + 2) * at.OWN_SIZE
 
     def own(self, array: str, column: Index, offset: int = 0) -> Place:
@@ -144,7 +144,7 @@ class WindowLayout:
 
     @cached_property
     def moved(self) -> list[int]:
-        """For each row 1 if the parents of its bodies are in several rows or change lanes, else 0; empty if
+        """For each row 1 if the parents of its bodies are in several rows or in other lanes, else 0; empty if
         all are 0.
         """
         flags = [int(row < 0) for row in self.schedule.above]
@@ -152,7 +152,7 @@ class WindowLayout:
 
 
 def step_at(program: Program, places: Mapping[str, Place]) -> Step:
-    """Return a program as a step; names in `places` that are no arguments of the program are ignored."""
+    """Return a program as a step; `places` may name more than the program's arguments."""
     arguments = {array.name for array in (*program.inputs, *program.outputs)}
     return Step(program, {name: place for name, place in places.items() if name in arguments})
 
@@ -184,5 +184,5 @@ def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
 
 
 def over(variable: str, ends: str, of: Index, *body: Statement, about: str = "") -> Loop:
-    """Return a loop over the entries of list number `of`; the table `ends` has the ends of all lists."""
+    """Return a loop over the entries of list number `of`; the table `ends` is that of `ends_of`."""
     return Loop(variable, TableEntry(ends, of), TableEntry(ends, plus(of, 1)), body, about)

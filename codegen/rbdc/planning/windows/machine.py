@@ -26,8 +26,8 @@ ABOVE = Index("up")
 
 
 class StoredEntry(NamedTuple):
-    """Where a number lies. A number with a factor other than 1 is not stored: it is the factor times the
-    entry, which holds another number.
+    """Where a number lies. With a factor other than 1 the entry holds another number; the number is factor
+    times entry.
     """
 
     array: str
@@ -70,9 +70,9 @@ PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
 class LimbRows(Machine):
     """Loops over rows of limbs, all quantities in one frame (`rbdc.planning.windows`).
 
-    Consecutive loops in the same direction become one program; a loop over columns counts as a loop to the
-    root. Statements outside of the programs add quantities of a row to those of its parents: `sum` to `sum`,
-    `left` to `inertia`. Loops over windows replace loops over pairs of columns.
+    Consecutive loops in the same direction become one program; a loop over columns runs to the root.
+    Statements outside of the programs add quantities of a row to those of its parents: `sum` to `sum`, `left`
+    to `inertia`. Loops over windows replace loops over pairs of columns.
 
     names: names of the programs, in order.
     v, a: names of the inputs with joint velocities and accelerations; these are zero if the name is empty.
@@ -136,7 +136,7 @@ class LimbRows(Machine):
 
 
 class RowBody(Body):
-    """The bodies of a row, in the program that a loop traces."""
+    """The bodies of a row, in the program of a loop."""
 
     rooted, joint, parent = False, Revolute(AXES[2]), ABOVE
 
@@ -221,9 +221,7 @@ class RowColumn(Column):
         return self.body.trace.motion("joint", at.AXIS)
 
     def same(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:
-        """Return nothing: s . (s x* f) is zero, so loops over windows compute diagonal entries like the
-        entries above them.
-        """
+        """Return nothing: s . (s x* f) is zero, so loops over windows treat the diagonal like rows above."""
         return iter(())
 
     def above(self, carried: Quantity) -> Iterator[tuple[RowColumn, Quantity]]:

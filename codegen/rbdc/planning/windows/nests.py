@@ -83,7 +83,7 @@ def _columns(model: Problem) -> Iterator[int]:
 
 
 def _vectors(layout: WindowLayout) -> dict[str, int]:
-    """Return the sizes of the arrays of vectors over four limbs."""
+    """Return the sizes of the arrays with one vector over four limbs for each entry."""
     count = layout.rows
     sizes = {
         "motions": (count + 1 + bool(layout.moved)) * at.MOTION_SIZE,
@@ -101,7 +101,6 @@ def _vectors(layout: WindowLayout) -> dict[str, int]:
 
 
 def _numbers(layout: WindowLayout) -> dict[str, int]:
-    """Return the sizes of the arrays of numbers."""
     size, columns, first = len(layout.slots), layout.columns, layout.first
     by_slot = ("angles", "sines", "cosines", "slides", *(name for name, _ in layout.kernel.inputs))
     return {
@@ -135,7 +134,6 @@ def _start(layout: WindowLayout) -> list[Statement]:
 
 
 def _inverse_inertia(layout: WindowLayout) -> list[Statement]:
-    """Return the statements that compute M^-1."""
     free = root.root_joints(layout) if layout.schedule.free else []
     down = rows.down(layout, "placed_row", "axes and inertias")
     (output,) = layout.outputs
@@ -149,7 +147,6 @@ def _inverse_inertia(layout: WindowLayout) -> list[Statement]:
 
 
 def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
-    """Return the statements that compute the derivatives of inverse dynamics."""
     matrices = _FULL if layout.model.coupled else dict(zip("qva", layout.outputs, strict=True))
     statements = [
         *_start(layout),
@@ -167,7 +164,7 @@ def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
 
 
 def _followed(layout: WindowLayout) -> list[Statement]:
-    """Return the statements that add the entries of mimic joints to those of the joints that they follow."""
+    """Add the entries of mimic joints to those of the joints that they follow."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
         to = Place(output, ((TableEntry("column_in_v", i), nv), (TableEntry("column_in_v", J), 1)))
@@ -184,7 +181,7 @@ def _followed(layout: WindowLayout) -> list[Statement]:
 
 
 def _diagonal(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that add springs, damping, armature and dry friction to the matrices' diagonals."""
+    """Add springs, damping, armature and dry friction to the matrices' diagonals."""
     model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         along: dict[int, Scalar] = {k: float(x) for k, x in enumerate(values) if x != 0.0}
@@ -200,7 +197,7 @@ def _diagonal(layout: WindowLayout) -> list[Statement]:
 
 
 def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
-    """Yield the index of each entry of v with dry friction, and the derivative of the friction by it."""
+    """Yield the index and the derivative of dry friction by each entry of v."""
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
             v, width_of_call = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
@@ -210,7 +207,7 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """Return the steps that store the friction width: the input if given, else the model's, `known`."""
+    """Store the friction width: the input if given, else `known`, the model's."""
     from_model, from_input = PlaceRecorder(), PlaceRecorder()
     from_model.store([known], Place("width"))
     from_input.store([from_input.number(Place(FRICTION_WIDTH))], Place("width"))
@@ -218,9 +215,7 @@ def _width(known: float) -> list[Statement]:
 
 
 def _forward_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
-    """Return the statements that compute -M^-1 times the derivatives of inverse dynamics at the accelerations
-    that the torques cause.
-    """
+    """Compute -M^-1 times the derivatives of inverse dynamics at the accelerations that the torques cause."""
     by_q, by_v, inverse_of = layout.outputs
     free = layout.schedule.free
     statements = [

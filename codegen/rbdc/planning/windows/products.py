@@ -21,11 +21,11 @@ _COLUMN: Index = TableEntry("column_of", B)
 
 
 def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of the first columns of registers and, for each window, of its rows with entries and of
-    the groups of rows of a product with M^-1.
+    """Yield tables of the first columns of registers and, for each window, its rows with entries and the
+    groups of rows of a product with M^-1.
 
-    A group of kind 0 has a row on a branch with entries in the window. The rows of a group of kind 1 are
-    connected to the entries only through a free root, or not at all.
+    A group of kind 0 has a row on a branch with entries in the window. A group of kind 1 is connected to the
+    entries only through a free root, or not at all.
     """
     last = layout.columns - PRODUCT_ROWS
     starts = [min(row, last) for row in range(0, layout.columns, PRODUCT_ROWS)]
@@ -66,12 +66,11 @@ def accelerated(layout: WindowLayout) -> Routine:
 
 
 def _over_blocks(layout: WindowLayout, *body: Statement) -> Loop:
-    """Return a loop over all columns, one register at a time."""
     return Loop("b", 0, len(layout.blocks), body)
 
 
 def root_response(layout: WindowLayout) -> Routine:
-    """Return the routine that computes `response`, the accelerations of joints without torques for unit
+    """Return the routine that computes `response`: accelerations of joints without torques for unit
     accelerations of their free root, negated because `_groups` subtracts products.
 
     They are the block of M^-1 of joints and root times `whole`, the root's articulated inertia.
@@ -96,8 +95,8 @@ def operations_by_inverse(layout: WindowLayout) -> int:
 
 
 def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return the routine that computes the derivatives of inverse dynamics, then -M^-1 times them, window by
-    window.
+    """Return the routine that computes, window by window, derivatives of inverse dynamics and -M^-1 times
+    them.
     """
     lanes, first = layout.lanes, layout.first
     matrices = {"q": "bq", "v": "bv"}
@@ -119,7 +118,7 @@ def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 
 
 def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
-    """Return the loops that compute -M^-1 times the right-hand sides of window w."""
+    """Compute -M^-1 times the right-hand sides of window w."""
     lanes, first, to = layout.lanes, layout.first, (by_q, by_v)
     whole = _groups(layout, 0, "inverse", ("bq", "bv"), to)
     if not layout.schedule.free:
@@ -131,11 +130,11 @@ def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
 
 
 def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], to: Sequence[str]) -> Loop:
-    """Return the loop over the groups of one kind (`product_tables`): rows of results, minus `matrix` times
-    the right-hand sides `sides` by q and by v.
+    """Compute the rows of results in the groups of one kind (`product_tables`): minus `matrix` times the
+    right-hand sides by q and by v.
 
-    Kind 0 sums over the rows with entries. Kind 1 sums over a free root's rows, where `sides` are the root's
-    accelerations, or is zero without a free root.
+    Kind 0 sums over rows with entries. Kind 1 sums over a free root's rows, where `sides` are its
+    accelerations, or stores zeros without a free root.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = TableEntry("group", _GROUP)
@@ -157,8 +156,8 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
-    """Return the routine that computes a free root's columns without the terms of `root.root_itself`: minus
-    M^-1 times t of all joints, by the root's angular velocity, and the terms of damping.
+    """Return the routine that computes a free root's columns without the terms of `root.root_itself`: -M^-1 t
+    by the root's angular velocity, and damping.
 
     Entries that are written beyond these columns are overwritten later.
     """
@@ -188,7 +187,7 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 
 
 def _turning(layout: WindowLayout, *joints: Index) -> Step:
-    """Return the step that subtracts t of each joint times its row of M^-1, in three sums for each joint."""
+    """Subtract t of each joint times its row of M^-1, in three sums for each joint."""
     m = PlaceRecorder(layout.lanes)
     products: list[Scalar] = []
     for joint in joints:

@@ -18,7 +18,7 @@ from rbdc.spatial.scalars import is_zero
 def carrying(layout: WindowLayout) -> list[Statement]:
     """Return the statements that store the motion of row 0, the carrier of all bodies, and clear its sums.
 
-    The carrier is a free root, whose linear velocity is taken as zero, or the world, which accelerates by -g.
+    The carrier is a free root, with its linear velocity taken as zero, or the world, which accelerates by -g.
     """
     statements: list[Statement] = [Clear("motions", LIMBS * at.MOTION_SIZE)]
     if layout.kernel.moving:
@@ -39,9 +39,7 @@ def carrying(layout: WindowLayout) -> list[Statement]:
 
 
 def root_forces(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that compute F_a and t of a free root's columns from the sums over all bodies, and
-    store them in `owns`.
-    """
+    """Return the steps that store F_a and t of a free root's columns in `owns`, from sums over all bodies."""
     total = totals("total", LIMBS, layout.sum_size)
     place = Place("owns", (), layout.own_root)
     return [
@@ -51,10 +49,11 @@ def root_forces(layout: WindowLayout) -> list[Statement]:
 
 
 def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
-    """Return three matrices (3, 6) that map F_a = (f, n) of a row to its entries in a free root's columns.
+    """Return three matrices (3, 6) that map F_a = (f, n) of a row to its entries in a free root's columns: f
+    to f x G by orientation; f to f x w by linear and v x f by angular velocity; n to n x w by angular
+    velocity.
 
-    f maps to f x G by orientation; f maps to f x w by linear and to v x f by angular velocity; n maps to
-    n x w by angular velocity. (v, w): velocity of the root. G: gravity, negated, in the root's axes.
+    (v, w): velocity of the root. G = -R^T g.
     """
     g, v = Vector3.of(m.numbers(3, Place("g"))), m.numbers(6, Place("v"))
     none, turning, moving = ([[0.0] * 3] * 3, _skew(Vector3.of(v[3:])), _skew(-Vector3.of(v[:3])))
@@ -66,7 +65,6 @@ def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
 
 
 def _skew(v: Vector3) -> list[list[Scalar]]:
-    """Return the matrix of v x."""
     return [[0.0, -v.z, v.y], [v.z, 0.0, -v.x], [-v.y, v.x, 0.0]]
 
 
@@ -88,7 +86,7 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Routi
 
 
 def _root_row(layout: WindowLayout, by_q: str, by_v: str, by_a: str) -> Step:
-    """Return the step of the entries of row j in a free root's columns from b on."""
+    """Store the entries of row j in a free root's columns from b on."""
     m, record = PlaceRecorder(layout.lanes), layout.own("owns", J)
     columns, f = m.vectors(9, Place("held")), m.numbers(6, record)
     by_acceleration, t = (
@@ -109,8 +107,8 @@ def root_tables(layout: WindowLayout) -> list[ConstantTable]:
 
 
 def root_joints(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that treat a free root as six joints in series, whose s are unit vectors, and store
-    the records of these joints in `factors`.
+    """Return the steps that treat a free root as six joints in series with unit vectors s, and store their
+    records in `factors`.
 
     If the kernel is `solved`, they also store `whole`, the root's articulated inertia (6, 6).
     """
@@ -141,7 +139,7 @@ def root_torques(layout: WindowLayout) -> list[Statement]:
 
 def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
     """Return the step that adds derivatives of a free root's acceleration, for unit vectors e: e x G by
-    orientation, -w x e by linear velocity, and (-e x v, -w x e) by angular velocity.
+    orientation, -w x e by linear velocity, (-e x v, -w x e) by angular velocity.
 
     M times these accelerations are the right-hand sides that `products.root_columns` leaves out.
     """
@@ -154,8 +152,8 @@ def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
 
 
 def accelerating(layout: WindowLayout) -> Statement:
-    """Return the step that stores the acceleration of the carrier of all bodies: the acceleration of a free
-    root, which is known at this point, or zero for the world.
+    """Return the step that stores the acceleration of the carrier of all bodies: that of a free root, or zero
+    for the world.
     """
     m, root = PlaceRecorder(LIMBS), Place("seconds", (), LIMBS * layout.rows)
     acceleration = m.numbers(6, root) if layout.schedule.free else [0.0] * 6

@@ -47,7 +47,6 @@ def row_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
 
 
 def _name(layout: WindowLayout, node: Node) -> str:
-    """Return the name of a node's body, with an index if its joint has several nodes."""
     name = layout.model.bodies[node.body].name
     return name if node.alone else f"{name}.{node.part}"
 
@@ -137,7 +136,7 @@ def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
 
 
 def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list[Statement]:
-    """Return the steps that add `size` entries of each body of a row to its parent."""
+    """Add `size` entries of each body of a row to its parent."""
     above = Place(to, ((TableEntry("above", R), LIMBS * size),))
     plain = _moved(size, source, above, adds=True)
     if not layout.moved:
@@ -156,14 +155,13 @@ def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list
 
 
 def _moved(size: int, source: Place, to: Place, *, adds: bool = False) -> Step:
-    """Return the step that copies vectors from one place to another, or adds them."""
     m = PlaceRecorder(LIMBS)
     m.put(m.vectors(size, source), to, adds=adds)
     return m.step()
 
 
 def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
-    """Return the step that copies entries of row r to the beginnings of the records of its lanes."""
+    """Copy entries of row r to the beginnings of the records of its lanes."""
     program = records("records", LIMBS, entries)
     size = sum(entries.values())
     places = {name: Place(name) for name in entries} | {"joint": joint}
@@ -175,8 +173,8 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: WindowLayout) -> Loop:
-    """Return the loop from the leaves to the root that keeps s, K = U / D and 1 / D of each joint in
-    `factors`, and adds articulated inertias to those of the parents.
+    """Return the loop to the root that keeps s, K = U / D and 1 / D of each joint in `factors`, and adds
+    articulated inertias to those of the parents.
     """
     size = layout.inertia_size
     stored = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
@@ -199,8 +197,8 @@ def external(layout: WindowLayout) -> WhereGiven:
 
 
 def backward(layout: WindowLayout) -> Loop:
-    """Return the loop from the leaves to the root that computes F_q, F_v, F_a and t of each joint, keeps F_a
-    and t in `owns`, and adds the sums over each subtree to those of its parent.
+    """Return the loop to the root that computes F_q, F_v, F_a and t of each joint, keeps F_a and t in `owns`,
+    and adds sums over subtrees to those of the parents.
     """
     stored = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
@@ -231,8 +229,8 @@ def turned(layout: WindowLayout) -> list[Statement]:
 
 
 def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
-    """Yield the runs of consecutive columns in each lane of the `LIMBS` rows from `first` on: (first column,
-    (lane, index of the run's first row among these rows, number of columns)).
+    """Yield the runs of consecutive columns in the lanes of the `LIMBS` rows from `first` on: (first column,
+    (lane, first of these rows, number of columns)).
     """
     for lane in range(LIMBS):
         nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]
@@ -244,8 +242,8 @@ def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, 
 
 
 def posed(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that copy the constants to `posed`, and add the frames of joints with several degrees
-    of freedom.
+    """Return the steps that copy the constants to `posed` and add frames of joints with several degrees of
+    freedom.
     """
     if not layout.schedule.filled_in:
         return []

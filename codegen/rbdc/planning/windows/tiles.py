@@ -44,8 +44,8 @@ class Matrices:
 
 
 def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles are sorted by their
-    columns: only in the row's subtree, both there and above the row, only above the row.
+    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles are sorted by columns:
+    only in the row's subtree, both there and above the row, only above the row.
     """
     masks: dict[int, int] = {}
     tiles, ends, empty, ends_of_empty = list[Tile](), list[int](), list[int](), [0]
@@ -101,7 +101,7 @@ def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
 
 
 def _hold(layout: WindowLayout, array: str, begin: int, size: int) -> Step:
-    """Return the step that loads entries of the window's columns once for all rows."""
+    """Load entries of the window's columns once for all rows."""
     m = PlaceRecorder(layout.lanes)
     m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
     return m.step()
@@ -115,7 +115,7 @@ class _Half(Motion):
 
 
 def _above(layout: WindowLayout, to: Matrices) -> Step:
-    """Return the step of the entries of a row in the columns strictly above it."""
+    """Store the entries of a row in the columns strictly above it."""
     m = PlaceRecorder(layout.lanes)
     column, f = m.vectors(18, Place(ABOVE)), m.numbers(9, layout.own("owns", _ROW))
     s, rate, second = (Motion.of(column[k : k + 6]) for k in (at.AXIS, at.RATE, at.SECOND_RATE))
@@ -129,14 +129,13 @@ def _above(layout: WindowLayout, to: Matrices) -> Step:
 def _store(
     m: PlaceRecorder, layout: WindowLayout, masks: str, to: Matrices, entries: CoriolisEntries, *, adds: bool
 ) -> None:
-    """Store the entries of the matrices in `to`, in the lanes of a mask."""
     mask = m.vector(Place("masks", ((TableEntry(masks, T), layout.lanes),)))
     for x, entry in zip(to.arrays, entries, strict=False):
         m.put([masked(entry, mask)], to.row(x, _ROW), adds=adds)
 
 
 def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
-    """Return the step of the entries of a row in the columns of its subtree."""
+    """Store the entries of a row in the columns of its subtree."""
     m = PlaceRecorder(layout.lanes)
     s, vectors = m.numbers(6, layout.entries(at.AXIS, _ROW)), m.vectors(6 * len(to.arrays), Place(BELOW))
     none, forces = Force.zero(), (Force.of(vectors[k : k + 6]) for k in range(0, len(vectors), 6))
@@ -146,7 +145,7 @@ def _below(layout: WindowLayout, to: Matrices, *, adds: bool) -> Step:
 
 
 def _root_rows(layout: WindowLayout, to: Matrices) -> Step:
-    """Return the step of the rows of a free root: F_q, F_v and F_a, because the root's s are unit vectors."""
+    """Store F_q, F_v and F_a in the rows of a free root, whose s are unit vectors."""
     m = PlaceRecorder(layout.lanes)
     vectors = m.vectors(6 * len(to.arrays), Place(BELOW))
     for k, x in enumerate(to.arrays):

@@ -89,8 +89,8 @@ class Supernode:
 
 
 def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
-    """Return supernodes that cover all columns, none longer than a register. Beginning with the last column,
-    each is as long as possible.
+    """Return supernodes that cover all columns, none longer than a register; from the last column on, each is
+    as long as possible.
 
     The split with the fewest products needs 0.98 to 1.0 times as many (six robots with a windows kernel,
     registers of 2, 4 and 8 columns).
@@ -112,7 +112,6 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
 
 
 def _hang_together(parents: Sequence[int], start: int, end: int) -> bool:
-    """Return whether the columns can form a supernode: their parents are each other or one column."""
     return all(parent in (parents[start], *range(start, end)) for parent in parents[start:end])
 
 
@@ -168,9 +167,7 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return all widths, the longest registers first. None has more columns than the joints without a free
-    root.
-    """
+    """Return all widths, the longest registers first; none is wider than the columns without a free root."""
     widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
