@@ -1,4 +1,9 @@
-"""The loops of a frame's Jacobian, velocity and acceleration, and of their derivatives."""
+"""The loops of a frame's Jacobian, velocity and acceleration, and of their derivatives.
+
+X: placement of the frame in a body of the path. s_k: column k of the LOCAL Jacobian. v_l, a_l: velocity and
+acceleration of the parent body of joint k. d, b: velocity of the frame relative to the parent and to the
+child body of joint k.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +22,7 @@ def jacobian(model: Problem) -> list[Statement]:
 
 
 def velocity(model: Problem) -> list[Statement]:
-    """Return the loops of the velocity in the reference frame: the sum of X^-1 S qdot, with the frame's
-    placement X in each body.
-    """
+    """Return the loops of the velocity: the sum of X^-1 S qdot in the reference frame."""
 
     def result(m: PathStep) -> None:
         m.write("velocity", m.seen(m.motion("moving"), symbol="v").scalars())
@@ -81,10 +84,7 @@ def classical_acceleration(model: Problem) -> list[Statement]:
 
 
 def velocity_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of dv/dq_k = v_l x s_k and dv/dv_k = s_k, plus the change of the reference frame.
-
-    s_k: column k of the LOCAL Jacobian. v_l: velocity of the parent body of joint k.
-    """
+    """Return the loops of dv/dq_k = v_l x s_k and dv/dv_k = s_k, plus the change of the reference frame."""
 
     def column(m: PathStep) -> None:
         s = m.column
@@ -116,13 +116,11 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
     """Return the loops of da/dq_k = a_l x s_k + (v_l x s_k) x d, da/dv_k = v_l x s_k + s_k x b and da/da_k =
     s_k, plus the change of the reference frame.
 
-    s_k: column k of the LOCAL Jacobian. v_l, a_l: velocity and acceleration of the parent body of joint k.
-    d, b: velocity of the frame relative to the parent and to the child body. classic: differentiate the
-    classical acceleration.
+    classic: differentiate the classical acceleration.
     """
 
     def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
-        """Return a change of the acceleration in the reference frame; of_velocity: change of the velocity."""
+        """Return a change of the acceleration in the reference frame. of_velocity: change of the velocity."""
         expressed = m.seen(change, symbol=symbol)
         if not classic:
             return expressed.scalars()
@@ -204,7 +202,7 @@ def _relative(model: Problem) -> list[Statement]:
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
     """Return the loops of the frame's LOCAL velocity, the sum of the steps s = X^-1 S qdot, and acceleration,
-    the sum of X^-1 S qddot + s x b, where b is the frame's velocity relative to the body.
+    the sum of X^-1 S qddot + s x b.
 
     along: also keep b and s of each body.
     """

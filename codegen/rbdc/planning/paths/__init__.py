@@ -3,6 +3,6 @@ joint.
 
 Symbols are those of `rbdc.algorithms.derivatives.second_order`. A direction is the motion s = (u, w) of a
 degree of freedom, with psidot, psiddot and sigma = psidot + ds/dt. Operators of its subtree are (f, n) = I s,
-L, b, A0, A1, A3 and B(I, s), and the forces fq and fv by q and v. A world-fixed force is an external force
-that is constant in the world.
+L, b, A0, A1, A3, B(I, s), u8, u9, u11, and the derivatives fq and fv of its force by q and v. A world-fixed
+force is an external force that is constant in the world.
 """

@@ -89,7 +89,7 @@ class AccelerationTensors:
         )
         yield Loop("e", 0, joints, tuple(self._up()), "root to leaves: Y, the sum of s times rows of X")
         yield self._listed(
-            "rooted", self._rooted(), about="zeros by q of root joints: M does not depend on it"
+            "rooted", self._rooted(), about="zeros by q of root joints, as M does not depend on it"
         )
         yield self._listed(
             "lower_of", *self._by_joint(), about="rows by q and v of each joint that is not a root"

@@ -57,8 +57,8 @@ class TorqueEntries(NamedTuple):
 
 
 class Torques:
-    """The loops that fill the second derivatives of torques, qq by q twice, vv by v twice, qv by q and v; and
-    mq, the derivatives of M by q.
+    """The loops that fill the second derivatives of torques: qq by q twice, vv by v twice, qv by q and v; and
+    the derivatives mq of M (row of M, column of M, q).
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str]) -> None:
@@ -89,7 +89,7 @@ class Torques:
         m.put([value], Place(array, strides, lane_stride=n if down else 1, count=count))
 
     def _beside(self, at: Index, row: int = 0) -> Place:
-        """Return the place of `beside` for the direction at position `at` of the path, from a row on."""
+        """Return the place of `beside` for a position of the path, from a row on."""
         return Place("beside", ((at, 1),), row * self.layout.pitch, pitch=self.layout.pitch)
 
     def _columns(self, m: DofRecorder) -> None:
@@ -170,9 +170,7 @@ class Torques:
         self._put_rows(m, X, TorqueEntries(*values))
 
     def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
-        """Yield s_i times the `forces` at `entries`, A1 s and A0 s. The linear parts of A1 s and A0 s are
-        equal.
-        """
+        """Yield s_i times the `forces` at `entries`, A1 s and A0 s; A1 s and A0 s have the same linear part."""
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
         linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
