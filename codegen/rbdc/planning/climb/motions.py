@@ -97,11 +97,7 @@ def velocity_derivatives(model: Problem) -> list[Statement]:
         Clear("moving", 6),
         up(*_rates(model, "v", "moving")),
         Clear("above", 6),
-        down(
-            columns,
-            *_rates(model, "v", "above"),
-            about="root to frame: derivatives along each joint, from the velocity of its parent",
-        ),
+        down(columns, *_rates(model, "v", "above"), about="root to frame: derivatives along each joint"),
     ]
 
 
@@ -120,7 +116,6 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
     """
 
     def seen(m: PathStep, change: Motion, of_velocity: Motion, symbol: str) -> Scalars:
-        """Return a change of the acceleration in the reference frame. of_velocity: change of the velocity."""
         expressed = m.seen(change, symbol=symbol)
         if not classic:
             return expressed.scalars()
@@ -162,7 +157,7 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
             columns,
             *_rates(model, "a", "above_a", squared=True),
             once(model, advance),
-            about="root to frame: derivatives along each joint, from velocity and acceleration of its parent",
+            about="root to frame: derivatives along each joint",
         ),
     ]
 

@@ -51,7 +51,7 @@ def inertia(model: Problem) -> list[Statement]:
 
     return [
         Clear("y", SIZE * model.nv),
-        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T, in the array y"),
+        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T"),
         Clear("felt", FELT),
         _along_path(model, "solve L^T Y = J^T, sum Y^T D^-1 Y", products, raised),
         WhereGiven(("mu",), (_changed(model, _regularised),)),

@@ -1,7 +1,5 @@
 """Steps and loops over the path from a frame to the root.
 
-They use these arrays:
-
 path: the bodies from the frame to the root, `path[i]`.
 columns: the frame's LOCAL Jacobian, a column for each degree of freedom k (in pairs k and j) of these bodies.
 world: the frame's placement in the world.

@@ -294,7 +294,6 @@ _NUMBERS = ("factor", "pivots", "p", "q", "l", "m", "within")
 
 
 def _at(m: LaneRecorder, places: Mapping[str, Place]) -> Step:
-    """Return the step of a recorder. Arguments not in `places` are the arrays of the same name."""
     program = m.program()
     names = [array.name for array in (*program.inputs, *program.outputs)]
     return Step(program, {name: places.get(name, Place(name)) for name in names})

@@ -170,7 +170,9 @@ class Torques:
         self._put_rows(m, X, TorqueEntries(*values))
 
     def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
-        """Yield s_i times the `forces` at `entries`, A1 s and A0 s; A1 s and A0 s have the same linear part."""
+        """Yield s_i times the `forces` at `entries`, A1 s and A0 s. A1 s and A0 s differ in the angular part
+        only.
+        """
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
         linear = s.linear.dot(Vector3.of(f[A0 : A0 + 3]))
@@ -352,5 +354,5 @@ class Torques:
             0,
             len(self.path.columns["apart_of"]),
             (each,),
-            "entries by velocities of two directions of one joint: add s_i . I (s_d x s_x)",
+            "entries by velocities of two directions of one joint",
         )

@@ -210,7 +210,7 @@ class Hessian:
             m.give(m.rows("rows", D, ROWS), ("sum of (s x s_i) x* F_i", "load", turned(d.s).scalars()))
 
     def _with_load(self, m: DofRecorder, qq: Scalar, k: Direction) -> Scalar:
-        """Return entries by q of d and of directions k with the terms of world-fixed forces, if any."""
+        """Return qq with the terms of world-fixed forces, if any."""
         if not self.layout.loaded:
             return qq
         return qq - k.s.dot(Force.of(m.numbers(LOAD, m.rows("rows", D, ROWS))))

@@ -65,7 +65,7 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
 
 def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
     """Return the loops at zero joint accelerations, then those that add the accelerations: M^-1 times `rest`,
-    the remaining torques.
+    tau minus the torques of the first loops.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = LimbRows(constants, *names)

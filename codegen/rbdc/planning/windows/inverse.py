@@ -118,7 +118,7 @@ class _SupernodeLoops:
         return Place(array, (), self.lanes * row.number)
 
     def _number(self, m: PlaceRecorder, array: str, row: SupernodeRow, lane: SupernodeRow) -> Scalar:
-        """Return the number of a row's register in the lane of column `lane`."""
+        """Return the number in the lane of column `lane` from a row's register."""
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:

@@ -125,7 +125,6 @@ _FULL = {"q": "full_q", "v": "full_v", "a": "full_a"}
 
 
 def _called(routine: Routine, **arrays: str) -> Call:
-    """Return a call of a routine whose arguments are arrays of the same names, except those in `arrays`."""
     return Call(routine, {name: Place(arrays.get(name, name)) for name in routine.arguments})
 
 

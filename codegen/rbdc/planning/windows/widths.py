@@ -96,10 +96,8 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
     registers of 2, 4 and 8 columns).
     """
     carriers, first = schedule.column_parents, schedule.first
-    parents = [
-        *range(-1, first - 1),
-        *carriers[first:],
-    ]  # each column of a free root is the parent of the next
+    # each column of a free root is the parent of the next
+    parents = [*range(-1, first - 1), *carriers[first:]]
     nodes, end = list[Supernode](), len(parents)
     while end:
         starts = range(max(0, end - min(lanes, LARGEST)), end)
