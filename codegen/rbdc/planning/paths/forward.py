@@ -256,7 +256,7 @@ class AccelerationTensors:
             by q of k above d        A3 psidot_k + A1 psiddot_k  psiddot_k  w(psidot_k)
             by v of k above d        A3 s_k + A1 sigma_k         sigma_k    w_k
             by q of k below d        s_d x* fq_k                 0          0
-            by v of k below d        s_d x* fv_k                 0          0
+            by v of k at or below d  s_d x* fv_k                 0          0
 
         A1 and A3 are operators of d. If the joint of d has one direction, the term by its q twice is
         halved, because qq is symmetrised.

@@ -80,7 +80,7 @@ class PathLayout:
 
     @property
     def root(self) -> int:
-        """Number of degrees of freedom of a free root, which are treated separately."""
+        """Number of degrees of freedom of a free root: 6 or 0."""
         return 6 if self.free else 0
 
     @property
