@@ -99,7 +99,7 @@ def test_all_functions_share_the_same_files() -> None:
 def test_a_function_of_frames_without_loops_is_refused() -> None:
     model = random_tree(1)
     function = replace(functions_of(model)["frame_velocity"], at_frame=print)
-    with pytest.raises(UnsupportedError, match="frame_velocity: a function of a frame without loops"):
+    with pytest.raises(UnsupportedError, match="frame_velocity: planning/climb/loops.py has no loops"):
         climb_loops(model, function)
 
 
