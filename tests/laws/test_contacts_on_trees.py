@@ -277,6 +277,7 @@ def test_options_that_are_out_of_range_are_refused(pair: tuple[Problem, ModuleTy
     close(result[0], module.constrained_dynamics(q, v, tau)[0], 1e-12)
 
 
+@pytest.mark.slow
 def test_errors_at_half_a_turn() -> None:
     """A target that is turned by nearly half a turn, or by half a turn, about any axis: the error is this
     turn. Computed from the trace of the rotation alone, it had half the digits, or was NaN.
