@@ -64,12 +64,13 @@ def test_remarks_are_counted_and_kept(tmp_path: Path) -> None:
     path.write_text(ODD)
     module, (damping, remarks) = built(path, tmp_path / "one")
     assert "1 joint has damping" in str(damping.message)
-    assert str(remarks.message) == f"{path}: 2 remarks on the description: rbdc info, m.warnings"
+    counted = f"{path}: 2 remarks on the description: see rbdc info or the module's warnings"
+    assert str(remarks.message) == counted
     assert len(module.warnings) == 3
     (line,) = texts(path, tmp_path / "two", functions="crba,com")
-    assert line == f"{path}: 3 remarks on the description: rbdc info, m.warnings"
+    assert line == f"{path}: 3 remarks on the description: see rbdc info or the module's warnings"
     (line,) = texts(path, tmp_path / "three", damping="include")
-    assert line == f"{path}: 2 remarks on the description: rbdc info, m.warnings"
+    assert line == f"{path}: 2 remarks on the description: see rbdc info or the module's warnings"
     told = texts(path, tmp_path / "four", functions="com", fuse="com,aba", verify=False)
     assert "1 joint has damping" in told[0], "of a function that a fused one is made of"
 
@@ -98,7 +99,7 @@ def test_effects(case: str) -> None:
     model = replace(model, notes=(Note("odd", 7, effect),), file="mine.urdf")
     others = {"rnea", "crba", "forward_kinematics", "integrate", "frame_jacobian"} - {*changed}
     assert [name for name in changed if remarks(model, [name]) != ["mine.urdf:7: odd"]] == []
-    counted = ["mine.urdf: 1 remark on the description: rbdc info, m.warnings"]
+    counted = ["mine.urdf: 1 remark on the description: see rbdc info or the module's warnings"]
     assert [name for name in sorted(others) if remarks(model, [name]) != counted] == []
 
 

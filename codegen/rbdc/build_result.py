@@ -1,5 +1,5 @@
-"""The result of a build: statistics of the functions and variants, times, warnings, errors, and the notes on
-the model. A note is shown in full if its subject changes the numbers of the built functions.
+"""The result of a build, and the notes on the model that a build shows. A note is shown in full if its
+subject changes the numbers of the built functions. A variant is the package's code for one instruction set.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ class BuildResult:
     cached: whether nothing had to be generated or compiled.
     seconds: time of the whole build (s).
     generation_seconds, compile_seconds, verification_seconds: times of the steps (s).
-    functions: result of `figures`.
+    functions: name and figures of each function, from `figures`.
     variants: for each variant its name, its instruction-set extensions, and the size of its code (bytes).
     warnings: all warnings about the description, the options and the folder.
-    news: the warnings that this build shows; earlier builds did not show them.
+    news: the warnings that this build shows. If the installed package was already up to date, they are only
+        those about its name and folder.
     errors: largest error of each function, divided by the allowed error; None if nothing was verified,
         because the package came from the cache or verification was off.
     unverified_states: for each function, the states at which nothing could be compared, because the function
         is undefined or ill-conditioned there.
-    tuned: result of `rbdc.tuning.choosing.gains`, if the build measured.
+    tuned: result of `rbdc.tuning.choosing.gains`, if the build had the option `tune`.
     """
 
     name: str
@@ -63,8 +64,9 @@ class BuildResult:
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Return the name, the form (unrolled or rolled) and the deterministic figures of each function of a
-    manifest. Figures of a rolled function include the files that it shares with others. `batch_...` are
-    figures of kernels that compute several samples at once; they are absent if the batch is a loop.
+    manifest. Figures of a rolled function include the files that it shares with other functions. `batch_...`
+    are figures of kernels that compute several samples at once; they are absent if the batch loops over
+    single calls.
     """
     return tuple(
         {"name": name, **{key: entry[key] for key in entry if key not in _DECLARED}}
@@ -74,7 +76,7 @@ def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any],
 
 def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
     """Return the size of a function's code (bytes, the sum over all variants) and of its stack (bytes, the
-    largest of all variants); also those of the function's batch, if the batch has its own files.
+    largest of all variants). Also return the two sizes of its batch: 0 if the batch has no files.
     """
     figures = {}
     for prefix, files in (("", source.files), ("batch_", source.batch_files)):
@@ -85,14 +87,14 @@ def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
 
 
 _INPUTS = {Effect.FORCES: FRICTION_WIDTH, Effect.DYNAMICS: PARAMETERS}
-"""For each effect, the run-time input that marks the functions whose numbers the effect changes."""
+"""For each effect of a note, a run-time input. The effect changes the functions that have this input."""
 
 
 def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
-    """Return the messages on the model's notes that a build of these functions shows.
+    """Return the lines about the model that a build of these functions shows.
 
-    Notes on options, and notes that concern the numbers of these functions, come in full; one line counts the
-    others. Notes on the description of a shipped robot are left out, because that description is known.
+    Notes on options, and notes whose subject changes these functions, are shown in full. One line counts the
+    other notes. Notes on the description of a shipped robot are left out, because that description is known.
     """
     known = model.file is not None and ships(model.file)
     notes = [note for note in model.notes if note.effect is Effect.ASKED or not known]
@@ -102,7 +104,7 @@ def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
     lines = [model.located(note) for note in told]
     if others := len(notes) - len(told):
         remark = f"{others} remark{'s' * (others > 1)} on the description"
-        lines.append(f"{model.place}: {remark}: rbdc info, m.warnings")
+        lines.append(f"{model.place}: {remark}: see rbdc info or the module's warnings")
     return lines
 
 
@@ -114,7 +116,7 @@ def _changed(model: Problem, effect: Effect) -> Collection[str]:
         return functions_of(model)
     bodies = tuple(replace(body, friction=1.0) for body in model.bodies)
     row = ParameterRow("", 0, Placement.identity(), added=False)
-    # All run-time inputs are on, so that declarations show which functions take them.
+    # All run-time inputs are switched on, so that declarations show which functions take them.
     whole = replace(model, bodies=bodies, drive_terms=(DriveTerm.FRICTION,), parameters=(row,))
     taking = functions_of(whole).items()
     return [name for name, f in taking if any(p.name == _INPUTS[effect] for p in f.declaration.inputs)]

@@ -1,7 +1,7 @@
 """All errors that rbdc raises on purpose, and its warnings.
 
-`RbdcError` is the base. The command line turns each of them into one message on standard error and the exit
-status of its class. A message says where the error is, what is wrong and how to mend it.
+`RbdcError` is the base. The command line turns each error into one message on standard error and the
+exit status of its class. A message says what is wrong, where, and how to mend it.
 """
 
 from __future__ import annotations

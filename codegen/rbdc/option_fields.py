@@ -25,8 +25,8 @@ Read = TypeVar("Read", covariant=True)
 class Reading(NamedTuple, Generic[Read]):
     """How the values of an option are read.
 
-    read: function that converts an argument to a value and returns values unchanged. It raises ValueError
-        with the accepted values.
+    read: function that converts an argument to a value and returns values unchanged. It raises ValueError,
+        whose message has the accepted values.
     metavar: placeholder of the value in --help.
     words: number of words of a value on the command line.
     repeated: whether the option may be repeated; its value then holds all arguments.
@@ -43,10 +43,10 @@ class Reading(NamedTuple, Generic[Read]):
 
 
 class Option(Generic[Value]):
-    """A descriptor for a field of a class of options. An assigned value is read; a wrong one is refused with
-    the option's name.
+    """A descriptor for a field of a class of options. An assigned value is read; a wrong one raises
+    OptionError with the option's name.
 
-    default: value if nothing is assigned; if it is None, None may be assigned.
+    default: value if nothing is assigned. If the default is None, None may be assigned.
     help: one sentence for --help.
     spellings: spellings on the command line, if they differ from the field's name.
     recorded: whether a package depends on the option.
@@ -73,7 +73,7 @@ class Option(Generic[Value]):
     def read(self, value: Value | Any, name: str = "") -> Value:
         """Return the value of an argument that was passed under one of the option's names.
 
-        Raises OptionError, with the option in backquotes, for any other argument.
+        Raises OptionError, with the option in backquotes, for a value that the option does not accept.
         """
         try:
             missing = value is None and self.default is None
@@ -122,7 +122,7 @@ def arguments(owner: type, passed: Mapping[str, Any]) -> dict[str, Any]:
             raise OptionError(f"no option {name!r}; {suggestion(name, fields_by_name)}")
         option = options[fields_by_name[name]]
         if option.name in values:
-            raise OptionError(f"`{option.names[0]}` is given twice, once as {name}")
+            raise OptionError(f"`{option.names[0]}` is given twice, once as {name}; give it once")
         values[option.name] = option.read(value, name)
     return values
 

@@ -54,15 +54,16 @@ Progress = Callable[[str], None]
 """Receives messages on the progress of a build."""
 
 Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
-"""Numbers for some joints: `joint=value,...`, a file, a mapping, or several of these."""
+"""Numbers for some joints: `joint=value,...`, a file, a mapping, or a sequence of these."""
 
 ForceFrame = Literal["local", "world"]
 """Frames of external forces: the frame of each body, or the world."""
 ContactFrame = Literal["local", "local-world-aligned"]
 """Axes of contact forces: those of the contact frames, or those of the world."""
 Style = Literal["unrolled", "rolled", "auto"]
-"""unrolled: straight-line code. rolled: loops over the model's tables, for functions with that form. auto:
-the better form for each function.
+"""unrolled: straight-line code. rolled: loops over tables of the model, for functions that have a rolled
+form.
+auto: the better form for each function.
 """
 
 
@@ -95,7 +96,7 @@ _PRECISION = choice(Precision)
 
 @dataclass(frozen=True)
 class BuildOptions(ModelOptions):
-    """Options of a build, of the model and of the package. The package is the folder `out`/`name`.
+    """Options of the model and of the package to build. The package is the folder `out`/`name`.
 
     `functions` None stands for the functions of `preset`. `compiler` and `cflags` None stand for the choices
     of `rbdc.native.toolchain`.
@@ -120,20 +121,20 @@ class BuildOptions(ModelOptions):
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
         (),
-        "A contact with the world or a closed loop; FILE: TOML, or YAML of public parallel robots.",
+        "A contact with the world or a closed loop. FILE: TOML, or YAML with closed_loop and type.",
         "--contacts",
         "--contact",
         "--loop",
     )
     loops: Option[tuple[str, ...] | None] = Option(
-        LOOPS, None, "Hold closed loops by forces, or reduce them to the coordinate of their motor."
+        LOOPS, None, "hold: forces hold closed loops. reduce: the joints of a loop follow its motor."
     )
     contact_frame: Option[ContactFrame] = Option(
         choice(ContactFrame),
         "local",
         "Axes of contact forces and rows: those of the contact frames (local), or those of the world.",
     )
-    integrator: Option[Integrator] = Option(choice(Integrator), "semi-implicit", "Rule of time steps.")
+    integrator: Option[Integrator] = Option(choice(Integrator), "semi-implicit", "Integrator of time steps.")
     regressor: Option[tuple[RegressorPart, ...]] = Option(
         REGRESSOR,
         ("links",),
@@ -154,7 +155,9 @@ class BuildOptions(ModelOptions):
     )
     out: Option[Path] = Option(FOLDER, Path("generated"), "The folder for packages.", recorded=False)
     dtype: Option[Precision] = Option(
-        _PRECISION._replace(read=_precision), "float64", "float32: single precision throughout, about 1e-6."
+        _PRECISION._replace(read=_precision),
+        "float64",
+        "float32: single precision throughout, to about 1e-6.",
     )
     targets: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
@@ -175,18 +178,20 @@ class BuildOptions(ModelOptions):
     tune: Option[float | None] = Option(
         Reading(_seconds, "SECONDS", bare=str(TUNING_SECONDS)),
         None,
-        f"Time every form of every function by every compiler, for {TUNING_SECONDS:.0f} seconds or this "
-        "long, and build the fastest.",
+        f"Time every form of every function with every compiler, for SECONDS ({TUNING_SECONDS:.0f} if left "
+        "out), and build the fastest.",
         recorded=False,
     )
     tune_compilers: Option[tuple[str, ...] | None] = Option(
         names("NAME,..."),
         None,
-        "Compilers to try; the first one links. By default the newest clang and gcc.",
+        "Compilers that `tune` tries; the first one links. By default the newest clang and gcc.",
         recorded=False,
     )
     tuning: Option[Tunings | None] = Option(
-        TUNING, None, "Take forms, compilers and batches from this tuning.json, for all variants or for one."
+        TUNING,
+        None,
+        "Build what this tuning.json chose (forms, compilers, batches), for all variants or one.",
     )
     compiler: Option[str | None] = Option(
         TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
@@ -288,7 +293,7 @@ def check(options: BuildOptions) -> None:
         )
     if others := [target for target in options.targets if target not in ("c", "batch", "jax")]:
         raise UnsupportedError(
-            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out, or take "
+            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out, or use "
             "JAX or PyTorch, which have those of rnea and aba"
         )
 
@@ -299,7 +304,7 @@ def _check_tuning(options: BuildOptions) -> None:
         options.tuning.check(options.march, options.style)
     if options.tune is None:
         if options.tune_compilers is not None:
-            raise OptionError("`tune_compilers` needs `tune`: give it too")
+            raise OptionError("`tune_compilers` needs `tune`: give `tune` too")
         return
     for name in options.tune_compilers or ():
         if Path(name).name != name or " " in name:
@@ -309,25 +314,28 @@ def _check_tuning(options: BuildOptions) -> None:
     if options.tune_compilers is not None and options.compiler is not None:
         raise OptionError("`tune_compilers` replaces `cc`: give one of them")
     if options.add:
-        raise OptionError("`add=True` keeps existing functions, `tune` measures all: give one of them")
+        raise OptionError(
+            "`add=True` keeps existing functions, `tune` measures all functions: give one of them"
+        )
     if options.fuse:
         raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
     if options.style != "unrolled":
-        raise UnsupportedError(f"{asked('style', options.style)} fixes the form: give it or `tune`")
+        raise UnsupportedError(f"{asked('style', options.style)} fixes the form: give it or `tune`, not both")
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
-            "`tune` takes no inertial parameters: tune without `parameters` and `payload`, then give `tuning`"
+            "`tune` takes no inertial parameters: tune without `parameters` and `payload`, then give them "
+            "and `tuning`"
         )
     if options.march == "portable":
         raise UnsupportedError(
-            "`tune` measures this processor, but `march='portable'` builds for all: tune on several ones, "
-            "then give `tuning` a file for each variant, or their merged file (rbdc tune-merge)"
+            "`tune` measures this processor, but `march='portable'` builds for all: tune on several "
+            "processors, then give `tuning` a file for each variant, or one file from rbdc tune-merge"
         )
 
 
 def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
-    """Return the options that a package depends on, as its manifest stores them. Options of the model come
-    from the model; None stands for unknown values.
+    """Return the options that a package depends on, as its manifest stores them. Values of model options come
+    from the model; None stands for a value that the model does not tell.
     """
     of_model = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
@@ -345,7 +353,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
 def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the Python names of the options whose values differ between two manifests.
 
-    `verify`, and the options that `add` extends, are left out.
+    Leave out `verify`, and the options that `add` extends.
     """
     current = json.loads(json.dumps(now))
     other = [name for name, value in current.items() if recorded.get(name, value) != value]
@@ -354,8 +362,8 @@ def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def added(model: Problem, options: BuildOptions, earlier: Earlier) -> tuple[BuildOptions, tuple[str, ...]]:
-    """Return the options of a build that keeps the functions of an existing package, and the functions that
-    it keeps beside the requested ones. Without `functions` and `preset`, nothing is added.
+    """Return the options of a build that keeps the functions of an existing package, and the kept functions
+    that were not requested. Without `functions` and `preset`, the build adds no function.
     """
     from rbdc.functions.catalogue import functions_of, select
 
@@ -380,7 +388,7 @@ _GROUPS = {
 
 
 def grouped() -> dict[str, list[Option[Any]]]:
-    """Return the options by topic, as help shows them. Options without a topic belong to the C code."""
+    """Return the options by topic, as help shows them. Options that `_GROUPS` does not name are about C."""
     of = {name: title for title, names in _GROUPS.items() for name in names}
     every = options_of(BuildOptions).items()
     return {title: [o for name, o in every if of.get(name, "C") == title] for title in _GROUPS}

@@ -140,7 +140,6 @@ class _Job:
     tools: Toolchain
     progress: Progress
     kept: tuple[str, ...]
-    """Functions of the earlier package that were not requested."""
 
     def kept_warnings(self) -> list[str]:
         """Return the model's warnings as a package stores them: with the file's name, without its folder."""
@@ -168,7 +167,7 @@ class _Job:
         return {} if tuning is None else tuning.compilers(self.selected(), self.tools)
 
     def tuning_remarks(self, functions: Sequence[str]) -> list[str]:
-        """Return the remarks on the tuning for a build of these functions."""
+        """Return the messages about the option `tuning` for a build of these functions."""
         here = "" if self.options.march == "portable" else processor()
         return [] if self.options.tuning is None else self.options.tuning.remarks(functions, here)
 
@@ -247,7 +246,7 @@ def _steps(job: _Job, names: Sequence[str]) -> dict[Step, float]:
 
 
 def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> Generated:
-    """Return the text of the package."""
+    """Generate the files of the package."""
     from rbdc.emit.generation import GenerationOptions, generate
 
     options = job.options
@@ -286,7 +285,7 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
 
 
 def _tools_of(job: _Job, generated: Generated) -> Toolchain:
-    """Return the compilers of the package's C."""
+    """Return the tools, with the compilers that the tuning chose for single C files."""
     tuning = job.options.tuning
     if tuning is None:
         return job.tools
@@ -364,7 +363,7 @@ def _verified(
         raise SingularModelError(f"{job.model.place}: {error}") from error
     except LoadError as error:
         raise LoadError(
-            f"cannot verify the compiled functions here: {error}; `verify=False` skips that"
+            f"cannot verify the compiled functions here: {error}; `verify=False` skips the verification"
         ) from error
     except VerificationError as error:
         cache.discard(native.artefacts)

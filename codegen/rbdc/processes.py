@@ -1,17 +1,17 @@
-"""Processes that rbdc starts, and a pool of worker processes. When rbdc ends a process, it also ends
-everything that the process has started. In the pool each process takes the next task when it has finished
-one.
+"""Processes that rbdc starts, and a pool of worker processes (helpers). When rbdc ends a process, it also
+ends everything that the process has started. In the pool each process takes the next task when it has
+finished one.
 
-A process gets its own group. So a Ctrl-C at the terminal reaches only the process that the user started,
-which then ends the others. Helpers ignore interrupts; their children stay in their group, and one signal
-reaches them all.
+A process gets its own process group. So a Ctrl-C at the terminal reaches only the process that the user
+started, which then ends the others. Helpers ignore interrupts. The children of a helper stay in its group, so
+one signal ends them all.
 
 The pool is rbdc's own, because no library provides everything that a build needs. The helpers of
 `concurrent.futures` and `multiprocessing` run the caller's script again if the script has no guard. The
 helpers of loky do not. But if one helper of loky is killed, all tasks of the pool fail: if one robot of a
-build ran out of memory, the build would lose all robots. Ending helpers that have helpers also prints a
-warning about leaked semaphores. In all of these libraries the calling process only waits. Helpers take half a
-second to start, which is longer than all the work on a small robot.
+build ran out of memory, the build would lose all robots. If a helper has helpers itself, ending it prints
+a warning about leaked semaphores. In all of these libraries the calling process only waits. Helpers take half
+a second to start, which is longer than all the work on a small robot.
 
 A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
 then one task after the other. Its answers are None once it is ready, then the pair (result, error) for each
@@ -48,11 +48,11 @@ _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from rbdc.processes import serve; serve()"
 )
 _CANNOT_BE_SENT = (pickle.PickleError, AttributeError, TypeError)
-"""Errors that pickle raises; the type depends on the object."""
+"""Errors of pickle for an object that it cannot send; the type depends on the object."""
 
 
 def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a process. how: streams and other arguments of Popen. Raises OSError if that fails."""
+    """Start a process. how: streams and other arguments of Popen. Raises OSError if it cannot start."""
     inside = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     return subprocess.Popen(command, process_group=None if inside else 0, **how)
 
@@ -109,8 +109,8 @@ def spread(
     killed or pickle could not send them. Raises the error of the first task that failed; no task is started
     after a failure.
 
-    With `lost`, helpers work alone and this process only waits, so that it reacts to an interrupt at once. It
-    then ends the helpers and all their children. A task that a helper could not do is not tried again,
+    With `lost`, helpers work alone and this process only waits, so that it reacts to an interrupt at once: it
+    ends the helpers and all their children. A task that a helper could not do is not tried again,
     because it might end this process too; its result is lost(task).
     """
     helpers = min(processes, MOST, len(tasks)) - (lost is None)
@@ -132,11 +132,11 @@ class NotSent(TypeError):
 
 
 class Helper(Generic[Task, Result]):
-    """A context manager of a process that does the same work on one task after the other. Call the object
+    """A process that does the same work on one task after the other, as a context manager. Call the object
     with a task. A task may end the process.
 
     The constructor starts the process without waiting for it, and raises HelperEnded if that fails. If `work`
-    is an object, it keeps its state from task to task. how: streams and other arguments of Popen.
+    is an object, the helper keeps its state from task to task. how: streams and other arguments of Popen.
     """
 
     def __init__(self, work: Callable[[Task], Result], **how: Any) -> None:
@@ -212,7 +212,7 @@ class _Pool(Generic[Task, Result]):
             if self._lost is None:
                 self._work_on_tasks(self._work)
                 for helper in self._helpers:
-                    if not helper.ready:  # nothing is left for it
+                    if not helper.ready:  # no task is left for it
                         end(helper.process)
             for thread in threads:
                 thread.join()
@@ -252,7 +252,7 @@ class _Pool(Generic[Task, Result]):
                 else:
                     self._done[index] = self._lost(task)
                 raise
-            except (Exception, SystemExit) as error:  # ValueError: output that cannot be written
+            except (Exception, SystemExit) as error:  # ValueError: `_tell` wrote to a closed stream
                 self._errors[index] = error
                 self._waiting.clear()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 """Returns the time (s) since some moment."""
 Step = tuple[str, str]
-"""A step of work: what was done, such as "generated", and to what, such as "rnea"."""
+"""A step of work: what was done, such as "generated", and the name of its object, such as "rnea"."""
 
 LATE = 10.0
 """Seconds before a build shows progress outside terminals and notebooks, so that short builds leave no lines

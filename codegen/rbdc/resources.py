@@ -32,7 +32,7 @@ def path_of(robot: str) -> Path:
         robot: name of the robot, as `rbdc list` shows it.
 
     Raises:
-        OptionError: no robot has this name; the message has similar names.
+        OptionError: no robot has this name; the message lists similar names.
     """
     shipped = _shipped()
     if robot not in shipped:
@@ -49,7 +49,7 @@ def ships(path: str | PathLike[str]) -> bool:
 def resolve(description: str | PathLike[str]) -> Path:
     """Return the path of a description, from a robot's name or a path.
 
-    Raises OptionError, with similar names, for anything else.
+    Raises OptionError, which lists similar names, for anything else.
     """
     text = fspath(description)
     path = _shipped().get(text, Path(text))

@@ -52,7 +52,9 @@ def test_missing_files_that_no_inertia_needs_are_read_without(tmp_path: Path) ->
 def test_missing_meshes_of_inertias_are_refused(inside: str, before: str, tmp_path: Path) -> None:
     asset = '<asset><mesh name="v" file="visual.stl"/></asset>'
     (tmp_path / "scene.xml").write_text(scene(body("a", HINGE.format("h") + inside), before=before + asset))
-    with pytest.raises(DescriptionError, match=r"visual.stl'; put it there, or give its body an <inertial>"):
+    with pytest.raises(
+        DescriptionError, match=r"visual.stl'; put the file there, or give its body an <inertial>"
+    ):
         Problem.from_file(tmp_path / "scene.xml")
 
 
@@ -80,7 +82,7 @@ def test_messages_have_lines_where_there_is_one_file(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r'whole.xml: joint "h" has the negative armature'):
         Problem.from_file(tmp_path / "whole.xml")
     (tmp_path / "scene.xml").write_text(scene("\n\n<nonsense/>"))
-    with pytest.raises(DescriptionError, match=r"scene.xml:3: MuJoCo refuses it: .*nonsense"):
+    with pytest.raises(DescriptionError, match=r"scene.xml:3: MuJoCo refuses the file: .*nonsense"):
         Problem.from_file(tmp_path / "scene.xml")
 
 

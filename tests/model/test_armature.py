@@ -108,7 +108,7 @@ def test_what_a_transmission_says_beside_is_named(tmp_path: Path) -> None:
         "1 x <motorTorqueConstant> in a <transmission>",
         "1 x <compensator> in a <transmission>",
         "1 x <motorInertia> in a <transmission> of 2 joints",
-        "1 x <actuator> without a name in the actuation matrix",
+        "1 x force of an <actuator> without a name",
     ):
         assert f"{what}: ignored" in messages(read)
 

@@ -92,7 +92,7 @@ def test_sampling_that_does_not_fit_is_refused() -> None:
         class Wide(Revolute):
             nq: ClassVar[int] = 2
 
-    with pytest.raises(TypeError, match="Uneven is euclidean with nq = 2 and nv = 1: give as many"):
+    with pytest.raises(TypeError, match="Uneven is euclidean with nq = 2 and nv = 1: make them equal"):
 
         class Uneven(Cylindrical):
             nv: ClassVar[int] = 1

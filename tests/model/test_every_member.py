@@ -121,7 +121,7 @@ def test_other_members_are_named(read: Read) -> None:
     described["joints"][2] |= {"type": "fixed", "damping": 1, "limits": [0, 1]}
     model, notes = read(json.dumps(described))
     assert model is not None
-    assert "ignored: colour, scale, gear, limits of a fixed joint, damping of a fixed joint" in notes
+    assert "ignored members: colour, scale, gear, limits of a fixed joint, damping of a fixed joint" in notes
 
 
 ROWS = table("robots.md", "Files of [contacts and loops](contacts.md), a TOML file or the YAML "

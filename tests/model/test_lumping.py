@@ -179,9 +179,7 @@ def test_a_namesake_of_the_root_s_joint_is_noted() -> None:
     links, joints = [Link("a", SOLID), Link("b", SOLID)], [Joint("root_joint", "revolute", "a", "b")]
     assert Model.assemble("r", links, joints).notes == ()
     model = Model.assemble("r", links, joints, root_joint="free-flyer")
-    assert messages(model) == [
-        'joint "root_joint" has the name of a joint of the free root: two joints have it'
-    ]
+    assert messages(model) == ['joint "root_joint" has the name of a joint of the free root: rename it']
     assert (model.nq, [body.name for body in model.bodies]) == (8, ["a", "b"])
 
 
@@ -237,7 +235,7 @@ def test_overflow_is_refused() -> None:
         Joint("j", "revolute", "b", "c", mimic=Mimic("i", 1e20)),
         Joint("k", "revolute", "c", "d", mimic=Mimic("j", 1e20)),
     ]
-    with pytest.raises(DescriptionError, match='joint "k" follows "i" to too large positions'):
+    with pytest.raises(DescriptionError, match='joint "k" follows "i" to positions that are too large'):
         Model.assemble("r", [*links, Link("d", SOLID)], fast, mimic="coupled")
 
 
@@ -245,7 +243,7 @@ def test_massless_ends_are_noted() -> None:
     links = [Link("a"), Link("b"), Link("c", SOLID), Link("d"), Link("e")]
     joints = [Joint(f"j{p}{c}", "revolute", p, c) for p, c in ("ab", "bc", "cd", "de")]
     assert [note.message for note in Model.assemble("r", links, joints).notes] == [
-        'nothing beyond the moving link "d", "e" has mass: forward dynamics is not defined'
+        'no link in the subtree of "d", "e" has mass: forward dynamics is not defined'
     ]
 
 
@@ -347,7 +345,7 @@ def test_leader_keeps_its_limits_and_tighter_followers_are_noted() -> None:
     assert model.bodies[0].limits == Limits(-1.0, 1.0)
     assert messages(model) == [
         "2 mimic joints follow their leaders and have no entries in q",
-        'joint "t1" has tighter limits than those that follow from its leader\'s: ignored',
+        'joint "t1" leaves its limits at some positions within its leader\'s limits: its limits are ignored',
     ]
 
 

@@ -362,7 +362,7 @@ def test_what_is_left_out_is_named(name: str, tmp_path: Path) -> None:
 
 
 OTHER_LAWS = {
-    "damping": (scene(JOINT.replace('ref="30"', 'damping="1 2"')), "damping by a polynomial"),
+    "damping": (scene(JOINT.replace('ref="30"', 'damping="1 2"')), "polynomial damping"),
     "springs": (
         scene(body("a", f'<joint name="h" type="ball" stiffness="3"/>{BOX}')),
         "a spring that is not linear in q",
@@ -408,7 +408,7 @@ def test_gravity_is_the_files(tmp_path: Path) -> None:
 
 def test_what_mujoco_refuses(tmp_path: Path) -> None:
     (tmp_path / "scene.xml").write_text("<mujoco><worldbody><body/><nonsense/></worldbody></mujoco>")
-    with pytest.raises(DescriptionError, match="MuJoCo refuses it"):
+    with pytest.raises(DescriptionError, match="MuJoCo refuses the file"):
         Problem.from_file(tmp_path / "scene.xml")
 
 

@@ -82,7 +82,7 @@ def test_what_is_not_found(tmp_path: Path) -> None:
     file = packed(tmp_path)
     result = run("build", str(file), "--out", str(tmp_path / "out"))
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1
-    problem = 'r.xacro: it asks for files of the package "parts", which is not found; give the folder'
+    problem = 'r.xacro: the file asks for files of the package "parts", which is not found; give the folder'
     assert problem in result.stderr and "--package-path DIR" in result.stderr
     with pytest.raises(OptionError, match="`package_path='nowhere'`: there is no such folder"):
         Model.from_file(file, package_path="nowhere")

@@ -173,7 +173,9 @@ def test_joints_of_drake() -> None:
     assert [body.joint.main_axis() for body in chain.bodies] == [X, Y]
     assert [body.joint_name for body in chain.bodies] == ["j_1", "j_2"]
     assert any("1 x <axis> of a universal joint: ignored" in text for text in chain.warnings)
-    with pytest.raises(RbdcError, match=r"has no <drake:screw_thread_pitch>; give it .*in m a revolution"):
+    with pytest.raises(
+        RbdcError, match=r"has no <drake:screw_thread_pitch>; give it .*in metres per revolution"
+    ):
         Problem.from_text(DRAKE.format(kind="screw", more=""))
 
 

@@ -246,7 +246,7 @@ def test_of_a_body_the_sum_counts() -> None:
     model = lump(with_inertias(None, HEAVY, INDEFINITE, fixed=1))
     (note,) = model.notes
     assert note.message.startswith(
-        'link "l2" has an inertia with the negative principal moment -0.01: used as written, for with'
+        'link "l2" has an inertia with the negative principal moment -0.01: used as written, because'
     )
     assert note.line == 4
     assert model.bodies[0].inertia == HEAVY + INDEFINITE

@@ -73,7 +73,7 @@ def test_a_namespace_alone_is_no_xacro(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_what_xacro_refuses(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(ROBOT.replace("2 * reach", "2 * nothing"))
-    with pytest.raises(DescriptionError, match=r"r\.urdf: xacro refuses it: .*nothing"):
+    with pytest.raises(DescriptionError, match=r"r\.urdf: xacro refuses the file: .*nothing"):
         Model.from_file(tmp_path / "r.urdf")
 
 
@@ -103,7 +103,8 @@ def test_an_expression_that_never_ends(
     assert time.monotonic() - start < 20.0
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert (
-        "r.urdf: xacro did not expand it within 2 s and was stopped; look for an expression" in result.stderr
+        "r.urdf: xacro did not expand the file within 2 s and was stopped; look for an expression"
+        in result.stderr
     )
     assert not (tmp_path / "out").exists()
 

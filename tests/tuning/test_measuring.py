@@ -181,7 +181,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"march": "portable"}, "`tune` measures this processor, but `march='portable'` builds for all: .*merge"),
-    ({"style": "rolled"}, "`style='rolled'` fixes the form: give it or `tune`"),
+    ({"style": "rolled"}, "`style='rolled'` fixes the form: give it or `tune`, not both"),
     ({"style": "auto"}, "`style='auto'` fixes the form"),
     ({"fuse": (("rnea", "crba"),)}, "`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`"),
     ({"parameters": ()}, "`tune` takes no inertial parameters: tune without"),
@@ -190,7 +190,7 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"compiler": FIRST}, "`tune_compilers` replaces `cc`: give one"),
     ({"tuning": NOTHING}, "`tune` measures a tuning, `tuning` reads one from a file: give one"),
     ({"tune_compilers": ("gcc", "/usr/bin/gcc")}, "`tune_compilers='/usr/bin/gcc'`: give names of programs"),
-    ({"tune": None}, "`tune_compilers` needs `tune`: give it too"),
+    ({"tune": None}, "`tune_compilers` needs `tune`: give `tune` too"),
     ({"targets": ("batch",)}, "add c"),
 ]
 

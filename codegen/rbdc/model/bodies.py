@@ -58,19 +58,21 @@ class Body:
         return self.placement.compose(self.joint.placement(q))
 
     def own_force(self, force: Force) -> Force:
-        """Map a force from the body's frame to the frame that `placement_at` places; here they are the
-        same.
+        """Map a force from the body's frame to the frame that `placement_at` places; here the two
+        frames are the same.
         """
         return force
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Map a placement from the body's frame to the frame that `placement_at` places; here they are the
-        same.
+        """Map a placement from the body's frame to the frame that `placement_at` places; here the two
+        frames are the same.
         """
         return placement
 
     def own_inertia(self, inertia: RigidInertia) -> RigidInertia:
-        """Map an inertia from the body's frame to that of the field `inertia`; here they are the same."""
+        """Map an inertia from the body's frame to the frame of the field `inertia`; here the two are the
+        same.
+        """
         return inertia
 
 
@@ -93,8 +95,8 @@ class ParameterRow:
     """Ten inertial parameters that functions take at run time.
 
     name: name of the body or of the frame.
-    body: index of the moving body; the parameters are those of this body in its own frame.
-    placement: for a payload, its frame in the body's frame.
+    body: index of the moving body, or of the body that carries the payload.
+    placement: the frame of the parameters in the body's frame: the identity, or the frame of a payload.
     added: whether the parameters are those of a payload.
     """
 
@@ -116,7 +118,7 @@ class ContactKind(StrEnum):
 
     @property
     def components(self) -> int:
-        """Number of components. Linear ones come first, along the axes of the first frame."""
+        """Number of components, along the axes of the first frame. Linear components come first."""
         return {ContactKind.POINT: 3, ContactKind.REVOLUTE: 5}.get(self, 6)
 
 
@@ -145,15 +147,15 @@ class Contact:
 
     @property
     def whole(self) -> bool:
-        """Whether the contact holds all three components of each vector: then its rows may be along any
-        axes.
+        """Whether the contact constrains all three components of each vector (linear, angular). Then its rows
+        may be along any axes.
         """
         return len(self.held) in (3, 6) and len(self.held) == self.kind.components
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Joints that loops bind to one coordinate.
+    """Joints that closed loops bind to one coordinate.
 
     leader: body whose joint has the coordinate.
     followers: the other bodies. Their couplings are polynomials, the initial values of the Newton steps.

@@ -173,7 +173,7 @@ class Actuator:
 
 
 class Effect(Enum):
-    """Functions whose numbers the subject of a note changes. Their build shows the note in full."""
+    """Functions whose numbers depend on the subject of a note. Their build shows the note in full."""
 
     NONE = "no function"
     FORCES = "functions with the forces of joints' drives"
@@ -189,7 +189,7 @@ class Note:
 
     message: what is odd.
     line: line in the file.
-    effect: functions whose numbers it changes.
+    effect: functions whose numbers depend on its subject.
     """
 
     message: str

@@ -33,7 +33,7 @@ def tree(size: int, branching: float = SERIAL, **options: Any) -> Problem:
     Raises OptionError for an invalid size or branching factor.
     """
     if not 1 <= size <= MOST_BODIES:
-        raise OptionError(f"size {size} of a family's tree: give a number from 1 to {MOST_BODIES}")
+        raise OptionError(f"a tree of {size} bodies: give a number from 1 to {MOST_BODIES}")
     if not (isfinite(branching) and branching >= 1.0):
         raise OptionError(f"branching factor {branching}: give a number of at least 1")
     parents = [floor((i - 2 + ceil(branching)) / branching) for i in range(1, size + 1)]
@@ -60,7 +60,7 @@ def _tube() -> Inertia:
 
 
 def _joint(index: int, parent: int) -> Joint:
-    """Return the joint of body `index` on body `parent`; 0 is the base, on which it stands upright."""
+    """Return the joint of body `index` on body `parent`; 0 is the base, with the joint at its origin."""
     at = Placement(Rotation.from_rpy(SKEW, 0.0, 0.0), Vector3(_LENGTH if parent else 0.0, 0.0, 0.0))
     carrier = f"link{parent}" if parent else _BASE
     return Joint(

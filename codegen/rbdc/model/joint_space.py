@@ -38,7 +38,7 @@ class JointSpaceBody(Body):
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """Return the chosen frame in the parent's chosen frame. Its rotation is a product of rotations about
+        """Return the chosen frame in the parent's chosen frame. The rotation is a product of rotations about
         single axes.
         """
         turned = self.joint.rotation == "angle"
@@ -81,7 +81,7 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """Return the rotation about z by q + theta.
 
     A theta that is a multiple of a right angle is not added: cosine and sine of q change places and signs.
-    The sum would round, by 4e-16 beyond 4 rad, and light links amplify this error a thousandfold.
+    The sum would have a rounding error (4e-16 beyond 4 rad), which light links amplify a thousandfold.
     """
     if is_number(theta) and (quarters := right_angles(theta)) is not None:
         c, s = cos(q), sin(q)
@@ -90,6 +90,6 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
 
 
 def right_angles(angle: float) -> int | None:
-    """Return the number of right angles in an angle, 0 to 3; None if the angle is not a multiple of one."""
+    """Return how many right angles an angle is, modulo 4; None if it is not a multiple of a right angle."""
     quarters = round(angle / (math.pi / 2.0))
     return quarters % 4 if abs(angle - quarters * (math.pi / 2.0)) <= ROUNDING else None

@@ -120,7 +120,8 @@ def _loops(description: Description, frames: Sequence[Frame]) -> tuple[list[Cont
             loops.append(Contact(loop.name, kind, first, second, tuple(range(kind.components))))
             continue
         name, one, other = (shown(named.name) for named in (loop, first, second))
-        notes.append(Note(f'loop "{name}" is ignored: "{one}" and "{other}" do not move relatively'))
+        problem = f'"{one}" and "{other}" do not move relative to each other'
+        notes.append(Note(f'loop "{name}" is ignored: {problem}'))
     return loops, notes
 
 
@@ -225,8 +226,8 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         if frame.body == WORLD:
             notes.append(Note(f"{problem}: it does not move, so its moments have no effect", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
-            reason = "for with the links fixed to it there is none"
-            notes.append(Note(f"{problem}: used as written, {reason}", link.line))
+            reason = "the body with all links fixed to it has none"
+            notes.append(Note(f"{problem}: used as written, because {reason}", link.line))
         elif allow:
             message = f"{problem}: used as written; forward dynamics may not be defined"
             notes.append(Note(message, link.line, Effect.ASKED))
@@ -263,14 +264,15 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         while leader.mimic is not None:  # q_joint is the polynomial `curve` of q_leader
             curve, leader = composed(curve, leader.mimic.coefficients), joints[leader.mimic.leader]
         if not measurable(*curve):
-            problem = f'joint "{shown(joint.name)}" follows "{shown(leader.name)}" to too large positions'
+            follows = f'joint "{shown(joint.name)}" follows "{shown(leader.name)}"'
+            problem = f"{follows} to positions that are too large"
             raise DescriptionError(problem, "give metres and radians", description.file, joint.line)
         offset, multiplier, *higher = curve
         coupling = Coupling(index[leader.name], multiplier, offset, tuple(higher))
         result[index[joint.name]] = replace(result[index[joint.name]], coupling=coupling)
         least, most = reach(curve, leader.limits.lower, leader.limits.upper)
         if least < joint.limits.lower - 1e-9 or most > joint.limits.upper + 1e-9:
-            problem = "has tighter limits than those that follow from its leader's: ignored"
+            problem = "leaves its limits at some positions within its leader's limits: its limits are ignored"
             notes.append(Note(f'joint "{shown(joint.name)}" {problem}', joint.line))
     return result, notes
 
@@ -292,7 +294,7 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
 
 def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Note]:
     """Return a note on each joint that has the name of a joint of the root."""
-    problem = "has the name of a joint of the free root: two joints have it"
+    problem = "has the name of a joint of the free root: rename it"
     names = {joint.name for joint in root_joints(root_joint, "") if joint.kind != "fixed"}
     return [
         Note(f'joint "{shown(joint.name)}" {problem}', joint.line)
@@ -311,4 +313,4 @@ def _massless_notes(bodies: list[Body]) -> list[Note]:
     if not names:
         return []
     listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return [Note(f"nothing beyond the moving link {listed} has mass: forward dynamics is not defined")]
+    return [Note(f"no link in the subtree of {listed} has mass: forward dynamics is not defined")]

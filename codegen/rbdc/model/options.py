@@ -33,7 +33,7 @@ from rbdc.runtime._suggestions import suggestion
 
 LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be exact. They are rounded
-unless --snap says otherwise: rpy="1.57079632679 0 0" leaves 5e-12.
+unless --snap says otherwise: rpy="1.57079632679 0 0" leaves an entry of 5e-12.
 """
 MAXIMUM_SNAP = 1e-3
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), such as 0 0 -9.81"
@@ -53,7 +53,7 @@ JointOrder = Literal["name", "file"]
 DriveMode = Literal["report", "include"]
 """Forces of joint drives: ignored with a warning, or part of the dynamics."""
 Integrator = Literal["semi-implicit", "explicit", "rk4"]
-"""Rule of time steps: semi-implicit Euler, explicit Euler, or the Runge-Kutta rule of order 4."""
+"""Integrator of time steps: semi-implicit Euler, explicit Euler, or the Runge-Kutta method of order 4."""
 RegressorPart = Literal["links", "armature", "damping", "friction", "stiffness"]
 """Groups of columns of the torque regressor."""
 Gravity = tuple[float, float, float]
@@ -114,8 +114,8 @@ def origin(value: Any, remedy: str, *counts: int) -> Origin:
 
 
 def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
-    """Return the reading of numbers of joints: `joint=value,...`, a file with a JSON object, several of
-    these, a mapping, or pairs. least: smallest number that is accepted.
+    """Return the reading of numbers of joints: `joint=value,...`, a file with a JSON object, a sequence of
+    these, a mapping, or pairs. least: smallest accepted number.
     """
 
     def read(argument: Any) -> JointNumbers:
@@ -253,18 +253,18 @@ class ModelOptions:
     package_path: Option[tuple[Path, ...]] = Option(
         each(FOLDER, "DIR")._replace(record=lambda paths: [path.as_posix() for path in paths]),
         (),
-        "A folder of ROS packages, or a package, for $(find NAME) and package:// in xacro files.",
+        "A folder of ROS packages, or of one package, for $(find NAME) and package:// in xacro files.",
     )
     lock: Option[JointNumbers] = Option(
         _joint_numbers(-math.inf, "give a finite number (rad, m)"),
         (),
-        "Fix joints at these values (rad, m); a JSON file as for `armature`.",
+        "Fix joints at these values (rad, m). FILE: a JSON object.",
     )
     base: Option[str | None] = Option(TEXT._replace(metavar="LINK"), None, "Root the tree at this link.")
     frames: Option[tuple[AddedFrame, ...]] = Option(
         each(Reading(_frame, ""), "NAME@LINK:XYZ[,RPY]"),
         (),
-        "Add a frame without mass, fixed to LINK: m, rad.",
+        "Add a frame without mass, fixed to LINK at XYZ (m), RPY (rad).",
         "--frame",
     )
     snap: Option[float] = Option(

@@ -1,5 +1,5 @@
-"""A build's request about a robot. Recursions take a problem; passes of `rbdc.reduction` map one problem to
-another.
+"""Problems: a robot, and what a build requests of it. Recursions take a problem; passes of `rbdc.reduction`
+map one problem to another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class DryFriction(NamedTuple):
 
     force: friction at full speed (N, N m).
     width: speed at which the friction has 0.7 of this force (m/s, rad/s).
-    slope: factor of the velocity.
+    slope: factor of the velocity: the multiplier of a mimic joint.
     """
 
     force: Scalar
@@ -59,7 +59,7 @@ class Problem(Model):
     world_aligned: whether rows and forces of contacts with `Contact.whole` are along the world's axes instead
         of the axes of their frames.
     clusters: joints that closed loops bind to one coordinate.
-    integrator: rule of time steps.
+    integrator: integrator of time steps.
     regressor: groups of columns of the torque regressor.
     time_order: highest order of time derivatives along a motion.
     """
@@ -106,13 +106,13 @@ class Problem(Model):
 
     @property
     def damping(self) -> list[Scalar]:
-        """Viscous damping in the dynamics (nv); a follower's is treated like its armature."""
+        """Viscous damping in the dynamics (nv); a follower's damping is mapped like its armature."""
         return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"))
 
     @property
     def friction(self) -> list[list[DryFriction]]:
-        """Dry friction in the dynamics, for each direction of v: the laws of its joint, and of each joint
-        that follows this joint.
+        """Dry friction in the dynamics: for each direction of v, the law of its joint, and the laws of the
+        joints that follow this joint.
         """
         terms: list[list[DryFriction]] = [[] for _ in range(self.nv)]
         numbers, curves = self._counting(DriveTerm.FRICTION, "friction"), self.curves
@@ -131,7 +131,7 @@ class Problem(Model):
 
     @property
     def stiffness(self) -> list[Scalar]:
-        """Stiffness of springs in the dynamics (nv; N/m, N m/rad); a follower's is treated like its
+        """Stiffness of springs in the dynamics (nv; N/m, N m/rad); a follower's stiffness is mapped like its
         armature.
         """
         return self._along_joints(self._counting(DriveTerm.SPRINGS, "stiffness"))
@@ -156,7 +156,8 @@ class Problem(Model):
 
     def _along_joints(self, numbers: Sequence[Scalar], *, squared: bool = True) -> list[Scalar]:
         """Sum numbers of joints over the directions of v (nv). A follower's number is multiplied by its
-        multiplier, `squared` or not. Along a curve, only a model at one configuration has a multiplier.
+        multiplier, `squared` or not. Joints that follow along curves are skipped, except in a model at one
+        configuration (`CouplingAt`).
         """
         total, curves = [0.0] * self.nv, self.curves
         for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
@@ -175,7 +176,9 @@ class Problem(Model):
 
     @property
     def curves(self) -> dict[int, Coupling]:
-        """Polynomials of joints that follow others along curves, by body (in clusters: initial values)."""
+        """Polynomials of joints that follow others along curves, by body. In clusters they give initial
+        values.
+        """
         clustered = {k for cluster in self.clusters for k in cluster.followers}
         curves = {}
         for index, body in enumerate(self.bodies):

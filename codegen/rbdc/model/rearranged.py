@@ -23,7 +23,7 @@ _ORTHONORMAL = 4e-15
 """Largest rounding error of products of the rows of a rotation."""
 
 _PARALLEL = 1e-9
-"""Axes count as parallel if the sine of the angle between them is not larger."""
+"""Largest sine of the angle between axes that count as parallel."""
 
 
 def rearranged(description: Description, options: ModelOptions) -> Description:
@@ -55,7 +55,7 @@ def _with_armature(description: Description, armatures: JointNumbers) -> Descrip
 
 
 def _with_frame(description: Description, name: str, link: str, numbers: Origin) -> Description:
-    """Return the description with a further link without mass, fixed to another at x, y, z (m) and roll,
+    """Return the description with a new link `name` without mass, fixed to `link` at x, y, z (m) and roll,
     pitch, yaw (rad).
     """
     names, joints = {one.name for one in description.links}, {one.name for one in description.joints}
@@ -82,7 +82,7 @@ def _locked(description: Description, positions: JointNumbers, *, coupled: bool)
         if kind is None:
             raise OptionError(f"{called} does not exist; {_moving(description, name)}")
         if kind not in ONE_DOF:
-            raise OptionError(f"{called} is {kind}: only joints with one coordinate are locked")
+            raise OptionError(f"{called} is {kind}: only joints with one coordinate can be locked")
     values = _followers(joints, dict(positions)) if coupled else dict(positions)
     joints_left = []
     for joint in description.joints:
@@ -122,10 +122,11 @@ def _moving(description: Description, name: str) -> str:
 
 
 def _rooted_at(description: Description, base: str) -> Description:
-    """Return the tree with another root link: the joints between it and the old root are reversed.
+    """Return the tree with the root link `base`: the joints between the old root and the new one are
+    reversed.
 
-    The coordinate of a joint keeps its meaning: the axis is reversed, and the joint is fixed in its old
-    child.
+    The coordinate of a joint keeps its meaning: the axis is reversed, and the joint's frame is fixed in its
+    old child.
     """
     names = {link.name for link in description.links}, {joint.name for joint in description.joints}
     if base not in names[0]:
@@ -143,14 +144,14 @@ def _rooted_at(description: Description, base: str) -> Description:
 
 
 def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list[Link], list[Joint]]:
-    """Return a joint from its child to its parent. With X the joint's frame in the parent, the parent is at
-    J^-1 X^-1 in the child. A link without mass lies in between unless X is the identity.
+    """Return a joint from its child to its parent. With X the joint's frame in the parent and J the joint's
+    motion, the parent is at J^-1 X^-1 in the child. Unless X is the identity, a link without mass is between.
     """
     back = joint.placement.inverse()
     if joint.kind == "fixed":
         return [], [replace(joint, parent=joint.child, child=joint.parent, placement=back)]
     if joint.kind not in ONE_DOF:
-        problem = f'joint "{shown(joint.name)}" between it and the root is {joint.kind}'
+        problem = f'joint "{shown(joint.name)}" between this link and the root is {joint.kind}'
         raise OptionError(f"`base`: {problem}: only joints with one coordinate can be reversed")
     round_ = replace(
         joint, parent=joint.child, child=joint.parent, placement=Placement.identity(), axis=-joint.axis
@@ -199,8 +200,8 @@ def _snapped_joint(joint: Joint, snap: float) -> Joint:
 
 
 def _snapped_row(row: list[float], snap: float) -> list[float]:
-    """Return a row of a rotation with entries rounded to 0, 1 or -1. The cosine of a small angle stays,
-    however close to 1: it becomes 1 only if the others become 0.
+    """Return a row of a rotation with entries rounded to 0, 1 or -1. An entry close to 1, such as the cosine
+    of a small angle, is rounded only if the two other entries become 0.
     """
     zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
     tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING
@@ -273,7 +274,7 @@ def _check(description: Description, joint: Joint) -> None:
     if joint.mimic is not None:
         problem = f"{called} is universal and follows another"
         raise DescriptionError(
-            problem, "only joints with one coordinate follow", description.file, joint.line
+            problem, "only joints with one coordinate can follow", description.file, joint.line
         )
     if joint.stiffness != 0.0:
         problem = f"{called} is universal and has a spring"

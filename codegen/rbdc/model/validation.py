@@ -58,7 +58,8 @@ def validate(
     included: terms of joint drives in the dynamics. Raises UnsupportedError for drive laws of these terms
         that no function has.
 
-    Inertias only need to be finite here, because the sum over a body counts: `negative_moment` judges it.
+    Indefinite inertias of links are accepted here, because only the sum over the links of a body counts:
+    `rbdc.model.lumping` judges it by `negative_moment`.
     """
     check = _Check(description)
     check.unique("link", description.links)

@@ -1,15 +1,15 @@
 """Declarations of contacts and closed loops.
 
 `NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
-`NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has one table `[contacts.NAME]` for
-each, with `kind`, `link` and optionally `origin` (3 or 6 numbers); for loops also `second` and
-`second_origin`.
+`NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` for
+each contact or loop, with `kind`, `link` and optionally `origin` (3 or 6 numbers). Loops also have `second`,
+the other link, and optionally `second_origin`.
 
-A YAML file has the format of the public set of parallel robots, which has one beside each URDF. Its keys are
-`closed_loop`, pairs of links whose frames coincide; `type`, '3d' or '6d' for each pair; and `name_mot`, the
-motors. The motors are ignored: every joint has its entry in tau. `joint_name` and `joint_type` replace joints
-of the URDF; both are refused, because the URDF should have these joints. Loops are named after their first
-links.
+A YAML file lists the loops of one URDF, in the format of a public collection of parallel robots. Its keys are
+`closed_loop`: pairs of links whose frames coincide; `type`: '3d' (origins coincide) or '6d' (frames coincide)
+for each pair; and `name_mot`: the motors, which are ignored, because every joint has its entry in tau. The
+keys `joint_name` and `joint_type`, which replace joints of the URDF, are refused: change the URDF instead. A
+loop has the name of its first link.
 """
 
 from __future__ import annotations
@@ -67,8 +67,10 @@ _FORM = (
     "give NAME=point@LINK[:x,y,z], NAME=surface@LINK[:x,y,z,roll,pitch,yaw], "
     "NAME=point|weld|revolute@LINK[:...]=LINK[:...] for a loop, or a file of TOML or YAML"
 )
-_FORM_IN_PARTS = "give (name, kind, link) or (name, kind, (link, origin)), for a loop with a second link"
-_FORM_OF_TABLE = "write the texts kind and link, and origin; for a loop also second and second_origin"
+_FORM_IN_PARTS = "give (name, kind, link) or (name, kind, (link, origin)); for a loop, add a second link"
+_FORM_OF_TABLE = (
+    "write kind and link as texts, origin if it is not zero; for a loop also second and second_origin"
+)
 _KINDS = {
     False: (ContactKind.POINT, ContactKind.SURFACE),
     True: (ContactKind.POINT, ContactKind.WELD, ContactKind.REVOLUTE),
@@ -91,8 +93,8 @@ def _read(value: Any) -> tuple[ContactOption, ...]:
 
 
 def _options(entry: Any) -> list[ContactOption]:
-    """Return the contacts of one entry: a text, a file, or a name, a kind, and one or two links with their
-    origins.
+    """Return the contacts of one entry: a text, a file, or a sequence of name, kind, and one or two links
+    with their origins.
     """
     if isinstance(entry, ContactOption):
         return [entry]
@@ -117,7 +119,7 @@ def _of_text(text: str) -> ContactOption:
     name, equals, rest = text.partition("=")
     kind, at, places = rest.partition("@")
     if not equals and "@" in name:
-        raise _DeclarationError("it has no name", _FORM)
+        raise _DeclarationError("the contact has no name", _FORM)
     if not at:
         raise ValueError(_FORM)
     sides = []
@@ -223,14 +225,16 @@ def _of_pair(fields: Fields, pair: LocatedValue, kind: LocatedValue) -> ContactO
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) -> ContactOption:
-    """Return the contact. Raise _DeclarationError with the form of declarations for a wrong one."""
+    """Return the contact. Raise _DeclarationError with `form`, the form of declarations, for a wrong one."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
         raise _DeclarationError("it is not a contact", form)
     kinds = _KINDS[len(sides) == 2]
     if kind not in list(kinds):
         what = "a loop" if len(sides) == 2 else "a contact with the world"
-        raise _DeclarationError(f"{what} has no kind {shown(str(kind))}", suggestion(shown(str(kind)), kinds))
+        raise _DeclarationError(
+            f"{what} cannot have the kind {shown(str(kind))}", suggestion(shown(str(kind)), kinds)
+        )
     placed = []
     for link, numbers in sides:
         if not isinstance(link, str) or not link:
@@ -254,7 +258,7 @@ CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
 
 
 def _read_loops(value: Any) -> tuple[str, ...] | None:
-    """Return the motors' joints, to which loops are reduced; None if loops are constraints."""
+    """Return the joints of the motors to which loops are reduced; None if loops are constraints."""
     if value == "hold":
         return None
     if isinstance(value, str):

@@ -5,10 +5,11 @@ With A_i the pose of frame i in the frame of its parent,
     distal (standard)     A_i = Rz(theta_i) Tz(d_i) Tx(a_i) Rx(alpha_i)
     proximal (modified)   A_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)
 
-A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i = sign_i q_i + d_i0. A helical
-joint has both, with pitch sign_i q_i in d_i. In a cylindrical joint d_i depends on the first coordinate and
-theta_i on the second. In the distal convention joint i turns about z of its parent's frame: the body's frame
-(joint i's) is Rz Tz, and frame i is fixed to it by Tx Rx. In the proximal convention the two frames coincide.
+A revolute joint has theta_i = sign_i q_i + theta_offset_i. A prismatic joint has d_i = sign_i q_i + d0_i,
+with d0_i the d of the table. A helical joint has theta_i of a revolute joint and d_i = pitch sign_i q_i +
+d0_i. In a cylindrical joint d_i depends on the first coordinate and theta_i on the second. In the distal
+convention joint i turns about z of its parent's frame: Rz Tz leads to the body's frame, and Tx Rx, which is
+constant, from the body's frame to frame i. In the proximal convention the body's frame is frame i.
 
 docs/robots.md has the schema.
 """
@@ -29,7 +30,7 @@ BASE_LINK = "base"
 """Name of the link that carries the joints with parent 0."""
 
 CONVENTIONS = {"distal": "distal", "standard": "distal", "proximal": "proximal", "modified": "proximal"}
-"""Conventions by the first word of `convention`."""
+"""Conventions by the first word of the member `convention`."""
 KINDS = ("revolute", "prismatic", "helical", "cylindrical", "fixed")
 _OF_MOTION = ("q_sign", "limits", "velocity_limit", "effort_limit", "armature", "damping", "friction")
 """Members that only moving joints have."""
@@ -141,7 +142,7 @@ class _DhReader:
         """Return the number of a joint and the link that carries it."""
         number = self._whole(fields, "i", position)
         if number < 1 or number in self.names:
-            problem = "is there twice" if number in self.names else "is not positive"
+            problem = "appears twice" if number in self.names else "is not positive"
             fields.fail(f"i = {number} {problem}", "number the joints 1, 2, ...", fields.get("i"))
         parent = self._whole(fields, "parent", number - 1)
         if parent not in self.names:
@@ -171,8 +172,8 @@ class _DhReader:
         return Placement(snapped(turn, self.snap), axis.scaled(length))
 
     def _inertia(self, fields: Fields) -> Inertia | None:
-        """Return the inertia that moves with the joint, in frame i. The file has it about the centre of mass:
-        xx xy xz yy yz zz.
+        """Return the inertia that moves with the joint, in frame i. The file has the entries xx xy xz yy yz
+        zz about the centre of mass.
         """
         mass, com = fields.number("mass", 0.0), Vector3(*fields.numbers("com", 3))
         xx, xy, xz, yy, yz, zz = fields.numbers(self.inertia_name, 6)
@@ -193,7 +194,7 @@ class _DhReader:
         notes = []
         names = [*self.top.unused(), *self.unused]
         if names:
-            said = f"ignored: {', '.join(shown(name) for name in names)}"
+            said = f"ignored members: {', '.join(shown(name) for name in names)}"
             notes.append(Note(said, effect=Effect.ALL))  # it may be a misspelt member
         if self.points:
             problem = "a joint has a mass but no inertia: it counts as a point mass"

@@ -1,7 +1,7 @@
 """JSON and YAML whose values have line numbers, and checks of a schema whose errors name file and line.
 
 Python's JSON reader checks the text; a second pass over its tokens gives each value its line. The package
-PyYAML reads YAML. Tags, anchors and aliases are refused, so that the data are no larger than the text.
+PyYAML reads YAML. Aliases are refused, so that the data are no larger than the text.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _WORD = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
 
 @dataclass(frozen=True)
 class LocatedValue:
-    """A value of a file and the line on which it begins.
+    """A value of a file (a node) and the line on which it begins.
 
-    value: text, number, truth value, None, list of nodes, or object as nodes by name.
+    value: text, number, truth value, None, list of nodes, or an object: its nodes by name.
     line: line in the file.
     """
 
@@ -75,7 +75,7 @@ class Source:
 
     def _add(self, members: dict[str, LocatedValue], name: str, node: LocatedValue, line: int) -> None:
         if name in members:
-            self.fail(f'"{shown(name)}" is there twice', "keep one", line)
+            self.fail(f'"{shown(name)}" appears twice', "keep one", line)
         members[name] = node
 
     def _yaml(self, text: str) -> LocatedValue:
@@ -90,7 +90,7 @@ class Source:
         try:
             for event in reader.parse(text, Loader=reader.SafeLoader):
                 if isinstance(event, reader.AliasEvent):
-                    self.fail("an alias is not accepted", "write it out", event.start_mark.line + 1)
+                    self.fail("an alias is not accepted", "repeat the value", event.start_mark.line + 1)
             root = reader.compose(text, Loader=reader.SafeLoader)
         except reader.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
@@ -173,7 +173,7 @@ class Fields:
         return node.value
 
     def numbers(self, name: str, count: int) -> list[float]:
-        """Return a list of `count` finite numbers; zeros if it is absent."""
+        """Return a list of `count` finite numbers; zeros if the member is absent."""
         node = self.get(name)
         if node is None:
             return [0.0] * count

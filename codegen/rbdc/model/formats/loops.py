@@ -30,8 +30,8 @@ _SYNTAX = "=:@,"
 def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
     """Return which of two joints that carry the same link to remove, and the --loop that replaces it.
 
-    A joint that closes a cycle below the link is removed. Without such a joint, the last joint is removed
-    for which a loop constrains the same motion.
+    A joint that closes a cycle below the link is removed. Without such a joint, the last joint that a loop
+    can replace (`_KINDS`) is removed.
     """
     closing = [joint for joint in both if joint.parent in _below(joint.child, joints, both)]
     chosen = [joint for joint in closing or reversed(both) if joint.kind in _KINDS] or [both[-1]]
@@ -40,7 +40,7 @@ def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
     if joint.parent == joint.child:
         return removed
     if joint.kind not in _KINDS or any(c in _SYNTAX for c in joint.name + joint.parent + joint.child):
-        return "remove one of them, and hold links together with `loop='NAME=KIND@LINK:...=LINK:...'`"
+        return "remove one of them, and hold its links together with `loop='NAME=KIND@LINK:...=LINK:...'`"
     rest = [other for other in joints if other is not joint]
     return f"{removed} and give {asked('loop', _loop(joint, rest))}"
 

@@ -1,11 +1,13 @@
 """Reading of MJCF. MuJoCo's compiler resolves defaults, inertias from geoms and the like.
 
-A body with k joints becomes k links; all but the last have no mass. In MuJoCo a joint turns about the point
-`pos` of the body's frame as the earlier joints have moved it, from qpos0 (`ref`):
+A body with several joints becomes as many links; all but the last have no mass. In MuJoCo joint k turns about
+the point pos_k of the body's frame, which the earlier joints have moved, by its coordinate qpos_k less ref_k.
+With T a translation, J_k the motion of joint k, and X_body the described pose of the body in its parent, the
+body's pose is
 
     X = X_body  prod_k  T(pos_k) J_k(-ref_k) J_k(qpos_k) T(-pos_k)
 
-A free joint replaces the body's pose. So q equals qpos, except for the order of quaternions.
+A free joint replaces X_body. So q equals qpos, except for the order of the entries of quaternions.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ _SITE = 6
 """MuJoCo's code of the object type "site"."""
 
 _EVEN = 1e-12
-"""Largest difference between the numbers of a joint's directions that count as equal, relative to the largest
-number.
+"""Largest difference between numbers of a joint (one for each direction) that count as equal, relative to the
+largest number.
 """
 
 WORLD_LINK = "world"
@@ -137,7 +139,7 @@ class _MjcfReader:
 
     def _joint(self, j: int, above: str, at: Placement) -> Joint:
         """Return a joint of MuJoCo. `at` is the body's frame, as the earlier joints have moved it, in the
-        link above.
+        link `above`.
         """
         kind = int(self.m.jnt_type[j])
         axis, ref = _vector(self.m.jnt_axis[j]), float(self.m.joint(j).qpos0[0])
@@ -186,23 +188,23 @@ class _MjcfReader:
         """Yield the terms of a joint's drive whose laws no function has, with descriptions."""
         dof = int(self.m.jnt_dofadr[j])
         if self.m.dof_dampingpoly[dof].any() and not elements.disabled(self.m, "DAMPER"):
-            yield DriveTerm.DAMPING, "damping by a polynomial"
+            yield DriveTerm.DAMPING, "polynomial damping"
         elif max(damping) - min(damping) > _EVEN * max(map(abs, damping)):
             yield DriveTerm.DAMPING, f"damping that differs by direction: {damping}"
         if elements.disabled(self.m, "SPRING"):
             pass
         elif self.m.jnt_stiffnesspoly[j].any():
-            yield DriveTerm.SPRINGS, "a spring by a polynomial"
+            yield DriveTerm.SPRINGS, "a polynomial spring"
         elif self.m.jnt_stiffness[j] and self.m.jnt_springyield[j]:
             yield DriveTerm.SPRINGS, "a spring that yields"
         elif self.m.jnt_stiffness[j] and kind in (FREE, BALL):
-            yield DriveTerm.SPRINGS, "a spring that is not linear in q, as of all free and ball joints"
+            yield DriveTerm.SPRINGS, "a spring that is not linear in q, as on every free or ball joint"
         if friction and kind == FREE:
             yield DriveTerm.FRICTION, "friction, which MuJoCo applies along the world's axes"
 
     def _summed(self, j: int, what: str) -> list[float]:
-        """Return armature or damping of a joint along its directions, plus that of its actuators times the
-        squares of their gears.
+        """Return `what` (armature or damping) of a joint along its directions, plus `what` of its actuators
+        times the squares of their gears.
         """
         values = [float(x) for x in getattr(self.m.joint(j), what)]
         for actuator in range(elements.actuator_count(self.m)):

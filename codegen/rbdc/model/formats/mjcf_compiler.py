@@ -26,7 +26,7 @@ class CompiledModel(NamedTuple):
     """A compiled model.
 
     model: MuJoCo's model.
-    notes: its warnings.
+    notes: warnings of MuJoCo.
     joint_lines, body_lines: known lines, by number of the joint or body.
     """
 
@@ -59,8 +59,12 @@ def compiled(document: Document) -> CompiledModel:
             spec, model, missing = _read(mj, document)
     except (ValueError, OSError, RuntimeError) as error:
         said_of_it, line = _said(error), _LINE.search(str(error)) if known else None
-        remedy = "put it there, or give its body an <inertial>" if _NO_FILE in said_of_it else "mend the MJCF"
-        problem, at = f"MuJoCo refuses it: {said_of_it}", int(line[1]) if line else None
+        remedy = (
+            "put the file there, or give its body an <inertial>"
+            if _NO_FILE in said_of_it
+            else "mend the MJCF"
+        )
+        problem, at = f"MuJoCo refuses the file: {said_of_it}", int(line[1]) if line else None
         raise DescriptionError(problem, remedy, document.file, at) from error
     finally:
         mj.set_mju_user_warning(None)
@@ -135,7 +139,7 @@ def _said(error: Exception) -> str:
 
 
 def _lines(items: Any) -> Iterator[tuple[int, int]]:
-    """Yield the lines of elements by number, as MuJoCo writes them: "line 3"."""
+    """Yield the number of each element with its line, which MuJoCo writes as "line 3"."""
     for item in items:
         word, _, line = item.info.partition(" ")
         if word == "line" and line.isdigit():

@@ -130,11 +130,11 @@ def left_out(m: Any) -> list[Note]:
     balls = [j for j in range(m.njnt) if int(m.jnt_type[j]) == BALL and m.jnt_limited[j]]
     light = sum(bool(x) for x in m.body_gravcomp)
     none, forces, dynamics = Effect.NONE, Effect.FORCES, Effect.DYNAMICS
-    in_q = "actuators are not in the actuation matrix: their forces depend on q or are vectors"
+    in_q = "actuators are not in the actuation matrix: their forces on joints depend on q"
     counted = (
         (
             len(motors),
-            "actuators: controls, laws and limits are ignored; tau is the force of all motors",
+            "actuators: controls, laws and limits are ignored; tau is the sum over all motors",
             none,
         ),
         (len(unlike), in_q, none),
@@ -146,8 +146,8 @@ def left_out(m: Any) -> list[Note]:
         (len(loops), "equality constraints close loops: only functions of contacts hold them", dynamics),
         (len(others), "equality constraints are ignored", dynamics),
         (light, "bodies have gravcomp: ignored, gravity acts on them", dynamics),
-        (m.nmocap, "mocap bodies: fixed where they are described", none),
-        (m.nplugin, "plugins: ignored", dynamics),
+        (m.nmocap, "mocap bodies are fixed at their described poses", none),
+        (m.nplugin, "plugins are ignored", dynamics),
     )
     notes = [Note(f"{count} {what}", effect=effect) for count, what, effect in counted if count]
     if _touches(m):

@@ -16,7 +16,7 @@ _ABOUT = "package.xml"
 
 
 def package_folder(name: str, file: str | None, paths: Sequence[str]) -> Path | None:
-    """Return the folder of a package; None if there is none.
+    """Return the folder of a package; None if it is not found.
 
     The first match counts. The search order is: the folders of --package-path; the folders of
     AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); the folders above the file, or above the working

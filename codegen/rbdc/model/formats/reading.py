@@ -17,16 +17,16 @@ from rbdc.model.xml import Document, content_of
 
 def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
     """Return the links and joints of a file. Only the options of xacro files and `snap` apply. In MJCF and
-    D-H tables, where several rotations compose a joint's placement, their entries within `snap` of 0, 1 or -1
-    are rounded. `rbdc.model.rearranged` rounds all other rotations.
+    D-H tables several rotations compose a joint's placement; their entries within `snap` of 0, 1 or -1 are
+    rounded first. `rbdc.model.rearranged` rounds all other rotations.
 
-    A file that is not XML is a Denavit-Hartenberg table. The root element distinguishes MJCF from URDF;
-    elements of its namespace mark xacro.
+    A file that is not XML is a Denavit-Hartenberg table. The root element distinguishes MJCF from URDF. A
+    file with elements in xacro's namespace is a xacro file.
 
     Raises:
         DescriptionError: the file is malformed.
         UnsupportedError: a package that reads the format is not installed.
-        OptionError: the file does not have a passed xacro argument.
+        OptionError: the file does not use a passed xacro argument.
     """
     file = fspath(path)
     return _read(file, content_of(file), options or ModelOptions())
@@ -47,7 +47,7 @@ def _read(file: str, text: bytes, options: ModelOptions) -> Description:
             return read_urdf(expanded(document, options.xacro_arguments, options.package_path))
         note_left_over(document)
     if options.xacro_arguments:
-        raise OptionError(f"{file}: `xacro_arg` is for xacro files, which this is not")
+        raise OptionError(f"{file}: `xacro_arg` is only for xacro files: leave it out")
     if document is None:
         return read_dh(file, text, options.snap)
     return read_mjcf(document, options.snap) if of_mujoco else read_urdf(document)

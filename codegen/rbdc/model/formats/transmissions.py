@@ -23,14 +23,14 @@ _KNOWN = {
     "joint": ("name", *_TEXT),
     "actuator": ("name", REDUCTION, MOTOR_INERTIA, *_TEXT),
 }
-"""Attributes and children that are read or are names; a note lists all others."""
+"""Attributes and children that are read or have no effect; a note lists all others."""
 
 
 class Transmissions:
     """Armature of each joint (kg m^2, kg), and the motors that act on one joint.
 
     A motor's force is multiplied by <mechanicalReduction> or, if that is absent, by Drake's
-    <drake:gear_ratio>. Its armature is <motorInertia> times the square of that factor, or Drake's
+    <drake:gear_ratio>. The motor's armature is <motorInertia> times the square of this factor, or Drake's
     <drake:rotor_inertia> times gear_ratio^2: in Drake, <mechanicalReduction> does not affect inertias.
 
     `unused(what, element, effect)` notes an ignored element.
@@ -77,7 +77,7 @@ class Transmissions:
         return with_armature, tuple(known)
 
     def _left_out(self, element: etree._Element, motors: list[etree._Element], joints: int) -> None:
-        """Note a <transmission> that is not between motors and one joint; name its armature."""
+        """Note a <transmission> that is not between motors and one joint, and the armature that is lost."""
         if any(_drakes(motor, ROTOR_INERTIA) for motor in motors):
             problem = f"a <transmission> with <drake:{ROTOR_INERTIA}> names {joints} joints"
             self.document.fail(problem, "name one joint", element)
@@ -86,8 +86,8 @@ class Transmissions:
         self.unused("<transmission> in <robot>", element)
 
     def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:
-        """Read a motor at a joint. `shared`: the transmission if its numbers are those of this motor,
-        because it has no other; otherwise None.
+        """Read a motor at a joint. `shared`: the transmission, if this is its only motor, because its numbers
+        are then those of the motor; otherwise None.
         """
         reduction, inertia = (self._text(motor, shared, tag) for tag in (REDUCTION, MOTOR_INERTIA))
         gear, rotor = (self._value(motor, name) for name in (GEAR_RATIO, ROTOR_INERTIA))
@@ -109,7 +109,7 @@ class Transmissions:
         if name:
             self.motors.append(Actuator(name, ((joint, 0, factor),)))
         else:
-            self.unused("<actuator> without a name in the actuation matrix", motor)
+            self.unused("force of an <actuator> without a name", motor)
 
     def _add(self, joint: str, inertia: float) -> None:
         self.armature[joint] = self.armature.get(joint, 0.0) + inertia

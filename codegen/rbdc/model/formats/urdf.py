@@ -176,7 +176,7 @@ class _UrdfReader:
             if drake_name(child) == _PITCH:
                 self._remainder(child)
                 return self.document.number(child, "value") / (2.0 * math.pi)
-        remedy = f'give it <drake:{_PITCH} value="..."/>, in m a revolution'
+        remedy = f'give it <drake:{_PITCH} value="..."/>, in metres per revolution'
         return self.document.fail(f"{called} has no <drake:{_PITCH}>", remedy, joint)
 
     def _limits(self, called: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
@@ -204,7 +204,7 @@ class _UrdfReader:
         coefficients = self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5")
         if coefficients and ("multiplier" in element.attrib or "offset" in element.attrib):
             problem = f"<mimic> has {POLYNOMIAL} and also a multiplier or an offset"
-            self.document.fail(problem, f"these are the first two numbers of {POLYNOMIAL}", element)
+            self.document.fail(problem, f"give both as the first two numbers of {POLYNOMIAL}", element)
         line = [number(element, "offset", 0.0), number(element, "multiplier", 1.0)]
         offset, multiplier, *higher = trimmed(coefficients or line)
         return Mimic(leader, multiplier, offset, tuple(higher))
@@ -273,5 +273,5 @@ class _UrdfReader:
 
 
 def _tag(element: etree._Element) -> str:
-    """Return the tag of an element; for Drake's elements, the tag that they stand for."""
+    """Return the tag of an element, without Drake's namespace."""
     return drake_name(element) or str(element.tag)

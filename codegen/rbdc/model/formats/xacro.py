@@ -70,8 +70,8 @@ def _xacro_elements(document: Document) -> list[etree._Element]:
 def expanded(
     document: Document, arguments: Sequence[tuple[str, str]], package_path: Sequence[Path]
 ) -> Document:
-    """Return the expanded text of a file. Messages name the file; lines are those of the result; messages of
-    xacro become notes.
+    """Return the expanded text of a file. Later messages name the file, with the lines of the expanded text.
+    Messages of xacro become notes.
 
     Args:
         document: the file.
@@ -97,7 +97,7 @@ def expanded(
     for name, _ in arguments:
         if name not in known:
             raise OptionError(
-                f'{document.file}: `xacro_arg`: it has no argument "{shown(name)}"; '
+                f'{document.file}: `xacro_arg`: the file has no argument "{shown(name)}"; '
                 f"{suggestion(shown(name), map(shown, known))}"
             )
     result = Document(f"{document.file} (expanded)", text.encode())
@@ -134,11 +134,11 @@ def _answer(question: Expansion) -> tuple[str, list[str], str]:
         messages.seek(0)
         said = on_one_line(messages.read().decode(errors="replace"))
     if status == -SIGALRM:
-        problem = f"xacro did not expand it within {question.seconds:g} s and was stopped"
+        problem = f"xacro did not expand the file within {question.seconds:g} s and was stopped"
         remedy = "look for an expression that does not end: xacro evaluates the expressions of the file"
         raise DescriptionError(problem, remedy, question.file)
     if status != 0:
-        problem = "refuses it" if status == 1 else f"ended with status {status}"
+        problem = "refuses the file" if status == 1 else f"ended with status {status}"
         raise DescriptionError(f"xacro {problem}: {said[-500:]}", _REMEDY, question.file)
     return text, asked, said
 
@@ -167,10 +167,7 @@ class _Packages:
         self.missing: list[str] = []
 
     def folder(self, name: str) -> str:
-        """Return the folder of a package; the name of this function is that of ROS 2's index.
-
-        Raises LookupError if the package is not found.
-        """
+        """Return the folder of a package. Raises LookupError if the package is not found."""
         file = None if self.question.text is not None else self.question.file
         path = package_folder(name, file, self.question.packages)
         if path is None:
@@ -179,8 +176,8 @@ class _Packages:
         return str(path)
 
     def provide(self, expander: Any) -> None:
-        """Make xacro use these folders: for $(find NAME), which asks the index of ROS 2, and for
-        package://NAME/PATH in includes and load_yaml.
+        """Make xacro use `folder`: for $(find NAME), which asks `get_package_share_directory` of ROS 2's
+        index, and for package://NAME/PATH in includes and load_yaml.
         """
         index: Any = ModuleType("ament_index_python.packages")
         index.get_package_share_directory = self.folder
@@ -220,5 +217,5 @@ def expand(question: Expansion) -> tuple[str, list[str]]:
 
 
 def _not_found(name: str, file: str) -> DescriptionError:
-    problem = f'it asks for files of the package "{shown(name)}", which is not found'
+    problem = f'the file asks for files of the package "{shown(name)}", which is not found'
     return DescriptionError(problem, "give the folder that holds the package with `package_path='DIR'`", file)

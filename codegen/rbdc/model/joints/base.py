@@ -24,8 +24,8 @@ class JointType(ABC):
     notation.
 
     The class attributes without a default and the abstract methods are required. The other attributes allow
-    reductions that do not hold for every type. With the defaults, functions take more operations and are as
-    correct.
+    reductions that do not hold for every type. The defaults are correct for every type, but functions then
+    take more operations.
     """
 
     kind: ClassVar[str]
@@ -40,20 +40,20 @@ class JointType(ABC):
     revolute".
     """
     lengths: ClassVar[int] = 0
-    """Number of entries of q that are lengths (m); they come first. The others are angles (rad) or of
-    size 1.
+    """Number of entries of q that are lengths (m); they come first. The others are angles (rad) or have
+    no unit.
     """
     euclidean: ClassVar[bool] = False
     """Whether configurations are a vector space: q (+) dv = q + dv, and position limits are meaningful."""
     spellings: ClassVar[tuple[str, ...]] = ()
     """Names in descriptions; none for a type that is only created in code."""
     uses_axis: ClassVar[bool] = False
-    """Whether the type has an axis from the description; `described` takes further fields."""
+    """Whether descriptions give the type an axis; `described` takes further fields."""
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: the joint allows every motion."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
-    """How the joint turns its body: "none"; "angle", a turn about `main_axis` by q[0]; or "any", another
-    turn.
+    """How the joint turns its body: "none"; "angle", a turn about `main_axis` by q[0]; or "any", any other
+    rotation.
     """
     in_lanes: ClassVar[bool] = False
     """Whether limbs (isomorphic subtrees) with the joint may share vector lanes: then `rotation` and
@@ -80,7 +80,9 @@ class JointType(ABC):
                 'name a way for each entry, as in "prismatic revolute"'
             )
         if cls.euclidean and cls.nq != cls.nv:
-            raise TypeError(f"{cls.__name__} is euclidean with nq = {cls.nq} and nv = {cls.nv}: give as many")
+            raise TypeError(
+                f"{cls.__name__} is euclidean with nq = {cls.nq} and nv = {cls.nv}: make them equal"
+            )
 
     @classmethod
     def draws(cls) -> list[tuple[str, int]]:
@@ -138,7 +140,7 @@ class JointType(ABC):
         return make(axis) if cls.uses_axis else make()
 
     def main_axis(self) -> Vector3 | None:
-        """Return the unit axis that a chosen frame may have as its z; None if there is none.
+        """Return the unit axis that a chosen frame may have as its z (`rbdc.model.joint_space`), or None.
 
         A joint with such an axis commutes with rotations about it and translations along it.
         """

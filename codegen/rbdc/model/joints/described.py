@@ -83,7 +83,7 @@ class Revolute(OneAxis):
         return (Motion(Vector3.zero(), self.axis),)
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """Return the mass, h_z and K_zz about the axis z."""
+        """Return the mass, h_z of the first moment and K_zz of the second moments, for the axis z."""
         h, k = inertia.first_moment, inertia.second
         return MomentInertia(inertia.mass, Vector3(0.0, 0.0, h.z), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
 
@@ -205,7 +205,7 @@ class Planar(JointType):
         return [cotangent * x + 0.5 * angle * y, cotangent * y - 0.5 * angle * x, angle]
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """Return K_nn of the normal n if that is z, otherwise nothing."""
+        """Return K_zz of the second moments if the normal is z, otherwise nothing."""
         zz = inertia.second.zz if self.normal == AXES[2] else 0.0
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, zz))
 
