@@ -133,7 +133,7 @@ def test_losing_a_tuning_is_said(tmp_path: Path) -> None:
     assert not any("replaces" in text for text in tuned.news)
     plain = build_package(ROBOT, BuildOptions(out=tmp_path, compiler=FIRST, **how))
     (said,) = (text for text in plain.news if "replaces" in text)
-    assert "replaces its tuning, which this build does not have; another `out` or `name` keeps both" in said
+    assert "this build removes its tuning; another `out` or `name` keeps both" in said
     assert FILE not in contents(plain.directory)
 
 

@@ -40,10 +40,10 @@ def test_a_rebuild_and_clean_spare_what_the_user_has_there(tmp_path: Path) -> No
     (folder / "__pycache__").mkdir(exist_ok=True)
     again = build(tmp_path, "--targets", "c")
     assert (
-        f"warning: {folder / 'double_pendulum_nle.c'} was not as rbdc wrote it: "
+        f"warning: {folder / 'double_pendulum_nle.c'} was edited, or not written by rbdc: "
         "kept as double_pendulum_nle.c.orig" in again.stderr
     )
-    assert f"warning: {folder}: not written by rbdc, left as it is: notes.txt" in again.stderr
+    assert f"warning: {folder}: rbdc leaves files that it did not write: notes.txt" in again.stderr
     assert rbdc.load(folder).nle([0.1, 0.2], [0.0, 0.0]).shape == (2,)
     cleaned = run("clean", "--out", str(tmp_path))
     assert cleaned.exit_code == 0

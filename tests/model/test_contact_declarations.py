@@ -186,12 +186,12 @@ TABLES = [
     (TABLE.replace("link1", "lnk1"), ':6: [contacts.r f]: no link "lnk1"; did you mean link1'),
     (TABLE.replace('link = "link2"', ""), ":2: [contacts.lf]: it has no link; write kind and link as texts"),
     (TABLE.replace("link = ", "lnk = "), ':2: [contacts.lf]: "lnk" is not a known key; did you mean link'),
-    (TABLE.replace('"link2"', "2"), ":2: [contacts.lf]: a link is missing; write the texts kind and link"),
+    (TABLE.replace('"link2"', "2"), ":2: [contacts.lf]: a link is missing; write kind and link"),
     (TABLE + "origin = [1, 2]\n", ":6: [contacts.r f]: bad origin in link1; give three or six"),
     (TABLE.replace("kind = ", "kind "), ":3: not TOML: "),
     ("[feet]\n", ': "feet" is not a known key; write a table [contacts.NAME] for each contact'),
     ("", ": the file has no tables of contacts; write a table [contacts.NAME]"),
-    ('contacts = {lf = {kind = "ball", link = "link2"}}', ": [contacts.lf]: a contact with the world has no"),
+    ('contacts = {lf = {kind = "ball", link = "link2"}}', ": [contacts.lf]: a contact with the world cannot"),
 ]
 
 

@@ -109,7 +109,7 @@ def test_which_joint_is_named() -> None:
     assert advice(robot(*LINKS, *TREE, sliding))[0] == "j2"
     with pytest.raises(DescriptionError, match='remove joint "j"$'):
         Problem.from_text(robot(*LINKS[:2], TREE[0], bar("j", "a", "a", "")))
-    with pytest.raises(DescriptionError, match="remove one of them, and hold links together with"):
+    with pytest.raises(DescriptionError, match="remove one of them, and hold its links together with"):
         Problem.from_text(robot(*LINKS, *TREE, bar("j=4", "c", "b", "")))
 
 

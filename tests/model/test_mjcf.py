@@ -275,7 +275,7 @@ def test_the_actuation_matrix_is_mujocos(tmp_path: Path) -> None:
     mj.mj_forward(compiled, data)
     assert module.actuator_names == ("actuator0", "pull", "actuator3", "actuator4")
     assert_close(module.actuation @ data.actuator_force[[0, 1, 3, 4]], data.qfrc_actuator)
-    assert "actuators are not in the actuation matrix: their forces depend on q" in " ".join(module.warnings)
+    assert "not in the actuation matrix: their forces on joints depend on q" in " ".join(module.warnings)
     header = Path(str(module.__file__)).with_name("scene.h").read_text()
     assert f"#define SCENE_ACTUATION {{{', '.join(repr(float(x)) for x in module.actuation.flat)}}}" in header
 

@@ -52,7 +52,7 @@ def test_arguments(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match='no argument "raech"; did you mean reach'):
         Model.from_file(tmp_path / "r.urdf", xacro_arg=(("raech", "1"),))
     (tmp_path / "plain.urdf").write_text(pair())
-    with pytest.raises(OptionError, match="`xacro_arg` is for xacro files"):
+    with pytest.raises(OptionError, match="`xacro_arg` is only for xacro files"):
         Model.from_file(tmp_path / "plain.urdf", xacro_arg=(("reach", "1"),))
 
 

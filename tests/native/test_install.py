@@ -65,7 +65,7 @@ def test_what_the_user_added_stays_and_is_named(out: Path) -> None:
     (robot / "data").mkdir()
     (robot / "data" / "run.csv").write_text("1,2,3")
     (warning,) = put(robot, a_c="new")
-    assert warning == f"{robot}: not written by rbdc, left as it is: data/, thesis.tex"
+    assert warning == f"{robot}: rbdc leaves files that it did not write: data/, thesis.tex"
     assert (robot / "thesis.tex").read_text() == "years of work"
     assert (robot / "data" / "run.csv").read_text() == "1,2,3"
     assert names(robot) == ["a.c", "data", "manifest.json", "thesis.tex"]
@@ -79,7 +79,7 @@ def test_an_edited_file_is_kept_beside_the_new_one(out: Path) -> None:
         (robot / "a.c").write_text(text)
         (robot / "gone.c").write_text(text)
         warnings = put(robot, a_c="new")
-        assert f"{robot / 'a.c'} was not as rbdc wrote it: kept as a.c.orig" in warnings[0]
+        assert f"{robot / 'a.c'} was edited, or not written by rbdc: kept as a.c.orig" in warnings[0]
         assert "gone.c" in warnings[1]
         assert (robot / "a.c").read_text() == "new"
         assert (robot / "gone.c").read_text() == text, "it is not generated any more, and stays where it is"
@@ -100,7 +100,7 @@ def test_an_edited_manifest_is_kept(edit: str, out: Path) -> None:
     }[edit].encode()
     manifest.write_bytes(edited)
     (warning,) = put(robot, a_c="new")
-    assert warning == f"{manifest} was not as rbdc wrote it: kept as manifest.json.orig"
+    assert warning == f"{manifest} was edited, or not written by rbdc: kept as manifest.json.orig"
     assert (robot / "manifest.json.orig").read_bytes() == edited
     assert names(robot) == ["a.c", "manifest.json", "manifest.json.orig"]
     (robot / "manifest.json.orig").unlink()
@@ -182,7 +182,7 @@ def test_a_package_without_a_record_is_refused_and_untouched(out: Path) -> None:
     robot.mkdir(parents=True)
     (robot / "manifest.json").write_text('{"generator": "rbdc"}')
     (robot / "a.c").write_text("perhaps mine")
-    message = f"{robot} has no manifest.json by which .*: it is left as it is; remove the folder if nothing"
+    message = f"{robot} has no manifest.json by which .*: nothing is changed; remove the folder if nothing"
     with pytest.raises(OptionError, match=message):
         put(robot, a_c="1")
     done = remove_packages(out)
@@ -200,7 +200,7 @@ def test_a_package_that_lost_its_manifest_is_refused_and_untouched(manifest: str
     if manifest is not None:
         (robot / "manifest.json").write_text(manifest)
     before = names(robot)
-    message = f"{robot} has no manifest.json by which .*: it is left as it is; remove the folder if nothing"
+    message = f"{robot} has no manifest.json by which .*: nothing is changed; remove the folder if nothing"
     with pytest.raises(OptionError, match=message):
         put(robot, a_c="2")
     assert (names(robot), (robot / "a.c").read_text()) == (before, "1")

@@ -35,7 +35,7 @@ def test_a_build_says_what_it_replaces(tmp_path: Path) -> None:
     folder = tmp_path / "double_pendulum"
     assert build(tmp_path, functions="nle,crba")[1] == []
     (warning,) = build(tmp_path, functions="com")[1]
-    assert warning == f"{folder}: replaces nle, crba, which this build does not have; `add=True` keeps them"
+    assert warning == f"{folder}: this build removes nle, crba; `add=True` keeps them"
     assert build(tmp_path, functions="com")[1] == []
     assert build(tmp_path, functions="com,nle")[1] == [], "nothing is lost"
     (warning,) = build(tmp_path, functions="com", gravity="0 0 -1.6")[1]

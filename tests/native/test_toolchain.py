@@ -129,7 +129,8 @@ def test_sizes_are_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_linker_that_makes_nothing_is_named(tmp_path: Path) -> None:
     silent = Compiler(shutil.which("true") or "true", "silent")
     with pytest.raises(
-        ToolchainError, match=r"true ended with exit status 0 but made no a\.so; name another with `cc`"
+        ToolchainError,
+        match=r"true ended with exit status 0 but made no a\.so; name another compiler with `cc`",
     ):
         link(silent, [tmp_path / "a.o"], tmp_path / "a.so")
 

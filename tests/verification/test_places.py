@@ -162,7 +162,7 @@ def test_a_crash_is_a_refusal(statement: str, name: str, tmp_path: Path) -> None
 def test_code_that_writes_to_its_inputs_is_refused(tmp_path: Path) -> None:
     """The quaternion of the next sample is then no unit."""
     refused_with(
-        libraries(), "((double *)q)[12] = 2.0;", "single samples, spoils .* no unit quaternion", tmp_path
+        libraries(), "((double *)q)[12] = 2.0;", "single samples, overwrites .* no unit quaternion", tmp_path
     )
 
 

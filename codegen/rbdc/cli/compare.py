@@ -97,7 +97,7 @@ def compare(
     options = CompareOptions(**values, batch=most if batches else None)
     if description is None:
         if earlier is not None or gate_time is not None or batches:
-            raise OptionError("families take no --baseline, --gate-time and --batch: leave them out")
+            raise OptionError("families take no --baseline, --gate-time or --batch: leave them out")
         _compare_families(asked, out or Path("reports") / "families", as_json, options)
         return
     if asked["serial"] or asked["binary"]:
@@ -122,7 +122,7 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: 
     families = [of_families.Family(b, of_families.sizes_of(sizes)) for b, sizes in kinds if sizes]
     if not families:
         raise OptionError(
-            "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
+            "nothing to compare: give a description, or families with --serial 2:80 or --binary 2:80"
         )
     with showing("families") as progress:
         report = of_families.families_report(families, lambda family, size: options, progress)
@@ -140,8 +140,9 @@ def _end(
     as_json: bool,
     **pictures: str,
 ) -> None:
-    """Write a report and show its lines or its JSON. Report the verdict and the paths of the files. The exit
-    status tells of failures and of robots that could not be measured.
+    """Write a report and show its lines or its JSON, the verdict and the paths of the files.
+
+    Raises Failure (status 2) if robots could not be measured, SystemExit(1) if a result is worse.
     """
     from rbdc.analysis.pages import show
     from rbdc.report.present.document import write
@@ -176,7 +177,7 @@ def _end(
     "--forms",
     is_flag=True,
     help="Time every form of every function instead (straight line, columns, windows, paths, rolled), "
-    "without peers; status 1 if the chosen form takes over 1.5 times as long as the fastest.",
+    "without peers. Exit status 1: a chosen form takes over 1.5 times as long as the fastest.",
 )
 def benchmark(
     robots: tuple[str, ...],
@@ -193,10 +194,11 @@ def benchmark(
 
     A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package
     example-robot-data. The default is the word suite: kuka_iiwa, ur5, hyq, atlas, talos, icub, solo12 and
-    anymal_b. A file after suite replaces the robot with whose name it begins: suite path/to/atlas.urdf. The
-    default functions are rnea, crba, aba, minverse and the two sets of first derivatives. Writes
-    benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and forms.html. Exit status 1: a
-    generated result is wrong, or worse than in the baseline; 2: a robot could not be measured.
+    anymal_b. After the word suite, a file replaces the robot whose name begins the file's name: suite
+    path/to/atlas.urdf. The default functions are rnea, crba, aba, minverse and the two sets of first
+    derivatives. Writes benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and forms.html.
+    Exit status 1: a generated result is wrong, or worse than in the baseline; 2: a robot could not be
+    measured.
     """
     from rbdc.report import benchmark as suite
     from rbdc.report import forms as of_forms
@@ -217,7 +219,7 @@ def benchmark(
         report = suite.benchmark(chosen, options, progress)
     verdict = baseline.judge_benchmark(report, old, gate_time)
     verdict.worse += suite.wrong_in_any(report, ["generated"])
-    # peers may lose more digits than rbdc allows itself
+    # a peer may lose more digits than the tolerance of generated code allows
     verdict.notes += suite.wrong_in_any(report, ["ad", "peer"])
     text, lines = page.benchmark_page(report), page.benchmark_lines(report)
     _end(report, text, out / "benchmark", verdict, lines, as_json, speed=plots.speed(report["rows"]))

@@ -27,7 +27,7 @@ _LIMIT = click.Option(
     type=click.FloatRange(0.0, min_open=True),
     default=60.0,
     show_default=True,
-    help="Limit in seconds, each for tracing a method, for compiling it and for a reference.",
+    help="Time limit (s) of each step: tracing a method, compiling it, running a reference.",
 )
 _TIMING = ("peers", "samples", "seconds")
 _CHECKED = 4
@@ -44,7 +44,7 @@ def experiment() -> None:
 @takes("compiler")
 @click.option("--quadruped", metavar="DESCRIPTION", help="A robot on a free-flyer in place of hyq.")
 @click.option(
-    "--humanoid", metavar="DESCRIPTION", help="One in place of simple_humanoid: path/to/atlas.urdf."
+    "--humanoid", metavar="DESCRIPTION", help="A robot on a free-flyer in place of simple_humanoid."
 )
 @_QUICK
 @out("reports")
@@ -78,8 +78,8 @@ def table_1(
 @takes("compiler")
 @out("reports")
 def precision(description: str, out: Path, **values: Any) -> None:
-    """Section V-B: the derivatives by q and v that each method returns at rest without gravity. They are
-    exactly 0.
+    """Carpentier and Mansard (2018), Section V-B: derivatives by q and v at rest without gravity, which are 0
+    in exact arithmetic.
 
     Writes study.json and study.html, with the largest entry of every matrix and a verdict on each claim, to
     the folder OUT/precision-NAME. The underlying report stands beside it.
@@ -123,8 +123,6 @@ def recursion(description: str, root_joint: Any, quick: bool, out: Path) -> None
 
 
 def _repeats(name: str, words: str, *options: click.Option) -> None:
-    """Add the command of a study with further options; the study's module measures it and writes its page."""
-
     example = f"Example: rbdc experiment {name} --out reports"
 
     @experiment.command(name, help=words, epilog=example, params=[*options])
@@ -157,7 +155,7 @@ _repeats(
 )
 _repeats(
     "inertia-inverse",
-    """Carpentier (2018): the inverse of M, computed directly and by Cholesky factorisation, over bodies.
+    """Carpentier (2018): the inverse of M, computed directly and by Cholesky factorisation.
 
     Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
     OUT/inertia-inverse. Takes about five minutes.
@@ -177,7 +175,7 @@ _repeats(
 def every(context: click.Context, quick: bool, out: Path, humanoids: tuple[str, ...], limit: float) -> None:
     """Run every study, and list all claims of the papers with their verdicts on one page.
 
-    Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and what each study writes. The
+    Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and the files of each study. The
     first --humanoid takes part in table-1, all of them in inertia-inverse and second-order. A study whose
     study.json exists is not run again. A study that was interrupted keeps its measurements and continues
     from them. Takes an hour and a half, with --quick ten minutes.
@@ -196,7 +194,7 @@ def every(context: click.Context, quick: bool, out: Path, humanoids: tuple[str, 
         values: dict[str, Any] = {"quick": quick, **of_robots.get(study, {})}
         if study in collection.OF_A_ROBOT:
             values |= {"description": "cartpole", "root_joint": "fixed"} if quick else {}
-        if study == "precision":  # quick runs use a quick robot
+        if study == "precision":  # has no --quick: a quick run takes a small robot
             del values["quick"]
         robot = values.get("description", "hyq")
         places[study] = out / (f"{study}-{robot}" if study in collection.OF_A_ROBOT else study)
@@ -209,7 +207,7 @@ def every(context: click.Context, quick: bool, out: Path, humanoids: tuple[str, 
 
 
 def _resumed(folder: Path) -> AbstractContextManager[None]:
-    """Keep the comparisons of a study beside its results until it has ended."""
+    """Keep the measurements of a study until it has ended, so that it can continue after an interrupt."""
     from rbdc.report.measure.kept import keeping
 
     return keeping(folder / "measured")

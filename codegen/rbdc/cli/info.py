@@ -43,12 +43,12 @@ _BESIDE = "by default"
     is_flag=False,
     flag_value=_BESIDE,
     metavar="[FILE]",
-    help="Write a page in place of the text: a figure that moves, tables, warnings, sparsity, operations. "
-    "The default FILE is NAME.html, by the robot's name; - is the standard output.",
+    help="Write a page in place of the text: a moving figure, tables, warnings, sparsity, operations. "
+    "The default FILE is NAME.html, with the robot's name; - is the standard output.",
 )
 @takes("functions", "preset", "regressor")
 @click.option(
-    "--strict", is_flag=True, help="Exit status 1 where the description has warnings, a gate for CI."
+    "--strict", is_flag=True, help="Exit with status 1 if the description has warnings, as a gate for CI."
 )
 def info(
     description: str,
@@ -65,7 +65,7 @@ def info(
     --functions and --preset choose the functions whose forms and operations the page of --html shows.
     --regressor chooses the parameters of --identifiability.
 
-    Exit status 1: --strict, and the description has warnings; 2: the description cannot be read.
+    Exit status 1: with --strict, the description has warnings; 2: the description cannot be read.
     """
     from rbdc.pipeline import read
 
@@ -107,9 +107,7 @@ def _write_page(description: str, model: Problem, options: BuildOptions, page: s
 def _show(
     description: str, model: Problem, options: BuildOptions, also: Sequence[bool], *, as_json: bool
 ) -> None:
-    """Show a model on the terminal, or as JSON. also: whether to show passes, branches and base parameters
-    too.
-    """
+    """Show a model on the terminal, or as JSON. also: whether to show passes, branches, base parameters."""
     from rbdc.analysis import model_summary
     from rbdc.pipeline import read
 
@@ -169,7 +167,7 @@ def list_robots(as_json: bool) -> None:
     type=float,
     default=0.0,
     show_default=True,
-    help="Set numbers to zero that are at most this share of the largest of their kind in a body.",
+    help="Set a number to zero if it is at most this fraction of the largest of its kind in a body.",
 )
 def explain(description: str, form: str, neglect: float, **values: Any) -> None:
     """Print the equations of motion of a small robot in closed form: M, C, g and tau with named constants.

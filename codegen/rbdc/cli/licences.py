@@ -28,10 +28,12 @@ _COMMENTS = re.compile(r"(?:<!--.*?-->\s*)+", re.DOTALL)
 
 
 def licences_of(description: str | Path, files: Iterable[Path] = ()) -> dict[str, bytes]:
-    """Return the licences of a description by the names of their files: the given files, or by default the
-    files beside the description, and NOTICE.txt with the comments of the description that name a copyright.
+    """Return the texts of a description's licences by file name.
 
-    Raises OptionError where a file cannot be read.
+    If `files` are given, only these count. Otherwise return the licence files beside the description, and
+    NOTICE.txt with the comments of the description that name a copyright.
+
+    Raises OptionError if a file cannot be read.
     """
     paths = [*files]
     if paths or is_text(description):
@@ -56,7 +58,7 @@ def _read(files: Iterable[Path]) -> dict[str, bytes]:
 
 
 def _notice(text: str) -> dict[str, bytes]:
-    """Return NOTICE.txt, if there is one; consecutive comments count as one."""
+    """Return NOTICE.txt if comments name a copyright; consecutive comments count as one."""
     notices = (block for block in _COMMENTS.findall(text) if "copyright" in block.lower())
     notice = "\n\n".join(re.sub(r" *-->|<!--", "", block).strip() for block in notices)
     return {"NOTICE.txt": f"{notice}\n".encode()} if notice else {}

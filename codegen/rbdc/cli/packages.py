@@ -108,7 +108,7 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
             processes = os.cpu_count() or 1
             return spread(work, descriptions, processes, lambda d: share.done("done", names[d]), _killed)
         except KeyboardInterrupt:
-            sweep_leftovers(options.out)  # the messages come from processes that were ended
+            sweep_leftovers(options.out)  # of the processes that were ended
             raise
 
 
@@ -138,7 +138,7 @@ def _names(descriptions: tuple[str, ...]) -> dict[str, str]:
         name, title = module_name(stem_of(description)), title_of(description)
         if name in names:
             raise OptionError(
-                f"{names[name]!a} and {title!a} would both become {name}; build each with --name"
+                f"{names[name]!a} and {title!a} would both become {name}; build each alone, with --name"
             )
         names[name] = title
         by_description[description] = name
@@ -189,7 +189,7 @@ def _show(result: BuildResult) -> None:
     left_out = result.unverified_states
     for states in dict.fromkeys(left_out.values()):
         names = ", ".join(name for name in left_out if left_out[name] == states)
-        show(f"not compared at ill-conditioned states, {', '.join(states)}: {names}")
+        show(f"not compared at ill-conditioned states ({', '.join(states)}): {names}")
     if result.tuned:
         show(gained(result.tuned))
 
@@ -209,8 +209,8 @@ def _show(result: BuildResult) -> None:
     "licences",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A file with the licence of the description; by default LICENSE, COPYING and NOTICE beside it, and "
-    "comments in it that name a copyright.",
+    help="A file with the licence of the description; by default LICENSE, COPYING and NOTICE beside "
+    "the description, and its comments that name a copyright.",
 )
 @out("wheels")
 def wheel(description: str, licences: tuple[Path, ...], out: Path, **values: Any) -> None:
@@ -260,7 +260,7 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
             click.echo(f"removed {folder}")
         for folder, names in done.kept.items():
             click.echo(
-                f"kept in {folder}, added or edited by you: {', '.join(ascii(name)[1:-1] for name in names)}"
+                f"kept in {folder}, because you added or edited them: {', '.join(ascii(name)[1:-1] for name in names)}"
             )
         for folder in done.tracked:
             click.echo(f"kept {folder}, which git tracks")

@@ -44,7 +44,7 @@ class Terminated(KeyboardInterrupt):
 class Output:
     """A standard stream that ends the command if it cannot be written: with one line that says so, and exit
     status 2. A closed pipe, as by `head`, is no error: the command ends without a message and with status
-    141, like a process that the system ends for it.
+    141, like a process that SIGPIPE ends.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -99,7 +99,8 @@ def show_warnings(warnings: Iterable[str]) -> None:
 
 @contextmanager
 def showing(title: str, *, at_once: bool = True) -> Iterator[Progress]:
-    """Show a spinner on a terminal and plain lines elsewhere, on standard error; late lines if not `at_once`.
+    """Show a spinner on a terminal and plain lines elsewhere, on standard error. If not `at_once`, short work
+    shows no lines.
 
     In this context SIGTERM and SIGHUP act as interrupts, so that everything is cleaned up. An interrupt stays
     pending until it is handled: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside
@@ -141,9 +142,8 @@ Command = Callable[..., Any]
 def takes(
     *names: str, of: type = BuildOptions, without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Add options of the class `of` to a command, as arguments of these names; by default all of them except
-    those in `without`. The class reads their values, from the command line or the defaults. `defaults`
-    replaces defaults for this command.
+    """Add the options `names` of the class `of` to a command; by default all options except those in
+    `without`. The class reads their values. `defaults` replaces defaults for this command.
     """
     options = options_of(of)
 
@@ -167,7 +167,7 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 
 class Grouped(click.Command):
-    """A command whose help shows the options of a build by topic, then its own."""
+    """A command whose help shows the options of a build by topic, then the command's other options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rest = {p.name: record for p in self.get_params(ctx) if (record := p.get_help_record(ctx))}

@@ -1,5 +1,5 @@
 """Compilation of C files into shared libraries; unchanged objects come from the cache. The libraries of a
-package are the extension and those beside it.
+package are its Python extension and the libraries for CasADi and JAX.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Unit:
 
 
 def units_of(files: Mapping[str, str], flags: Sequence[str], seconds: float | None = None) -> list[Unit]:
-    """Return the C files among `files` by name, with the headers among them."""
+    """Return a unit for each C file in `files`, by name; every unit has all headers in `files`."""
     headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
     sources = [(name, text) for name, text in sorted(files.items()) if name.endswith(".c")]
     return [Unit(name, text, headers, tuple(flags), seconds) for name, text in sources]
@@ -85,8 +85,8 @@ class SharedLibrary:
 def shared_library(
     name: str, units: Sequence[Unit], compiler: Compiler, jobs: int | None = None
 ) -> SharedLibrary:
-    """Return the library `name`, linked from the units. Its key also includes their flags, the compiler and
-    Python.
+    """Return the library `name`, linked from the units. Its key in the cache depends on the units, the
+    compiler and Python.
 
     Raises ToolchainError with the command and the compiler's output.
     """
@@ -106,8 +106,8 @@ def _identity(compiler: Compiler) -> str:
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
 ) -> dict[str, tuple[Path, Compiled]]:
-    """Return the objects by the names of their sources, in the order of the units. The largest is compiled
-    first.
+    """Return the objects by the names of their sources, in the order of the units. The largest unit is
+    compiled first.
     """
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -152,12 +152,12 @@ _OWN = (
 )
 """Prototypes of the functions of the extension besides the robot's."""
 _SUMS = ((16, 8, ""), (32, 4, '__attribute__((target("avx"))) '))
-"""Ways to add numbers for a check: bytes of a vector, number of sums side by side, and the attribute of a
-function for processors with such vectors. AVX halves the loads, which dominate the time in a batch.
+"""Ways to add numbers, to check that they are finite: size of a vector (bytes), number of sums side by side,
+and attribute of the C function. AVX halves the loads, which dominate the time in a batch.
 """
 _TOGETHER = 64
-"""Number of samples of a configuration that are checked together for finite numbers and unit vectors; they
-fit into the innermost cache.
+"""Number of configurations that are checked together for finite numbers and unit vectors; they fit into the
+innermost cache.
 """
 
 
@@ -318,7 +318,7 @@ def compile_archive(
 def _library_units(
     name: str, files: Mapping[str, str], robot: str, tools: Toolchain, march: str
 ) -> list[Unit]:
-    """Return the C files of a library `name` whose functions choose a variant themselves."""
+    """Return the C files of a library `name`. Its functions choose a variant themselves."""
     outside = (f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c")
     variants = variants_of(march, robot, tools)
     units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants, tools)

@@ -111,7 +111,7 @@ def _lock(name: str) -> FileLock:
 
 
 def discard(names: Sequence[str]) -> None:
-    """Remove these artefacts, which turned out to be wrong, as far as they can be removed."""
+    """Remove these wrong artefacts, as far as possible."""
     store = cache_folder()
     for name in names:
         with suppress(OSError), _lock(name):
@@ -140,7 +140,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _put(folder: Path, target: Path) -> None:
-    """Move a finished artefact into place; an earlier one is removed with the scratch folder."""
+    """Move a finished artefact into place, and an earlier one into the scratch folder, which is removed."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         if target.exists():

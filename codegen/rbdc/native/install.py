@@ -1,14 +1,14 @@
 """Installation of a generated package into a folder, and removal, without touching the user's files.
 
-manifest.json lists every file that rbdc wrote with its SHA-256; the hash of manifest.json itself is computed
-with its own entry empty. A file belongs to rbdc while it has this content. Everything else in the folder
-belongs to the user, including edited generated files and manifests. The user's files are never removed or
-overwritten: a user's file that is in the way of a new file is kept beside it as NAME.orig.
+manifest.json lists every file that rbdc wrote with its SHA-256, and has an entry for its own hash, which is
+computed while this entry is empty. A file belongs to rbdc while it has the listed hash. Everything else in
+the folder belongs to the user, including edited generated files and manifests. The user's files are never
+removed or overwritten: a user's file in the place of a new file is kept beside it as NAME.orig.
 
 All files of a package are written to a temporary folder first, then moved into place one by one. __init__.py
-of an older package is removed first, and that of the new package is moved last. So whenever a process is
-killed, either the old package or the new one can be loaded. In the meantime manifest.json lists the files of
-both packages, and the next build continues from there.
+of an older package is removed first, and that of the new package is moved last. So a killed process never
+leaves a mixture of both packages that can be loaded. In the meantime manifest.json lists the files of both
+packages, and the next build continues from there.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Cleaned:
     """Result of `remove_packages`.
 
     removed: folders of removed packages.
-    kept: the user's files in them.
+    kept: the user's files that remain, by folder.
     tracked: packages that git tracks.
     problems: messages.
     """
@@ -62,12 +62,12 @@ def archive_name(robot: str) -> str:
 
 
 def recorded(contents: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the entry `files` of a manifest: the SHA-256 of each file by its name."""
+    """Return the entry `files` of a manifest: the SHA-256 of each file by name."""
     return {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}
 
 
 def sealed(manifest: str) -> str:
-    """Return the text of a manifest with the hash in its empty entry `SEAL`."""
+    """Return the text of a manifest with its hash in the empty entry `SEAL`."""
     seal = hashlib.sha256(manifest.encode()).hexdigest()
     return manifest.replace(_entry(""), _entry(seal), 1)
 
@@ -125,7 +125,7 @@ def _replace(new: Path, destination: Path) -> list[str]:
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
     aside = _make_room(destination, ours, files)
     manifest = destination / MANIFEST
-    # it is the record until the next build
+    # a copy: the manifest stays in place, because it is the record of rbdc's files
     if os.path.lexists(manifest) and not _is_own_manifest(destination):
         copy = _free_name(manifest)
         shutil.copy2(manifest, copy, follow_symlinks=False)
@@ -136,9 +136,10 @@ def _replace(new: Path, destination: Path) -> list[str]:
     stay = _others(destination, {*files, MANIFEST, *(copy for _, copy in aside)})
     for name in sorted([*files, MANIFEST], key=lambda name: (name == _INITIAL, name == MANIFEST, name)):
         (new / name).replace(destination / name)
-    warnings = [f"{destination / name} was not as rbdc wrote it: kept as {copy}" for name, copy in aside]
+    reason = "was edited, or not written by rbdc"
+    warnings = [f"{destination / name} {reason}: kept as {copy}" for name, copy in aside]
     if stay:
-        warnings.append(f"{destination}: not written by rbdc, left as it is: {listed(stay)}")
+        warnings.append(f"{destination}: rbdc leaves files that it did not write: {listed(stay)}")
     return warnings
 
 
@@ -285,5 +286,5 @@ def _refusal(folder: Path) -> str:
         return f"{folder} has files that rbdc did not write: {here}; move them elsewhere, or {_ELSEWHERE}"
     lack = f"has no {MANIFEST} by which rbdc tells its files from yours"
     return (
-        f"{folder} {lack}: it is left as it is; remove the folder if nothing in it is yours, or {_ELSEWHERE}"
+        f"{folder} {lack}: nothing is changed; remove the folder if nothing in it is yours, or {_ELSEWHERE}"
     )

@@ -57,14 +57,16 @@ class Earlier:
 
         Args:
             differing: Python names of the options whose values have changed.
-            model_hash: identity of the model of this build.
+            model_hash: hash of the model of this build.
         """
         if not self.manifest:
             return ""
         if differing:
-            return f"it was built with another value of {', '.join(f'`{name}`' for name in differing)}"
+            return (
+                f"the package was built with another value of {', '.join(f'`{name}`' for name in differing)}"
+            )
         if self.manifest.get("model_sha256", model_hash) != model_hash:
-            return "it was built from another description, or from this one before it was changed"
+            return "the package was built from another description, or from this one before a change"
         return ""
 
     def refuse_addition(self, obstacle: str) -> None:
@@ -89,7 +91,7 @@ class Earlier:
         if not gone:
             return []
         remedy = "another `out` or `name` keeps both packages" if obstacle else "`add=True` keeps them"
-        return [f"{self.folder}: replaces {listed(gone)}, which this build does not have; {remedy}"]
+        return [f"{self.folder}: this build removes {listed(gone)}; {remedy}"]
 
 
 def refuse_tracked(path: Path, folder: Path, names: Collection[str]) -> None:
@@ -104,5 +106,5 @@ def namesake_warnings(robot: str) -> list[str]:
     file = namesake(robot)
     if file is None or record_of(file.parent) is not None:
         return []
-    remedy = "`name` gives another"
+    remedy = "`name` gives another name"
     return [f"{robot}: another module has this name, {file}: on the path one hides the other; {remedy}"]

@@ -24,7 +24,7 @@ from rbdc.errors import TimeLimitError, ToolchainError
 CANDIDATES = (*(f"clang-{version}" for version in range(40, 13, -1)), "clang", "gcc", "cc")
 """Compilers in order of preference.
 
-clang's code was 10 to 30 % faster than that of gcc 12 for most functions, and it compiles in a third of the
+clang's code was 10 to 30 % faster than that of gcc 12 for most functions. clang compiles in a third of the
 time.
 """
 
@@ -65,8 +65,8 @@ _QUIETING = "-mno-avx10.1-256"
 """Flag that suppresses a compiler warning about -march=native.
 
 On processors with AVX-512 and AVX10.1, clang 19 enables the form of AVX10.1 for registers of 32 bytes. In
-every compilation it warns of this (-Winvalid-feature-combination), and it does not compile Eigen with
--mno-avx512f. If AVX10.1 is turned off, clang keeps AVX-512.
+every compilation it warns of this (-Winvalid-feature-combination). With -mno-avx512f instead of this flag,
+clang does not compile Eigen. With this flag, clang keeps AVX-512.
 """
 
 
@@ -190,9 +190,7 @@ def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
     """
     for flag in flags:
         if not flag.startswith("-") or flag.startswith(_REFUSED) or flag in ("-c", "-E", "-S"):
-            raise ToolchainError(
-                f"`cflags`: {flag!r} is not a compiler flag to be passed on; give -O, -f, -m or -g flags"
-            )
+            raise ToolchainError(f"`cflags`: {flag!r} is not accepted; give -O, -f, -m or -g flags")
     return tuple(flags)
 
 
@@ -210,8 +208,8 @@ def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> No
 
 @cache
 def _quieting_arguments(path: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the further arguments with which the compiler compiles for this processor without a warning;
-    none if it needs none or `_QUIETING` does not help.
+    """Return the further arguments with which the compiler compiles for this processor without a warning.
+    There are none if the compiler does not warn, or if `_QUIETING` does not help.
     """
     helps = not _is_silent(path, arguments) and _is_silent(path, (*arguments, _QUIETING))
     return (_QUIETING,) if helps else ()
@@ -294,7 +292,7 @@ def _check_made(target: Path, command: Sequence[str]) -> None:
     if not target.is_file() or target.stat().st_size == 0:
         raise ToolchainError(
             f"the compiler {command[0]} ended with exit status 0 but made no {target.name}; "
-            "name another with `cc`\n"
+            "name another compiler with `cc`\n"
             f"command: {shlex.join(command)}"
         )
 
@@ -328,7 +326,9 @@ def run(command: Sequence[str], folder: Path | None = None, seconds: float | Non
 def _version(path: str) -> str:
     lines = run([path, "--version"]).splitlines()
     if not lines:
-        raise ToolchainError(f"{path} --version prints nothing: not a C compiler; name another with `cc`")
+        raise ToolchainError(
+            f"{path} --version prints nothing: not a C compiler; name another compiler with `cc`"
+        )
     return lines[0].strip()
 
 

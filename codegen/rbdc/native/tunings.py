@@ -34,12 +34,12 @@ class Tunings:
 
     @cached_property
     def each(self) -> dict[str, Tuning]:
-        """The tunings by variant, the common one by ""."""
+        """The tunings by variant, with the common tuning under ""."""
         return ({} if self.common is None else {"": self.common}) | dict(sorted(self.by_variant.items()))
 
     @property
     def files(self) -> dict[str, bytes]:
-        """The files in a package, by name."""
+        """The contents of the package's tuning files, by file name."""
         return {_file(variant): tuning.text.encode() for variant, tuning in self.each.items()}
 
     def check(self, march: str, style: str) -> None:
@@ -50,14 +50,14 @@ class Tunings:
             raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
         if self.by_variant and march != "portable":
             problem = f"`tuning`: {next(iter(self.by_variant))} is a variant of `march='portable'`"
-            raise OptionError(f"{problem}; give `march` too, or the file alone")
+            raise OptionError(f"{problem}; give `march` too, or the file without a variant")
 
     def choices(self) -> dict[str, dict[str, FormChoice]]:
         """Return the choices of planning by variant; those of the common tuning under ""."""
         return {variant: tuning.choices() for variant, tuning in self.each.items()}
 
     def remarks(self, functions: Sequence[str], processor: str) -> list[str]:
-        """Return remarks on a build of these functions for a processor; without a processor, for all."""
+        """Return remarks on a build of these functions for a processor ("": for all processors)."""
         named = {name and f"{name} ": one.remarks(functions, processor) for name, one in self.each.items()}
         return [f"`tuning`: {variant}{text}" for variant, texts in named.items() for text in texts]
 

@@ -1,7 +1,7 @@
 """The variants of a library: one for this processor, or several for kinds of processors. Each may use certain
 instruction-set extensions, and C code tests the processor for them.
 
-Only x86 extensions are considered. On other machines none are known to be needed, and nothing is refused.
+Only x86 extensions are tested: on other architectures every processor is accepted.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ EXTENSIONS = {
 use, such as AES and SHA, are left out.
 
 Each has the place where the processor reports it: leaf and subleaf of cpuid, register (0 to 3: eax, ebx, ecx,
-edx) and bit; and the bits of XCR0 that say that the system saves its registers. cpuid is read directly,
-because the names of __builtin_cpu_supports differ: clang 14 has no F16C and gcc 12 no APX_F.
+edx) and bit; and the bits of XCR0 that say that the system saves the extension's registers. cpuid is read
+directly, because the names of __builtin_cpu_supports differ: clang 14 has no F16C and gcc 12 no APX_F.
 """
 
 
@@ -123,8 +123,8 @@ def variants_of(march: str, robot: str, tools: Toolchain) -> tuple[LibraryVarian
 
 
 def processor_source(variants: Sequence[LibraryVariant]) -> str:
-    """Return the C of `rbdc_has` and `rbdc_variants`, with which a module chooses a variant; to be compiled
-    for every processor.
+    """Return the C of `rbdc_has` and `rbdc_variants`, with which a module chooses a variant. It must be
+    compiled for every processor.
     """
     lines = [" ".join([v.name, v.prefix, *v.extensions]) for v in variants]
     return render(

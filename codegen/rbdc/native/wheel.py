@@ -1,5 +1,5 @@
-"""A wheel of a generated package: the files that Python needs; header, static library and CMake files of C;
-and where they came from. Binary distribution format 1.0 of the Python Packaging Authority.
+"""A wheel of a generated package: the files that Python needs; headers, static library and CMake files for C;
+and licences. Binary distribution format 1.0 of the Python Packaging Authority.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The references (`rbdc.algorithms.reference`) are evaluated on the description as
 at a few states of all kinds. The references also compute the tolerance of each result, in perturbed copies:
 every number of the description and of the inputs is changed by a relative amount, and every operation is
 rounded to the same relative precision (`rounded`, `package.TOLERANCES`). The tolerance therefore grows where
-terms cancel. For solutions with M, whose elimination differs from that of the references, the condition
-number of M adds to it (`expected.ROUNDINGS`).
+terms cancel. Functions that solve with M eliminate in another way than the references; their tolerance also
+contains the condition number of M (`expected.ROUNDINGS`).
 
 A tolerance belongs to one state and one entry: a state close to a singularity hides no error at other states.
 States without a significant digit are left out and named, and further states are drawn. A function without
@@ -13,6 +13,6 @@ any usable state is refused (`package.drawn`). Angles count as exact except for 
 are large.
 
 A separate process calls the package (`calls`), so wrong code ends that process only. Each function is also
-called through the libraries for CasADi and JAX. Their derivatives call functions that have been compared;
-tests differentiate them (`tests/emit/test_casadi_derivatives.py`, `tests/runtime/test_jax.py`).
+called through the libraries for CasADi and JAX. The derivatives in these libraries call functions that have
+been compared; tests check them (`tests/emit/test_casadi_derivatives.py`, `tests/runtime/test_jax.py`).
 """

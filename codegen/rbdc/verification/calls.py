@@ -80,7 +80,7 @@ class Callee:
         """
         kinds = {"single": "single samples", "batch": "a batch"}
         kinds |= {"past": "a batch whose results go past the caches"}
-        kinds |= {"lanes": "lanes"} if declaration.lanes else {}
+        kinds |= {"lanes": "a batch in blocks of lanes"} if declaration.lanes else {}
         kinds |= {"zeroed": "single samples into zeros"} if declaration.zeroed else {}
         loaded, known = self._module.variant, variants(self._module._native).items()
         others = [(name, prefix) for name, (prefix, lacking) in known if name != loaded and not lacking]
@@ -123,7 +123,7 @@ class Callee:
         return self._called(call, call.arrays)
 
     def _zeroed(self, call: FunctionCall) -> list[Array]:
-        """Return the outputs of calls into zeros, then into the last sample's results."""
+        """Return the outputs of calls that write into the same arrays: first zeros, then earlier results."""
         d = call.declaration
         out = tuple(np.zeros(p.shape, d.scalar.dtype) for p in d.outputs)
         copies = []
@@ -140,7 +140,7 @@ class Callee:
         return [np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1]) for x in blocks_of_outputs]
 
     def _jax(self, call: FunctionCall) -> list[Array]:
-        from rbdc.verification import jax_calls  # a tenth of the start-up time, which few packages need
+        from rbdc.verification import jax_calls  # a tenth of the start-up time; few packages need it
 
         return self._through(jax_calls.answer, call)
 
@@ -156,8 +156,8 @@ class Callee:
         return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
 
     def _past(self, call: FunctionCall) -> list[Array]:
-        """Return the outputs of the last samples of a batch whose results just exceed `cached`. It holds the
-        samples in whole blocks, then zeros, then all samples.
+        """Return the outputs of the last samples of a batch whose results just exceed `cached`. The batch
+        holds the samples that fill whole blocks, then zeros, then all samples.
 
         Raises VerificationError if equal samples have different outputs.
         """
@@ -210,8 +210,8 @@ def _check_alike(call: FunctionCall, output: Parameter, batch: Array, first: int
         sample, entry = (int(k) for k in np.unravel_index(np.argmax(wrong), wrong.shape))
         raise VerificationError(
             f"{call.declaration.name}, called with {call.way.words}: {entry_of(output, entry)} of sample "
-            f"{sample} of {len(batch)} is {batch[sample, entry]:.17g}, not {right[sample, entry]:.17g} as "
-            "elsewhere in the batch"
+            f"{sample} of {len(batch)} is {batch[sample, entry]:.17g}, but {right[sample, entry]:.17g} for "
+            "an equal sample of the batch"
         )
 
 

@@ -23,7 +23,7 @@ def answer(
     extra: tuple[int, ...],
 ) -> list[Array]:
     """Return the outputs, (states, *shape) each, of the external function `symbol` for the required inputs.
-    Raises VerificationError if CasADi cannot call it, or its description of itself is wrong.
+    Raises VerificationError if CasADi cannot call it, or if names of inputs and outputs are wrong.
     """
     import casadi  # other libraries do not need it
 
@@ -33,7 +33,7 @@ def answer(
     try:
         f = casadi.external(symbol, str(library))
         if (f.name_in(), f.name_out()) != (names, [y.name for y in outputs]):
-            raise VerificationError(f"{symbol} describes itself as {f}")
+            raise VerificationError(f"{symbol} has wrong names of inputs or outputs: {f}")
         for state in range(len(inputs[0])):
             values = f.call([casadi.DM(x[state].ravel()) for x in inputs] + [casadi.DM(k) for k in extra])
             by_state.append([np.array(y).reshape(p.shape) for p, y in zip(outputs, values, strict=True)])

@@ -1,6 +1,6 @@
-"""The expected values of a function at some states, and the tolerance of each entry: for rounding and, in
-solutions with M, for the elimination. References do not use this elimination; its tolerance follows from the
-condition number of M.
+"""The expected values of a function at some states, and the tolerance of each entry. Tolerances allow for
+rounding and, in functions that solve with M, for the elimination. The references eliminate in another way, so
+this part of the tolerance follows from the condition number of M.
 """
 
 from __future__ import annotations
@@ -31,21 +31,25 @@ from rbdc.verification.rounded import REPLICAS, Perturbation, longest_offset, va
 Array = NDArray[np.float64]
 
 BESIDE = 1e-2
-"""Tolerance of an entry of a matrix, in parts of the largest tolerance in its row and column. Some entries
-are zero for all inputs, but rounding errors show this in some frames only.
+"""Smallest tolerance of an entry of a matrix, as a fraction of the tolerances in its row and column
+(`_beside`). Some entries are zero for all inputs; whether they have rounding errors depends on the frames in
+which they are computed.
 """
 UNITS = 4
-"""Smallest tolerance of results in units in the last place, whatever the references show. For a matrix or
-tensor it applies to the largest entry at the same state, because second derivatives by coordinates that do
-not turn the quantity that they multiply are zero. For vectors in space it applies to the largest input, or
-to 1 m, because axes of joints are not perturbed but have unit length only to their last place. For a gradient
-it applies to the differentiated quantity, because the joint that turns a frame about itself does not change
-the frame's manipulability. If the largest entry has a larger tolerance, so do the others.
+"""Smallest tolerance of results in units in the last place, even if the references show no rounding errors.
+The units are those of:
+- for a matrix or tensor, the largest entry at the same state, because some entries are zero, such as second
+  derivatives with respect to coordinates that do not turn a quantity; the smallest tolerance grows with the
+  tolerance of this entry;
+- for vectors in space, the largest input, at least 1 m, because axes of joints are not perturbed but have
+  unit length only to their last place;
+- for a gradient, the differentiated quantity, because some entries are zero: a joint that turns a frame about
+  itself does not change the frame's manipulability.
 """
 NO_DIGIT = 10.0
 """An entry counts as one without a digit if, at every state, it is smaller than its perturbation times this
-factor. Such an entry is zero for all inputs except for rounding, for example a derivative by the velocity of
-a joint that turns about itself.
+factor. Such an entry is zero for all inputs except for rounding, for example the derivative of a joint's axis
+with respect to the joint's angle.
 """
 _SEED = 1
 
@@ -53,8 +57,8 @@ _SEED = 1
 @dataclass(frozen=True)
 class Expected:
     """Values and tolerances of an output. At a state where the function is undefined, or rounding leaves no
-    digit, the tolerance is NaN and the state is left out. Sizes at other states do not enter a tolerance,
-    because a state close to a singularity would hide errors at all states.
+    digit, the tolerance is NaN and the state is left out. Tolerances do not depend on results at other
+    states, because a state close to a singularity would hide errors at all states.
 
     values, tolerances: (states, size) each.
     zeros: size of the largest entry up to which all entries count as zero (states).
@@ -78,7 +82,7 @@ class Expected:
 
     def error(self, results: NDArray[np.floating[Any]]) -> Array:
         """Return the error of each entry of the first states, divided by its tolerance; an entry is wrong if
-        this exceeds 1.
+        the ratio exceeds 1.
         """
         values, tolerances = self.values[: len(results)], self.tolerances[: len(results)]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -99,7 +103,7 @@ class References:
     The tolerance of a result is the larger of two numbers: `tolerance` times the result, and its largest
     change when numbers of the description and the inputs change by a relative `tolerance` and every operation
     is rounded to `tolerance`. The components of a vector in space share one tolerance. An entry without a
-    digit at any state, such as the derivative of a joint's axis by its own angle, has a tolerance of
+    digit at any state (`NO_DIGIT`) has a tolerance of
     `tolerance` times the largest entry of its output at the same state, or times the largest input if no
     entry has a digit.
     """
@@ -123,7 +127,7 @@ class References:
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[EntryPart], inputs: Mapping[str, Array]
     ) -> list[Expected]:
-        """Return the outputs of the parts, one after the other, for inputs (states, size) each."""
+        """Return the expected outputs of all parts, in order, for inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
         last_places = UNITS * float(np.finfo(declaration.scalar.dtype).eps)
         scale = np.max([np.ones(states), *(_largest(x.T) for x in inputs.values())], axis=0)
@@ -146,8 +150,8 @@ class References:
         inputs: Mapping[str, Array],
         exact: list[Expected],
     ) -> list[Expected]:
-        """Return expected outputs. Solutions with M have a tolerance for the effect of M's last places on the
-        elimination.
+        """Return the expected outputs. If the function solves with M, tolerances allow for the effect of M's
+        last places on the elimination.
         """
         function = functions_of(self.model)[part.name]
         if Requirement.REGULAR_INERTIA not in function.requires:
@@ -171,7 +175,7 @@ class References:
 
 
 def _widened(exact: Sequence[Expected], part_off: Array) -> list[Expected]:
-    """Return outputs with tolerances for relative errors (states) of their largest entries."""
+    """Return outputs whose tolerances are at least `part_off` (states) times their largest entries."""
     largest = (np.max(np.abs(x.values), axis=1, keepdims=True, initial=0.0) for x in exact)
     return [x.widened(part_off[:, None] * size) for x, size in zip(exact, largest, strict=True)]
 
@@ -195,7 +199,7 @@ def _evaluated(model: Problem, part: EntryPart, inputs: Mapping[str, list[Scalar
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
-    """Return rows as (size, replicas, states)."""
+    """Return the copies of each entry (`verification.rounded`), as (size, 1 + REPLICAS, states)."""
     rows = np.empty((len(entries), 1 + REPLICAS, states))
     for row, entry in zip(rows, entries, strict=True):
         row[...] = values_of(entry)
@@ -218,9 +222,13 @@ def _expected(
     measure: Array,
     framed: bool,
 ) -> Expected:
-    """Return the expected output from (size, replicas, states). scale: largest input of each state.
-    last_places: relative change of the numbers; its effect on the largest entry is the least tolerance of all
-    entries. measure: size of the differentiated quantity at each state, for a gradient by the joints.
+    """Return the expected output.
+
+    rows: copies of each entry (size, 1 + REPLICAS, states).
+    scale: largest input of each state.
+    last_places: relative change of the numbers; its effect on the largest entry is the least tolerance.
+    measure: size of the differentiated quantity at each state, for a gradient with respect to the joints.
+    framed: whether the function takes a frame.
     """
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
@@ -256,11 +264,11 @@ def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
-    """Return for each entry (size, states) the largest of the three components of its vector: rows in threes;
-    for 4x4 matrices the first three rows.
+    """Return for each entry (size, states) the largest tolerance of the three components of its vector: of
+    three successive rows, or of the first three rows of a 4x4 matrix.
 
-    `framed`: also over all columns. A step of a joint turns a velocity and the frame in which it is
-        expressed; the difference of the two effects may be 0.
+    With `framed`, also take the largest over all columns. A step of a joint turns a velocity and the frame in
+    which it is expressed; the difference of the two effects may be 0.
     """
     axis = 1 if len(shape) == 3 and shape[1:] == (4, 4) else 0
     whole = allowed.reshape(*shape, allowed.shape[-1]).copy()
@@ -340,7 +348,7 @@ def _by_rows(values: Array, sizes: Array, part_off: Array) -> Array:
 
 
 def _by_states(rows: Sequence[Sequence[Scalar]], states: int) -> Array:
-    """Return a matrix with numbers, or one number for each state, as entries, as (states, n, n)."""
+    """Return a matrix as (states, n, n). Its entries are numbers, or arrays with a number for each state."""
     entries = [[np.broadcast_to(x, states) for x in row] for row in rows]
     return np.array(entries, dtype=float).transpose(2, 0, 1)
 

@@ -31,7 +31,7 @@ Array = NDArray[np.floating[Any]]
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 """Relative perturbation of every number of description and inputs; see `rbdc.verification`. Single precision
-has a roundoff of 6e-8, and results some hundred roundings.
+has a roundoff of 6e-8, and results have some hundred roundings.
 """
 ENOUGH = 8
 """Number of states at which results must be comparable, or half of a function's states if that is smaller; if
@@ -83,11 +83,13 @@ class CompiledPackage(Helper[Any, Any]):
         """Return the answer to a message. Raises VerificationError with the words if there is none."""
         try:
             return self(message)
-        except ValueError as error:  # code that writes to its inputs spoils those of the next call
-            raise VerificationError(f"{words} spoils its inputs: {error}") from error
+        except ValueError as error:  # code that writes to its inputs changes those of the next call
+            raise VerificationError(f"{words} overwrites its inputs: {error}") from error
         except HelperEnded as lost:
             if lost.status >= 0:
-                raise LoadError(f"the process of the calls ended with status {lost.status}") from lost
+                raise LoadError(
+                    f"the process that calls the package ended with status {lost.status}"
+                ) from lost
             name = signal.Signals(-lost.status).name
             raise VerificationError(f"{words} ends the process that called it, by {name}") from lost
 
@@ -173,7 +175,7 @@ def _compared(
             state, entry = (int(k) for k in np.unravel_index(np.argmax(error), error.shape))
             got, wanted = result.reshape(error.shape)[state, entry], right.values[state, entry]
             raise VerificationError(
-                f"{words}, at a state {name_of_state(state)}, {entry_of(output, entry)} is {got:.17g}, "
+                f"{words}, state {name_of_state(state)}, {entry_of(output, entry)} is {got:.17g}, "
                 f"not {wanted:.17g}, an error of {error[state, entry]:.3g} times the tolerance"
             )
     return worst

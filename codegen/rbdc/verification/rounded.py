@@ -1,5 +1,6 @@
-"""Scalars with coarse rounding: every operation adds a random relative error of up to `step`, in several
-copies. Also a model and inputs of such scalars: the first copy is exact, the others are changed relatively.
+"""Scalars with coarse rounding. Each scalar holds several copies; in all but the first, every operation adds
+a random relative error of up to `step`. In a model and in inputs of such scalars, the first copy is exact and
+the numbers of the others have random relative changes.
 
 The copies spread as far as an algorithm with so few digits may err. They show errors that a change of the
 inputs alone does not show: errors of differences that are zero for all inputs, and of solutions with an
@@ -31,8 +32,8 @@ from rbdc.spatial import Placement, Rotation, Scalar, Symmetric3, Vector3
 Array: TypeAlias = NDArray[np.float64]
 
 REPLICAS = 8
-"""Number of copies. The probability that all of them move a result by less than a hundredth of the usual
-amount is about 1e-16.
+"""Number of copies besides the exact one. The probability that all of them move a result by less than a
+hundredth of the usual amount is about 1e-16.
 """
 
 _POOL = 4099
@@ -42,8 +43,8 @@ recursions do not repeat the same roundings.
 
 
 _ALONE = 200_000
-"""Largest number of multiplications of a matrix product for which libraries use one thread: for larger
-products threads wait longer than they compute.
+"""Largest number of multiplications in one matrix product. For larger products libraries start threads, which
+wait longer than they compute.
 """
 
 
@@ -51,8 +52,8 @@ class Rounding:
     """Factors 1 + e with |e| <= step, (1 + REPLICAS, 1): 1 in the first row, seeded random numbers in the
     others.
 
-    They are repeated for all `states` once. NumPy needs 0.4 us for a product of arrays of one shape, and 1.0
-    us if it repeats a column itself (28 states, Zen 4).
+    The column is repeated for all `states` once. NumPy needs 0.4 us for a product of arrays of one shape, and
+    1.0 us if it repeats a column itself (28 states, Zen 4).
     """
 
     def __init__(self, step: float, seed: int, states: int = 1) -> None:
@@ -246,9 +247,9 @@ class Perturbation:
 
 
 def _together(model: Problem, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
-    """Return the groups of entries of an input that change by the same part of their largest entry: of a
-    joint; forces and moments of a body; mass, first moment and moments of inertia; all contact forces. All
-    other entries change alone.
+    """Return the groups of entries of an input that change by the same part of their largest entry: the
+    entries of a joint; the force, or the moment, on a body; the mass, the first moment, or the moments of
+    inertia of a body; all contact forces. All other entries change alone.
     """
     size = parameter.size
     match parameter.kind:

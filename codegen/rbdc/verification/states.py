@@ -1,6 +1,6 @@
 """States at which a module is verified: neutral, at right angles, at large and at larger angles, and random
-within the joints' limits. Also the questions to a package: each function at states, and at places if it takes
-a frame.
+within the joints' limits. Also the questions to a package: each function at states, and at places (frame and
+reference) if it takes a frame.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ FIRST = 16
 LEFT_OVER = 4
 """Number of states at the end that do not fill a block."""
 BEYOND = 3
-"""Index, in the last whole block, of the state with angles that go to libm; the whole block then goes to
-libm.
+"""Index, in the last whole block, of the state with angles so large that libm computes their sines; it then
+computes those of the whole block.
 """
 FEW = (1, 3, 7, 11, 15)
 """Indices of the first states at which matrices and tensors of more than `MANY` entries are compared if they
@@ -43,7 +43,7 @@ angles, and one with angles that go to libm.
 MANY = 8000
 FEWEST = (15,)
 """Indices of the states for tensors of more than `MOST` entries: a random one. A later one at larger angles
-is compared too. An error of one kind of state still shows in some of so many entries at another state.
+is compared too. With so many entries, an error at one kind of state shows in some entry at another state.
 """
 MOST = 1_000_000
 LARGE = 1000.0
@@ -151,10 +151,11 @@ def _parameters(model: Problem, state: int, rng: np.random.Generator) -> list[fl
 
 def _configuration(model: Problem, kind: _Kind, rng: np.random.Generator) -> list[float]:
     q, leaders = model.neutral(), {body.coupling.leader for body in model.bodies if body.coupling}
-    motors = {cluster.leader for cluster in model.clusters}  # loops need not close beyond its limits
+    # beyond the limits of their motors, loops need not close
+    motors = {cluster.leader for cluster in model.clusters}
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            # a follower is known as well as the multiplier, which is meaningless at large angles
+            # at large angles, rounding of the multiplier makes a follower's angle meaningless
             limited = index in motors or (kind.far and index in leaders)
             draw = _within_limits if limited else kind.draw
             q[model.q_slice(index)] = [float(x) for x in draw(rng, body)]
@@ -203,7 +204,7 @@ RANK = 1e-6
 DRAWS = 8
 """Number of draws of states, each with its own seed, among which well-conditioned ones are sought."""
 LARGER = 128.0
-"""Factor of regularisations from draw to draw: a power of two, which rounds nothing."""
+"""Factor by which regularisations grow from draw to draw: a power of two, which rounds nothing."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,7 @@ class CheckedStates:
 
 
 def asked(functions: Sequence[Checked]) -> list[Checked]:
-    """Return the functions to verify; the first function of a frame is tested at every frame."""
+    """Return the functions to verify; the first function that takes one frame is tested at every frame."""
     framed = next((c for c in functions if c.declaration.framed and not c.declaration.pair), None)
     return [replace(c, every_frame=True) if c is framed else c for c in functions]
 
@@ -300,9 +301,9 @@ def _has_independent_rows(model: Problem, frame: int) -> bool:
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
-    """Yield frames and references for a function of a frame: frames whose paths cover all bodies, in every
-    reference. If the function stands for all functions of frames, also yield the other frames in LOCAL, which
-    shows where a frame is in its body and how it is oriented.
+    """Yield frames and references for a function of a frame: the frames of `covering`, in every reference. If
+    the function stands for all functions of frames, also yield the other frames in LOCAL, which shows where a
+    frame is in its body and how it is oriented.
     """
     frames = covering(model)
     for k, frame in enumerate(frames):
@@ -315,8 +316,8 @@ def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
 
 
 def covering(model: Problem) -> list[int]:
-    """Return frames to verify: the first, the middle one, and enough others that their paths cover every body
-    with frames, from the deepest on.
+    """Return frames to verify: the first, the middle one, and others, from the deepest on, until the paths
+    from the root to these frames contain every body with frames.
     """
     paths = [model.support(frame.body) for frame in model.frames]
     chosen, covered = {0, len(paths) // 2}, set[int]()
