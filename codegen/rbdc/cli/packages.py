@@ -260,7 +260,7 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
             click.echo(f"removed {folder}")
         for folder, names in done.kept.items():
             click.echo(
-                f"kept in {folder}, because you added or edited them: {', '.join(ascii(name)[1:-1] for name in names)}"
+                f"kept in {folder}, added or edited by you: {', '.join(ascii(name)[1:-1] for name in names)}"
             )
         for folder in done.tracked:
             click.echo(f"kept {folder}, which git tracks")
