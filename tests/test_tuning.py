@@ -130,9 +130,9 @@ def test_losing_a_tuning_is_said(tmp_path: Path) -> None:
     tuning = replace(a_tuning(), decisions={**a_tuning().decisions, BATCH: {}, BLOCKS: {}})
     how: dict[str, Any] = {"functions": ("crba",), "targets": ("c",), "cflags": UNOPTIMISED}
     tuned = build_package(ROBOT, BuildOptions(out=tmp_path, tuning=tuning, compiler=FIRST, **how))
-    assert not any("replaces" in text for text in tuned.news)
+    assert not any("removes" in text for text in tuned.news)
     plain = build_package(ROBOT, BuildOptions(out=tmp_path, compiler=FIRST, **how))
-    (said,) = (text for text in plain.news if "replaces" in text)
+    (said,) = (text for text in plain.news if "removes" in text)
     assert "this build removes its tuning; another `out` or `name` keeps both" in said
     assert FILE not in contents(plain.directory)
 
