@@ -37,8 +37,8 @@ class BuildResult:
     functions: name and figures of each function, from `figures`.
     variants: for each variant its name, its instruction-set extensions, and the size of its code (bytes).
     warnings: all warnings about the description, the options and the folder.
-    news: the warnings that this build shows. If the installed package was already up to date, they are only
-        those about its name and folder.
+    news: the warnings that this build shows. If the installed package was already up to date, it shows
+        only warnings about its name and folder.
     errors: largest error of each function, divided by the allowed error; None if nothing was verified,
         because the package came from the cache or verification was off.
     unverified_states: for each function, the states at which nothing could be compared, because the function
@@ -109,7 +109,6 @@ def remarks(model: Problem, functions: Sequence[str]) -> list[str]:
 
 
 def _changed(model: Problem, effect: Effect) -> Collection[str]:
-    """Return the functions whose numbers an effect changes."""
     if effect in (Effect.NONE, Effect.ASKED):
         return ()
     if effect is Effect.ALL:

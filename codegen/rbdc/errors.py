@@ -27,8 +27,8 @@ class RbdcError(Exception):
 class RbdcWarning(UserWarning):
     """Something in a description or a folder that a build ignores, changes or finds suspicious.
 
-    The command line prints it and `rbdc.build` issues it through `warnings`. Warnings about the package are
-    kept in its manifest and in the attribute `warnings` of its module.
+    The command line prints the warning, and `rbdc.build` issues it through `warnings`. Warnings about the
+    package are kept in its manifest and in the attribute `warnings` of its module.
     """
 
 

@@ -110,7 +110,7 @@ class BuildOptions(ModelOptions):
     payloads: Option[tuple[str, ...]] = Option(
         each(TEXT, "FRAME"),
         (),
-        "Pass the inertial parameters of a payload at run time; it is fixed to a frame.",
+        "Pass the inertial parameters of a payload, fixed to FRAME, at run time.",
         "--payload",
     )
     fext_frame: Option[ForceFrame] = Option(
@@ -138,9 +138,11 @@ class BuildOptions(ModelOptions):
     regressor: Option[tuple[RegressorPart, ...]] = Option(
         REGRESSOR,
         ("links",),
-        "Columns of the torque regressor: those of the links and of the joints' drives.",
+        "Columns of the torque regressor: of the links, and of terms of the joints' drives.",
     )
-    time_order: Option[int] = Option(TIME_ORDER, 2, "Highest order of time derivatives, 1 to 4.")
+    time_order: Option[int] = Option(
+        TIME_ORDER, 2, "Highest order of time derivatives along a motion, 1 to 4."
+    )
     name: Option[str | None] = Option(
         TEXT, None, "The module's name; by default derived from the description's.", recorded=False
     )
@@ -173,7 +175,9 @@ class BuildOptions(ModelOptions):
         "Comma-separated functions to fuse into one C function; with a frame: frame_jacobian@LINK.",
     )
     march: Option[March] = Option(
-        choice(March), "native", "native: for this processor. portable: for all, in several variants."
+        choice(March),
+        "native",
+        "native: for this processor. portable: for all processors, in several variants.",
     )
     tune: Option[float | None] = Option(
         Reading(_seconds, "SECONDS", bare=str(TUNING_SECONDS)),

@@ -146,7 +146,6 @@ class _Job:
         return replace(self.model, file=Path(self.model.place).name).warnings
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options of the package as its manifest stores them."""
         return recorded_options(self.options, self.model)
 
     def selected(self) -> list[str]:
@@ -236,7 +235,6 @@ def _planned(job: _Job) -> tuple[list[str], list[str]]:
 
 
 def _steps(job: _Job, names: Sequence[str]) -> dict[Step, float]:
-    """Return the steps of the build, with their weights."""
     from rbdc.functions.catalogue import functions_of
     from rbdc.planning.fusion import fused_functions
 
@@ -246,7 +244,6 @@ def _steps(job: _Job, names: Sequence[str]) -> dict[Step, float]:
 
 
 def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> Generated:
-    """Generate the files of the package."""
     from rbdc.emit.generation import GenerationOptions, generate
 
     options = job.options
@@ -307,7 +304,7 @@ def _contents(
     contents = {name: text.encode() for name, text in generated.files.items()}
     contents |= {EXTENSION: native.extension.read_bytes(), **libraries}
     if job.options.march == "portable":
-        contents[EXTENSION_SOURCE] = native.glue.encode()  # a wheel compiles these
+        contents[EXTENSION_SOURCE] = native.glue.encode()  # CMake compiles it for a wheel
     others: dict[str, Any] = {}
     sized: dict[str, dict[str, Any]] = {s.declaration.name: sizes(s, native) for s in generated.sources}
     if (tuning := job.options.tuning) is not None:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 """Returns the time (s) since some moment."""
 Step = tuple[str, str]
-"""A step of work: what was done, such as "generated", and the name of its object, such as "rnea"."""
+"""A step of work: what was done, such as "generated", and to which function, such as "rnea"."""
 
 LATE = 10.0
 """Seconds before a build shows progress outside terminals and notebooks, so that short builds leave no lines
 in logs.
 """
 FILES = "all files"
-"""Name of the step that compiles."""
+"""Stands for the function in the step that compiles."""
 _PARTS = {"generated": 0.3, "compiled": 0.4, "verified": 0.3}
 """Approximate share of each step in the time of a build."""
 
@@ -115,7 +115,6 @@ def _lines(title: str, silent: float, clock: Clock) -> Progress:
 
 
 def _in_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook."""
     interactive: Any = sys.modules.get("IPython")
     shell = None if interactive is None else interactive.get_ipython()
     return shell is not None and hasattr(shell, "kernel")

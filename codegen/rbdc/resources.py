@@ -20,7 +20,6 @@ def robot_names() -> list[str]:
 
 
 def _shipped() -> dict[str, Path]:
-    """Return the file of each robot by its name."""
     paths = (Path(str(entry)) for entry in files("rbdc.robots").iterdir())
     return {path.stem: path for path in paths if path.suffix in _ENDINGS}
 
@@ -67,7 +66,6 @@ def title_of(description: str | PathLike[str]) -> str:
 
 
 def _hint(text: str) -> str:
-    """Return a hint for a text that is neither a path nor a name."""
     if "\n" in text.strip():
         return "the text of a description begins with < or {; save other formats, such as YAML, as a file"
     name = text[:LONGEST]

@@ -22,7 +22,7 @@ from rbdc.native.toolchain import find_compiler
 QUICK = ("--functions", "nle,rnea", "--targets", "c", "--cflags", "-O0")
 MESSAGE = (
     r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the description: "
-    r"called with single samples, state [^,]+, tau\[\d\] is \S+, not \S+, "
+    r"called with single samples \(state: [^,]+\), tau\[\d\] is \S+, not \S+, "
     r"an error of \S+ times the tolerance; nothing was installed\. "
     r"This is a fault of rbdc, or of the compiler or its flags: "
     r"please report it with the description, the options and the compiler, .+\n$"

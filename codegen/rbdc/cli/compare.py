@@ -113,7 +113,6 @@ def compare(
 
 
 def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, options: CompareOptions) -> None:
-    """Compare families of chains and trees."""
     from rbdc.model.families import SERIAL
     from rbdc.report import compare as of_families
     from rbdc.report.present import baseline, study_page

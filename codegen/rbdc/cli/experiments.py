@@ -214,7 +214,6 @@ def _resumed(folder: Path) -> AbstractContextManager[None]:
 
 
 def _options(values: dict[str, Any]) -> CompareOptions:
-    """Return the options of a comparison in which only a few inputs are compared with the reference."""
     options = CompareOptions(**values, checked=1)
     return replace(options, checked=min(_CHECKED, options.samples))
 

@@ -68,7 +68,6 @@ def _typed() -> Iterator[tuple[str, str]]:
 
 
 def _word(value: Any) -> str:
-    """Return a value as one word of a shell."""
     if value is ...:
         return "..."
     if isinstance(value, Mapping):

@@ -108,7 +108,7 @@ class ParameterRow:
 
 class ContactKind(StrEnum):
     """Components of the relative motion that a contact or a loop constrains: the velocity of a point (POINT);
-    all six (SURFACE, WELD); or all but the rotation about the frame's z (REVOLUTE).
+    all six components (SURFACE, WELD); or all but the rotation about the frame's z (REVOLUTE).
     """
 
     POINT = "point"

@@ -146,7 +146,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed loop: two links whose frames coincide in their origins or entirely.
+    """A closed loop: frames on two links that coincide, or whose origins coincide.
 
     name: name of the loop.
     kind: "point" (origins) or "weld" (frames).

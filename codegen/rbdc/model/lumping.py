@@ -192,7 +192,6 @@ class _Walk:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
 
     def _add_body(self, joint: Joint, parent: int, placement: Placement) -> None:
-        """Append the body that a joint moves, without inertia for now."""
         drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
         body = Body(
             joint.child, joint.name, joint.joint_type(), parent, placement, Inertia.zero(), joint.limits,
@@ -304,7 +303,6 @@ def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Not
 
 
 def _massless_notes(bodies: list[Body]) -> list[Note]:
-    """Return a note on bodies whose whole subtree has neither mass nor inertia."""
     heavy = [body.armature != 0.0 or any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
     for k in reversed(range(len(bodies))):
         if heavy[k] and bodies[k].parent != WORLD:

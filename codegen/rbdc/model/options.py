@@ -37,7 +37,7 @@ unless --snap says otherwise: rpy="1.57079632679 0 0" leaves an entry of 5e-12.
 """
 MAXIMUM_SNAP = 1e-3
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), such as 0 0 -9.81"
-_FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, finite numbers (m, rad), as tool@hand:0 0 0.1,0 0 1.57"
+_FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, finite numbers (m, rad): tool@hand:0 0 0.1,0 0 1.57"
 _FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers (m, rad)"
 _PAIRS = "give joint=value,... or a file with a JSON object"
 
@@ -131,7 +131,6 @@ def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
 
 
 def _named_numbers(entry: Any) -> list[tuple[str, float]]:
-    """Return joints and numbers of one entry of an option's argument."""
     if isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[0], str):
         return [(entry[0], number(entry[1]))]
     if not isinstance(entry, (str, PathLike)):
@@ -180,7 +179,6 @@ def _xacro_arguments(argument: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _time_order(value: Any) -> int:
-    """Return an order of time derivatives."""
     order = COUNT.read(value)
     if order > HIGHEST_ORDER:
         raise ValueError(f"give a whole number from 1 to {HIGHEST_ORDER}")

@@ -252,7 +252,6 @@ class _Check:
 
 
 def _called(item: Link | Joint) -> str:
-    """Return a link or a joint as messages name it."""
     return f'{"link" if isinstance(item, Link) else "joint"} "{shown(item.name)}"'
 
 

@@ -131,7 +131,6 @@ def file_hash(path: Path) -> str:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Return whether an artefact exists with all its files unchanged."""
     try:
         listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
         return all(file_hash(folder / name) == digest for name, digest in listing.items())
@@ -170,7 +169,6 @@ def clear() -> tuple[int, list[str]]:
 
 
 def _remove(entry: Path) -> str | None:
-    """Remove an artefact or a lock; return the problem, if any."""
     try:
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)

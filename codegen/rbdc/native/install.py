@@ -106,7 +106,6 @@ def refuse_foreign(destination: Path) -> None:
 
 
 def _is_current(package: Path, destination: Path) -> bool:
-    """Return whether the folder has the package with every file unchanged."""
     try:
         if (destination / MANIFEST).read_bytes() != (package / MANIFEST).read_bytes():
             return False
@@ -209,7 +208,6 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
 
 
 def _is_own_manifest(folder: Path) -> bool:
-    """Return whether manifest.json is unchanged since rbdc wrote it."""
     path, seal = folder / MANIFEST, manifest_of(folder).get(SEAL)
     if not isinstance(seal, str) or path.is_symlink():
         return False

@@ -75,7 +75,7 @@ class Compiler:
     """A C compiler.
 
     path: path of the program.
-    version: first line of --version.
+    version: first line of --version, with the arguments.
     arguments: arguments of every call: the arguments in the command that names the compiler ($CC="gcc -m64"),
         and arguments that suppress a warning about this processor.
     """

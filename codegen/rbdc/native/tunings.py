@@ -112,7 +112,6 @@ def _read(value: Any) -> Tunings | None:
 
 
 def _parted(value: Any) -> list[tuple[str, Any]]:
-    """Return the variants, "" for all, with their files."""
     if isinstance(value, Mapping):
         return [(_variant(name), file) for name, file in value.items()]
     if isinstance(value, (str, PathLike, Tuning)):

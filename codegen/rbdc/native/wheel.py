@@ -57,7 +57,6 @@ def make_wheel(package: Path, out: Path, licences: Mapping[str, bytes], *, force
 
 
 def _of_python(files: Mapping[str, str]) -> list[str]:
-    """Return the names of a package's files that Python needs."""
     endings = (".py", ".pyi", "py.typed", ".so")
     names = (name for name in sorted(files) if name.endswith(endings) and name != EXTENSION)
     return [*names, EXTENSION, MANIFEST]

@@ -75,9 +75,6 @@ class Callee:
         return load(self.folder)
 
     def _ways(self, declaration: FunctionDeclaration) -> list[CallKind]:
-        """Return all kinds of calls of a function, in the module's own variant and in the others that this
-        processor can run.
-        """
         kinds = {"single": "single samples", "batch": "a batch"}
         kinds |= {"past": "a batch whose results go past the caches"}
         kinds |= {"lanes": "a batch in blocks of lanes"} if declaration.lanes else {}
@@ -107,7 +104,6 @@ class Callee:
         return Entry(module._native, call.way.prefix, module.dtype, name, inputs, entry.outputs, frames)
 
     def _called(self, call: FunctionCall, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
-        """Return the outputs of one call of the module's function."""
         place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
         function = getattr(self._module, call.declaration.name).__func__
         pairs = list(zip(call.declaration.inputs, arrays, strict=True))
@@ -150,7 +146,6 @@ class Callee:
         return self._through(casadi_calls.answer, call)
 
     def _through(self, answer: Callable[..., list[Array]], call: FunctionCall) -> list[Array]:
-        """Return the outputs of a function in the library of a framework."""
         framework, declaration = call.way.kind, call.declaration
         symbol = f"{self._module.name}_{framework}_{declaration.name}"
         return answer(self._path(framework), symbol, declaration, call.arrays, call.extra)
@@ -176,7 +171,6 @@ class Callee:
 
 
 def _samples(arrays: Sequence[Array | None]) -> list[list[Array | None]]:
-    """Return the inputs of each state."""
     states = len(next(x for x in arrays if x is not None))
     return [[None if x is None else x[k] for x in arrays] for k in range(states)]
 

@@ -175,7 +175,7 @@ def _compared(
             state, entry = (int(k) for k in np.unravel_index(np.argmax(error), error.shape))
             got, wanted = result.reshape(error.shape)[state, entry], right.values[state, entry]
             raise VerificationError(
-                f"{words}, state {name_of_state(state)}, {entry_of(output, entry)} is {got:.17g}, "
+                f"{words} (state: {name_of_state(state)}), {entry_of(output, entry)} is {got:.17g}, "
                 f"not {wanted:.17g}, an error of {error[state, entry]:.3g} times the tolerance"
             )
     return worst

@@ -70,7 +70,6 @@ def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
-    """Return the indices of the states of a function."""
     entries = sum(p.size for p in declaration.outputs if not p.in_space)
     lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:

@@ -111,7 +111,6 @@ def _options(entry: Any) -> list[ContactOption]:
 
 
 def _is_file(text: str) -> bool:
-    """Return whether a text names a file and not a contact."""
     return "=" not in text and (Path(text).suffix.lower() in _ENDINGS or Path(text).is_file())
 
 

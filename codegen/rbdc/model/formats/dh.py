@@ -139,7 +139,6 @@ class _DhReader:
         self.unused |= dict.fromkeys(others)
 
     def _numbers(self, fields: Fields, position: int) -> tuple[int, str]:
-        """Return the number of a joint and the link that carries it."""
         number = self._whole(fields, "i", position)
         if number < 1 or number in self.names:
             problem = "appears twice" if number in self.names else "is not positive"

@@ -104,7 +104,6 @@ def _keeps(joint: Joint, axis: Vector3, normal: Vector3) -> bool:
 
 
 def _chain(link: str, carriers: dict[str, Joint]) -> list[Joint]:
-    """Return the joints from a link to the root."""
     chain: list[Joint] = []
     while link in carriers and carriers[link] not in chain:
         chain.append(carriers[link])

@@ -122,7 +122,6 @@ def _stand_ins(mj: Any, spec: Any) -> int:
 
 
 def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
-    """Return whether a geom contributes to the inertia of its body."""
     rules, rule = mj.mjtInertiaFromGeom, geom.compiler.inertiafromgeom
     if body.name == "world" or rule == rules.mjINERTIAFROMGEOM_FALSE:
         return False
@@ -134,7 +133,6 @@ def _has_inertia(mj: Any, body: Any, geom: Any) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """Return MuJoCo's message, on one line."""
     return on_one_line(str(error)).removeprefix("Error: ")
 
 

@@ -108,7 +108,6 @@ def closes_loop(m: Any, equality: int) -> bool:
 
 
 def _touches(m: Any) -> bool:
-    """Return whether geoms may be in contact."""
     by_type = any(m.geom_contype) and any(m.geom_conaffinity)
     return bool(m.npair or by_type) and not disabled(m, "CONTACT", "CONSTRAINT")
 

@@ -41,7 +41,6 @@ def _candidates(name: str, file: str | None, paths: Sequence[str]) -> Iterator[P
 
 
 def _listed(variable: str) -> list[str]:
-    """Return the folders that an environment variable lists."""
     return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if folder]
 
 

@@ -17,8 +17,8 @@ from rbdc.model.xml import Document, content_of
 
 def read_description(path: str | PathLike[str], options: ModelOptions | None = None) -> Description:
     """Return the links and joints of a file. Only the options of xacro files and `snap` apply. In MJCF and
-    D-H tables several rotations compose a joint's placement; their entries within `snap` of 0, 1 or -1 are
-    rounded first. `rbdc.model.rearranged` rounds all other rotations.
+    D-H tables several rotations compose a joint's placement; entries of these rotations within `snap` of 0, 1
+    or -1 are rounded first. `rbdc.model.rearranged` rounds all other rotations.
 
     A file that is not XML is a Denavit-Hartenberg table. The root element distinguishes MJCF from URDF. A
     file with elements in xacro's namespace is a xacro file.

@@ -130,7 +130,6 @@ class Transmissions:
         return elements[0] if elements else None
 
     def _note_others(self, part: etree._Element, further: Sequence[str]) -> None:
-        """Note attributes and children of a <transmission>, or of a part of it, that are not read."""
         known = (*_KNOWN[str(part.tag)], *further)
         for name in part.attrib:
             if name not in known:
@@ -141,5 +140,4 @@ class Transmissions:
 
 
 def _drakes(motor: etree._Element, name: str) -> list[etree._Element]:
-    """Return the children of that name in Drake's namespace."""
     return [child for child in motor if drake_name(child) == name]

@@ -55,7 +55,6 @@ class LoopElements:
         return tuple(loops)
 
     def _joint(self, element: etree._Element, name: str, links: Collection[str]) -> Loop:
-        """Return the loop of a <loop_joint>: a frame in each of two links."""
         sides = []
         for tag in ("link1", "link2"):
             part = element.find(tag)
@@ -72,7 +71,6 @@ class LoopElements:
         return Loop(name, _KINDS[element.get("type") or ""], sides[0], sides[1])
 
     def _others(self, element: etree._Element, known: Collection[str]) -> None:
-        """Note attributes that are not read."""
         for other in element.attrib:
             if other not in known:
                 self.unused(f"{shown(str(other))} of <{shown(as_written(element))}>", element)

@@ -59,7 +59,6 @@ def note_left_over(document: Document) -> None:
 
 
 def _xacro_elements(document: Document) -> list[etree._Element]:
-    """Return the elements of xacro."""
     return [
         element
         for element in document.root.iter("{*}*")

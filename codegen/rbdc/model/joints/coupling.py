@@ -31,7 +31,7 @@ class Coupling:
         return [self.offset, self.multiplier, *self.higher]
 
     def position(self, leader: Scalar) -> Scalar:
-        """Return the joint's coordinate (m, rad) for a linear law; `CouplingAt` has that of a polynomial."""
+        """Return the joint's coordinate (m, rad) for a linear law; `CouplingAt` is for polynomials."""
         return self.multiplier * leader + self.offset
 
 
@@ -41,7 +41,7 @@ class CouplingAt(Coupling):
 
     place: the joint's coordinate.
     curvature, jerk: second and third derivatives of `place` with respect to the leader's coordinate.
-    law: the coupling.
+    law: the coupling at all configurations.
     """
 
     place: Scalar = 0.0
