@@ -61,8 +61,7 @@ ForceFrame = Literal["local", "world"]
 ContactFrame = Literal["local", "local-world-aligned"]
 """Axes of contact forces: those of the contact frames, or those of the world."""
 Style = Literal["unrolled", "rolled", "auto"]
-"""unrolled: straight-line code. rolled: loops over tables of the model, for functions that have a rolled
-form.
+"""unrolled: straight-line code. rolled: loops over tables of the model, for functions that have such a form.
 auto: the better form for each function.
 """
 
@@ -140,9 +139,7 @@ class BuildOptions(ModelOptions):
         ("links",),
         "Columns of the torque regressor: of the links, and of terms of the joints' drives.",
     )
-    time_order: Option[int] = Option(
-        TIME_ORDER, 2, "Highest order of time derivatives along a motion, 1 to 4."
-    )
+    time_order: Option[int] = Option(TIME_ORDER, 2, "Highest order of time derivatives, 1 to 4.")
     name: Option[str | None] = Option(
         TEXT, None, "The module's name; by default derived from the description's.", recorded=False
     )
@@ -157,9 +154,7 @@ class BuildOptions(ModelOptions):
     )
     out: Option[Path] = Option(FOLDER, Path("generated"), "The folder for packages.", recorded=False)
     dtype: Option[Precision] = Option(
-        _PRECISION._replace(read=_precision),
-        "float64",
-        "float32: single precision throughout, to about 1e-6.",
+        _PRECISION._replace(read=_precision), "float64", "float32: single precision (about 1e-6) throughout."
     )
     targets: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
@@ -175,9 +170,7 @@ class BuildOptions(ModelOptions):
         "Comma-separated functions to fuse into one C function; with a frame: frame_jacobian@LINK.",
     )
     march: Option[March] = Option(
-        choice(March),
-        "native",
-        "native: for this processor. portable: for all processors, in several variants.",
+        choice(March), "native", "native: this processor. portable: all processors, in several variants."
     )
     tune: Option[float | None] = Option(
         Reading(_seconds, "SECONDS", bare=str(TUNING_SECONDS)),
@@ -193,9 +186,7 @@ class BuildOptions(ModelOptions):
         recorded=False,
     )
     tuning: Option[Tunings | None] = Option(
-        TUNING,
-        None,
-        "Build what this tuning.json chose (forms, compilers, batches), for all variants or one.",
+        TUNING, None, "Use the forms, compilers and batches of this tuning.json, for all variants or one."
     )
     compiler: Option[str | None] = Option(
         TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
@@ -318,17 +309,14 @@ def _check_tuning(options: BuildOptions) -> None:
     if options.tune_compilers is not None and options.compiler is not None:
         raise OptionError("`tune_compilers` replaces `cc`: give one of them")
     if options.add:
-        raise OptionError(
-            "`add=True` keeps existing functions, `tune` measures all functions: give one of them"
-        )
+        raise OptionError("`add=True` keeps existing functions, `tune` measures all: give one of them")
     if options.fuse:
         raise UnsupportedError("`fuse` is not tuned: build with `tune`, then with `tuning` and `fuse`")
     if options.style != "unrolled":
         raise UnsupportedError(f"{asked('style', options.style)} fixes the form: give it or `tune`, not both")
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
-            "`tune` takes no inertial parameters: tune without `parameters` and `payload`, then give them "
-            "and `tuning`"
+            "`tune` takes no inertial parameters: tune without them, then give them and `tuning`"
         )
     if options.march == "portable":
         raise UnsupportedError(

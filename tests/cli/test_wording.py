@@ -90,10 +90,10 @@ def test_warnings_in_the_language_of_the_caller() -> None:
 
 
 def test_help() -> None:
-    assert "JSON file as for --armature." in " ".join(
+    assert "Compilers that --tune tries;" in " ".join(
         CliRunner().invoke(commands, ["build", "--help"]).output.split()
     )
-    assert "a JSON file as for `armature`." in str(rbdc.build.__doc__)
+    assert "Compilers that `tune` tries;" in str(rbdc.build.__doc__)
 
 
 CLICKS = {
