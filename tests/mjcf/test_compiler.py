@@ -53,7 +53,7 @@ def test_missing_meshes_of_inertias_are_refused(inside: str, before: str, tmp_pa
     asset = '<asset><mesh name="v" file="visual.stl"/></asset>'
     (tmp_path / "scene.xml").write_text(scene(body("a", HINGE.format("h") + inside), before=before + asset))
     with pytest.raises(
-        DescriptionError, match=r"visual.stl'; put the file there, or give its body an <inertial>"
+        DescriptionError, match=r"visual.stl'; put the missing file there, or give its body an <inertial>"
     ):
         Problem.from_file(tmp_path / "scene.xml")
 
@@ -82,7 +82,7 @@ def test_messages_have_lines_where_there_is_one_file(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r'whole.xml: joint "h" has the negative armature'):
         Problem.from_file(tmp_path / "whole.xml")
     (tmp_path / "scene.xml").write_text(scene("\n\n<nonsense/>"))
-    with pytest.raises(DescriptionError, match=r"scene.xml:3: MuJoCo refuses the file: .*nonsense"):
+    with pytest.raises(DescriptionError, match=r"scene.xml:3: MuJoCo refuses the description: .*nonsense"):
         Problem.from_file(tmp_path / "scene.xml")
 
 

@@ -18,7 +18,7 @@ FOLDERS = {
     "dm_control": ("suite", "locomotion/walkers/assets", "third_party"),
     "robosuite": ("models/assets/robots", "models/assets/grippers", "models/assets/bases"),
 }
-NO_ROBOT = ("MuJoCo refuses the file", "nothing moves")
+NO_ROBOT = ("MuJoCo refuses the description", "nothing moves")
 """Files that are parts of others, and what is fixed as a whole."""
 
 

@@ -408,7 +408,7 @@ def test_gravity_is_the_files(tmp_path: Path) -> None:
 
 def test_what_mujoco_refuses(tmp_path: Path) -> None:
     (tmp_path / "scene.xml").write_text("<mujoco><worldbody><body/><nonsense/></worldbody></mujoco>")
-    with pytest.raises(DescriptionError, match="MuJoCo refuses the file"):
+    with pytest.raises(DescriptionError, match="MuJoCo refuses the description"):
         Problem.from_file(tmp_path / "scene.xml")
 
 

@@ -78,8 +78,8 @@ def table_1(
 @takes("compiler")
 @out("reports")
 def precision(description: str, out: Path, **values: Any) -> None:
-    """Carpentier and Mansard (2018), Section V-B: derivatives by q and v at rest without gravity, which are 0
-    in exact arithmetic.
+    """Carpentier and Mansard (2018), Section V-B: derivatives by q and v at rest without gravity, by each
+    method. In exact arithmetic they are 0.
 
     Writes study.json and study.html, with the largest entry of every matrix and a verdict on each claim, to
     the folder OUT/precision-NAME. The underlying report stands beside it.

@@ -225,7 +225,7 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         if frame.body == WORLD:
             notes.append(Note(f"{problem}: it does not move, so its moments have no effect", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
-            reason = "the body with all links fixed to it has none"
+            reason = "the sum over the links of its body has none"
             notes.append(Note(f"{problem}: used as written, because {reason}", link.line))
         elif allow:
             message = f"{problem}: used as written; forward dynamics may not be defined"

@@ -60,11 +60,11 @@ def compiled(document: Document) -> CompiledModel:
     except (ValueError, OSError, RuntimeError) as error:
         said_of_it, line = _said(error), _LINE.search(str(error)) if known else None
         remedy = (
-            "put the file there, or give its body an <inertial>"
+            "put the missing file there, or give its body an <inertial>"
             if _NO_FILE in said_of_it
             else "mend the MJCF"
         )
-        problem, at = f"MuJoCo refuses the file: {said_of_it}", int(line[1]) if line else None
+        problem, at = f"MuJoCo refuses the description: {said_of_it}", int(line[1]) if line else None
         raise DescriptionError(problem, remedy, document.file, at) from error
     finally:
         mj.set_mju_user_warning(None)
