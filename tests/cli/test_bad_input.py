@@ -240,8 +240,8 @@ OPTIONS = {
     ),
     "target": (["--targets", "fortran"], "fortran"),
     "compiler_missing": (["--cc", "no-such-compiler"], "no C compiler"),
-    "flags_output": (["--cflags", "-o/tmp/x"], "not a compiler flag"),
-    "flags_file": (["--cflags", "/etc/passwd"], "not a compiler flag"),
+    "flags_output": (["--cflags", "-o/tmp/x"], "is not accepted; give -O"),
+    "flags_file": (["--cflags", "/etc/passwd"], "is not accepted; give -O"),
     "unknown_option": (["--frobnicate"], "No such option"),
 }
 

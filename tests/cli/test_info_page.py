@@ -69,6 +69,6 @@ def test_strict_is_a_gate(how: tuple[str, ...], folder: Path) -> None:
 def test_help_tells_the_exit_statuses() -> None:
     shown = " ".join(run("info", "--help").output.split())
     assert (
-        "Exit status 1: --strict, and the description has warnings; 2: the description cannot be read."
+        "Exit status 1: with --strict, the description has warnings; 2: the description cannot be read."
         in shown
     )
