@@ -1,7 +1,7 @@
 """The page of all functions, from their records: ``python docs/functions_page.py`` writes `functions.md`.
 
-Sizes of shapes are words. They are found on two robots, which have every kind of function and no two sizes in
-the same pair.
+Shapes are in words. Each size is recognised by its numbers for two robots, which together have every
+function; no two sizes have the same pair of numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PEERS: Mapping[str, Mapping[str, list[str]]] = tomllib.loads((FOLDER / "peers.to
 
 TITLES = {
     "dynamics": "Inverse and forward dynamics",
-    "identification": "Regressor and derivatives by parameters",
+    "identification": "Regressor and derivatives with respect to parameters",
     "derivatives": "First derivatives of dynamics",
     "kinematics": "Kinematics of frames",
     "momentum": "Centre of mass, momentum, energies and regressors",
@@ -42,7 +42,7 @@ TITLES = {
     "time_derivatives": "Time derivatives along motions",
     "second_order": "Second derivatives of dynamics",
 }
-"""Titles of the families of records by their names; others have the name as title."""
+"""Titles of families by name; the title of any other family is its name."""
 REST = "Derivatives of other functions"
 
 _FEET = ("foot=surface@lf_foot", "toe=point@rf_foot")
@@ -78,7 +78,7 @@ class Entry:
 
     function: the record for the first robot.
     shapes: shapes of inputs and outputs by name, in words.
-    options: names of further inputs that packages have if they are built with them.
+    options: names of further inputs, which only packages built with them have.
     """
 
     function: Function
@@ -116,13 +116,11 @@ def _arrays(d: FunctionDeclaration) -> list[Parameter]:
 
 
 Sizes = tuple[int, ...]
-"""A size on each of the robots."""
+"""The numbers of one size, for each of the robots."""
 
 
 def _words() -> dict[Sizes, str]:
-    """Return words for the sizes that differ between the robots, and for multiples of the number of
-    joints.
-    """
+    """Return the words for each pair of sizes, and for multiples of the number of joints."""
     one, other = (sizes_of(model) for model in models())
     words: dict[Sizes, str] = {}
     for name in one:
@@ -135,7 +133,7 @@ def _words() -> dict[Sizes, str]:
 
 
 def _shape(sizes: Iterable[Sizes], words: Mapping[Sizes, str]) -> str:
-    """Return a shape in words. Raises KeyError for a size that has no name: add it to `_words`."""
+    """Return a shape in words. Raises KeyError for a size without words: add them to `_words`."""
     shapes = [str(size[0]) if len(set(size)) == 1 else words[size] for size in sizes]
     return f"({', '.join(shapes)}{',' if len(shapes) == 1 else ''})"
 
@@ -164,20 +162,34 @@ _HEAD = """
 
 This page lists all functions that a module can have, with shapes, units, derivatives and sources.
 
-`--functions` lists the functions of a build, `--preset` chooses a list. In the signatures `m` is a module and
-ROBOT its name. Shapes are those of one sample.
+`--functions` names the functions to build, and `--preset` chooses [a set of them](#presets). In the
+signatures `m` is a module and ROBOT its name. Shapes are those of one sample.
 
 | size | meaning |
 |---|---|
-| nq, nv | entries of q; entries of v, a and tau |
-| njoints, nframes | moving joints, each with one body; frames: every link is one |
+| nq | entries of q |
+| nv | entries of v, a and tau |
+| njoints | moving joints, each with one body |
+| nframes | frames; every link has one |
 | nq_tree, nv_tree | entries of q and v of the whole tree, including joints that follow others |
-| ncontacts, nc, nc_loops | contacts and loops; their rows; the rows of loops |
+| ncontacts | contacts and loops |
+| nc | rows of all contacts and loops |
+| nc_loops | rows of the loops |
+| np | parameters of the regressor |
+
+| symbol | meaning |
+|---|---|
+| M, C, g | joint-space inertia, Coriolis matrix, gravity |
+| r | forces of joint drives: springs, damping, friction |
+| h | C v + g + r |
+| J | Jacobian of the bodies, the frame or the contacts of the function |
+| direction k of q | basis vector k of the tangent space at q, which has nv dimensions |
+| direction k of v, a, tau | entry k |
+| q (+) dv | q moved by the tangent vector dv: `integrate(q, dv)` |
+| 1 | the identity matrix, in `mu 1` |
 
 - **Python**: arguments broadcast over leading dimensions. Every function takes `out=`, `layout=` and
-  `num_threads=`. Derivatives by q are along the nv directions of the tangent space.
-  `column: direction` means that column k is the derivative along direction k of q, or by entry k of v, a or
-  tau.
+  `num_threads=`.
 - **C**: matrices are row-major. `ROBOT_NAME_batch(size_t n, ...)` computes n samples. Arguments that may be
   None in Python may be NULL.
 - **CasADi**: names include frame and reference, `m.casadi("frame_jacobian@tool0@WORLD")`. JAX and PyTorch
@@ -185,15 +197,27 @@ ROBOT its name. Shapes are those of one sample.
 - `frame` is the name of a link or its index in `m.frame_names`. `reference` is LOCAL (the default), WORLD or
   LOCAL_WORLD_ALIGNED. [Conventions](conventions.md) explains these, and the order of q and v.
 - `w` has one weight for each entry of a result, such as tau or ddq. Functions with `vjp` in their names
-  return the gradient of the weighted sum, functions with `hessian` blocks of its Hessian or products with it.
+  return the gradient of the weighted sum. Functions with `hessian` in their names return blocks of its
+  Hessian, or products with it.
 - `parameters` is an input of packages built with [`--parameters` or
-  `--payload`](conventions.md#inertial-parameters-at-run-time), `friction_width` of those built with
-  [`--friction include`](robots.md#what-is-honoured).
+  `--payload`](conventions.md#inertial-parameters-at-run-time). `friction_width` is an input of packages built
+  with [`--friction include`](robots.md#what-is-honoured).
+
+Each section ends with facts about the function:
+
+- **Preset**: the smallest preset with the function. **Needs**: properties that the model must have.
+- **Derivatives**: functions that compute its derivatives. **Differentiates**: the function whose derivatives
+  it computes.
+- **Further inputs**: inputs that only packages built with them have.
+- **Source**: the literature that the reference follows. Builds are verified against the reference, a slower
+  implementation in Python. **Reference**: what it returns; all dimensions but the last are merged into rows.
+  **Checked**: how tests of rbdc check it.
+- **Pinocchio**, **MuJoCo**: their functions for the same quantity.
 """
 
 
 def _index() -> Iterator[str]:
-    """Return every function with the names that others have for it."""
+    """Return the table of all functions, with the names of the same functions in other libraries."""
     yield from ["## All functions", "", f"| function | computes | {' | '.join(PEERS)} |"]
     yield "|---|---|" + "---|" * len(PEERS)
     for entry in entries().values():
@@ -202,15 +226,13 @@ def _index() -> Iterator[str]:
         yield f"| [`{entry.name}`](#{entry.name}) | {summary} | {' | '.join(peers)} |"
     yield from [
         "",
-        "[Coming from Pinocchio](from_pinocchio.md) and [from MuJoCo](from_mujoco.md) say what differs.",
+        "[Coming from Pinocchio](from_pinocchio.md) and [from MuJoCo](from_mujoco.md) list the differences.",
         "",
     ]
 
 
 def _plain(text: str) -> str:
-    """Return text in Markdown in which signs of formulas make no emphasis; code between backquotes
-    remains.
-    """
+    """Return Markdown with the signs of formulas escaped, except in code between backquotes."""
     parts = text.split("`")
     return "`".join(part if k % 2 else re.sub(r"([*_<\[])", r"\\\1", part) for k, part in enumerate(parts))
 
@@ -221,12 +243,12 @@ def _presets() -> Iterator[str]:
     before: set[str] = set()
     for name, functions in presets().items():
         new = [f"`{name}`" for name in functions if name not in before]
-        yield f"| `{name}` | {'those before, and ' if before and name != SECOND else ''}{', '.join(new)} |"
+        yield f"| `{name}` | {'those above, and ' if before and name != SECOND else ''}{', '.join(new)} |"
         before |= set(functions)
     alone = [f"`{entry.name}`" for entry in entries().values() if entry.function.preset == ALONE]
-    yield from [f"| none; name them | {', '.join(alone)} |", ""]
+    yield from [f"| none; name them in `--functions` | {', '.join(alone)} |", ""]
     yield from [
-        "A module with contacts also has the contact functions of its preset. `control` is the default.",
+        "A module with contacts also has the contact functions of its preset. The default is `control`.",
         "",
     ]
 
@@ -234,7 +256,10 @@ def _presets() -> Iterator[str]:
 def _derivatives() -> Iterator[str]:
     """Return the functions with derivatives for CasADi, JAX and PyTorch."""
     yield from ["## Where derivatives are", "", _OF_DERIVATIVES.strip(), ""]
-    yield from ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
+    yield from [
+        "| function | first derivatives | second derivatives | derivatives in `fext` |",
+        "|---|---|---|---|",
+    ]
     for entry in entries().values():
         names = _differential(entry)
         if names is not None:
@@ -243,14 +268,14 @@ def _derivatives() -> Iterator[str]:
 
 
 _OF_DERIVATIVES = """
-In C and NumPy call the functions of the second and third column. CasADi, JAX and PyTorch differentiate a
-function if those were built with it: [Derivatives in frameworks](derivatives.md).
+In C and NumPy, call the functions in the columns of derivatives. CasADi, JAX and PyTorch differentiate a
+function if the module has its functions of derivatives: [Derivatives in frameworks](derivatives.md).
 """
 
 
 def _differential(entry: Entry) -> tuple[str, str, str] | None:
-    """Return the functions with first and second derivatives and those by external forces, None
-    without any.
+    """Return the functions with first derivatives, second derivatives and derivatives with respect to
+    external forces; None if there are none.
     """
     there, functions = entries(), entry.function.differential
     if functions is None or functions.first not in there:
@@ -299,16 +324,15 @@ def _facts(entry: Entry) -> Iterator[str]:
     yield f"Preset: {preset}.{f' Needs: {needs}.' if needs else ''}"
     if (names := _differential(entry)) is not None:
         words = [
-            f"{word} `{name}`"
-            for word, name in zip(("first", "second", "by `fext`"), names, strict=True)
+            f"`{name}` ({word})"
+            for word, name in zip(("first", "second", "with respect to `fext`"), names, strict=True)
             if name
         ]
         yield f"Derivatives: {', '.join(words)}."
-    elif function.chain is not None:
-        of = function.chain.of
-        yield f"Derivatives of [`{of}`](#{of})." if of in entries() else f"Derivatives of `{of}`."
+    if function.chain is not None and function.chain.of in entries():
+        yield f"Differentiates [`{function.chain.of}`](#{function.chain.of})."
     if entry.options:
-        yield f"Inputs of packages built for them: {', '.join(f'`{name}`' for name in entry.options)}."
+        yield f"Further inputs: {', '.join(f'`{name}`' for name in entry.options)}."
     yield from _sources(function)
     for peer, listed in PEERS.items():
         if entry.name in listed:
@@ -321,8 +345,8 @@ _TESTED = re.compile(r"\b(Checked(?: against|:)\s.*?)(?=\n\n|$)", re.DOTALL)
 
 
 def _head(text: str) -> str:
-    """Return the first paragraph of the docstring of a module, and if it has no citation, the sentences with
-    one of the first paragraph that has.
+    """Return the first paragraph of a module's docstring. If it cites nothing, append the sentences with
+    citations of the first paragraph that has any.
     """
     paragraphs = text.split("\n\n")
     cited = next((k for k, paragraph in enumerate(paragraphs) if _CITED.search(paragraph)), 0)
@@ -332,20 +356,20 @@ def _head(text: str) -> str:
 
 
 def _sources(function: Function) -> Iterator[str]:
-    """Return the author and the equation of the reference of builds, and the identity that tests check."""
+    """Return the literature that the reference follows, its results, and how tests check it."""
+    ending = ""
     if not function.references and function.chain is not None:
-        of = function.chain.of
-        if of in entries():
-            yield f"Source: the reference of [`{of}`](#{of}), evaluated with dual numbers."
+        if (of := function.chain.of) in entries():
+            yield f"Source: that of [`{of}`](#{of}), whose reference is differentiated with dual numbers."
             return
-        function = function.chain.function
+        function, ending = function.chain.function, " Differentiated with dual numbers."
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")
     home = import_module(f".{module.lstrip('.')}", HOME)
     yield f"Source: {_plain(_head(inspect.getdoc(home) or ''))}"
     method = getattr(home, name)
     of_method = inspect.getdoc(getattr(method, "func", method)) or ""
     if text := " ".join(_TESTED.sub("", of_method).split()):
-        yield f"Reference: {_plain(re.sub(r'^Return ', 'returns ', text))}"
+        yield f"Reference: {_plain(re.sub(r'^Return ', 'returns ', text))}{ending}"
     if tested := _TESTED.search(of_method):
         yield _plain(" ".join(tested[1].split()))
 

@@ -51,7 +51,10 @@ def _second(catalogue: Mapping[str, Function], d: Differential) -> str:
 
 def table() -> str:
     """Return the table of docs/functions.md."""
-    lines = ["| function | first derivatives | second derivatives | by `fext` |", "|---|---|---|---|"]
+    lines = [
+        "| function | first derivatives | second derivatives | derivatives in `fext` |",
+        "|---|---|---|---|",
+    ]
     for row in differentiable():
         names = (row.name, row.first, row.second, row.forces)
         lines.append(f"| {' | '.join(f'`{name}`' if name else '' for name in names)} |")

@@ -120,12 +120,12 @@ def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
     """Return the record of the derivatives of a function, under the name in its `differential`."""
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
-    words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
+    words = " and ".join(", ".join(_in_words(p) for p in part) for part in (by[:-1], by[-1:]) if part)
     chain = ChainRule(function.name, tuple(p.name for p in by), source=function)
     return Function(
         FunctionDeclaration(
             name,
-            f"Derivatives of {function.name} by {words}.",
+            f"Derivatives of {function.name} with respect to {words}.",
             declaration.inputs,
             tuple(_output(model, y, p) for y in declaration.outputs for p in by),
         ),
@@ -137,13 +137,18 @@ def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
     )
 
 
+def _in_words(p: Parameter) -> str:
+    return f"{p.name} (in the tangent space)" if p.configuration else p.name
+
+
 def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
     """Return the declaration of an output's derivative: one more dimension, for the directions of `by`."""
     size = model.nv if by.configuration else by.size
     name = f"d{y.name}_d{by.name}"
     if y.name.startswith("d") and "_d" in y.name:
         name = f"d2{y.name.removeprefix('d')}d{by.name}"
-    return Parameter(name, (*y.shape, size), f"derivative by {by.name}; last index: direction", y.kind)
+    meaning = f"derivative of {y.name}; last index: direction of {by.name}"
+    return Parameter(name, (*y.shape, size), meaning, y.kind)
 
 
 def known() -> Mapping[str, Function]:

@@ -22,30 +22,30 @@ WITH_OPTIONS = "active, target, gains, mu, parameters, friction_width"
 
 DECLARATIONS = f"""
 contact_placements(q, parameters)
-    Placements of the contacts in the world, as 4x4 matrices.
-    placements[contacts, 4, 4]: homogeneous matrices of the contacts (m)
+    Placements of the contacts' frames on body 1 in the world, as 4x4 matrices.
+    placements[contacts, 4, 4]: homogeneous matrices of these frames (m)
 contact_jacobian(q, parameters)
-    Jacobian of the contacts along their axes, one below the other.
+    Jacobian of all contacts along their axes: the contacts' rows one below the other.
     J[nc, nv]: contact Jacobian
 contact_velocity(q, v, parameters)
-    Velocity of the contacts: J v.
-    velocity[nc]: velocity of the contacts (m/s, rad/s)
+    Velocity of the contacts along their axes: J v.
+    velocity[nc]: velocity of body 1 relative to the world or body 2 (m/s, rad/s)
 contact_error(q, target!, parameters)
-    Position error of the contacts.
-    error[nc]: p1 - p2, or log6 of the placement (m, rad)
+    Position error of the contacts: of the frame on body 1 from the target or the frame on body 2.
+    error[nc]: difference of the positions, for surfaces log6 of the relative placement (m, rad)
 contact_drift(q, v, target, gains, parameters)
-    Residual acceleration of the contacts without joint accelerations, Baumgarte's terms included.
+    Residual acceleration of the contacts at zero joint accelerations, including Baumgarte's terms.
     drift[nc]: residual acceleration (m/s^2, rad/s^2)
 delassus(q, mu, parameters)
     Inverse inertia at the contacts: J M^-1 J^T + mu 1.
     delassus[nc, nc]: J M^-1 J^T + mu 1
 contact_space_inertia(q, active, mu, parameters)
     Operational-space inertia of all contacts: Lambda = (J M^-1 J^T + mu 1)^-1.
-    inertia[nc, nc]: Lambda, zero in rows and columns of contacts that are off (kg, kg m, kg m^2)
+    inertia[nc, nc]: Lambda, zero in rows and columns of inactive contacts (kg, kg m, kg m^2)
 contact_space(q, v, active, mu, parameters)
     Operational-space dynamics of all contacts: f = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T
     f.
-    inertia[nc, nc]: Lambda, zero in rows and columns of contacts that are off (kg, kg m, kg m^2)
+    inertia[nc, nc]: Lambda, zero in rows and columns of inactive contacts (kg, kg m, kg m^2)
     inverse[nv, nc]: dynamically consistent inverse of J, M^-1 J^T Lambda
     bias[nc]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
     gravity[nc]: inverse^T g (N, N m)
@@ -54,66 +54,74 @@ constrained_dynamics(q, v, tau, fext, {WITH_OPTIONS})
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
     forces[nc]: forces of the world, or of body 2, on body 1 (N, N m)
 constrained_dynamics_derivatives(q, v, tau, fext, {WITH_OPTIONS})
-    Derivatives of constrained dynamics by q (in the tangent space), v and tau.
-    ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
-    ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
-    forces_dq forces_dv forces_dtau[nc, nv]: derivative of forces by <x>; column: direction
+    Derivatives of constrained dynamics with respect to q (in the tangent space), v and tau.
+    ddq_dq ddq_dv[nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
+    ddq_dtau[inverse nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
+    forces_dq forces_dv forces_dtau[nc, nv]: [i, k]: derivative of forces[i] along direction k of <x>
 constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, fext, {WITH_OPTIONS})
     Weighted sums of the rows of the derivatives of constrained dynamics: w_ddq^T ddq_dx + w_forces^T
     forces_dx for x = q, v, tau.
-    w_dq w_dv w_dtau[nv]: weighted sum of rows; one number for each direction
+    w_dq w_dv w_dtau[nv]: one number for each direction
 constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, {WITH_OPTIONS})
-    Derivative of constrained dynamics in one direction.
-    dddq[nv]: change of ddq
-    dforces[nc]: change of the forces
+    Derivative of constrained dynamics along the direction (dq, dv, dtau).
+    dddq[nv]: derivative of ddq
+    dforces[nc]: derivative of the forces
 constrained_dynamics_hessian_vector(q, v, tau, w_ddq, w_forces, fext, {WITH_OPTIONS})
-    Hessian of w_ddq^T ddq + w_forces^T forces by q (in the tangent space), v and tau, by blocks.
-    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qv hessian_qtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    Blocks of the Hessian of w_ddq^T ddq + w_forces^T forces with respect to q (in the tangent space), v and
+    tau.
+    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
+    hessian_qtau[nv, nv]: [j, k]: along direction j of q, then k of tau
 impulse_dynamics(q, v, restitution, active, mu, parameters)
-    Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v contact by contact.
-    v_after[nv]: velocity (m/s, rad/s)
+    Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v for each contact.
+    v_after[nv]: velocity after the impact (m/s, rad/s)
     impulses[nc]: impulses on body 1 (N s, N m s)
 impulse_dynamics_derivatives(q, v, restitution, active, mu, parameters)
-    Derivatives of an impact by q (in the tangent space) and v.
-    v_after_dq v_after_dv[nv, nv]: derivative of v_after by <x>; column: direction
-    impulses_dq impulses_dv[nc, nv]: derivative of impulses by <x>; column: direction
+    Derivatives of an impact with respect to q (in the tangent space) and v.
+    v_after_dq v_after_dv[nv, nv]: [i, k]: derivative of v_after[i] along direction k of <x>
+    impulses_dq impulses_dv[nc, nv]: [i, k]: derivative of impulses[i] along direction k of <x>
 impulse_dynamics_vjp(q, v, restitution, w_v, w_impulses, active, mu, parameters)
     Weighted sums of the rows of the derivatives of an impact: w_v^T v_after_dx + w_impulses^T impulses_dx for
     x = q, v.
-    w_dq w_dv[nv]: weighted sum of rows; one number for each direction
+    w_dq w_dv[nv]: one number for each direction
 impulse_dynamics_hessian_vector(q, v, restitution, w_v, w_impulses, active, mu, parameters)
-    Hessian of w_v^T v_after + w_impulses^T impulses by q (in the tangent space) and v, by blocks.
-    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    Blocks of the Hessian of w_v^T v_after + w_impulses^T impulses with respect to q (in the tangent space)
+    and v.
+    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
 contact_inverse_dynamics(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.
     tau[nv]: generalised force (N, N m)
-    residual[nc]: residual acceleration (m/s^2, rad/s^2)
+    residual[nc]: residual acceleration: J a + contact_drift (m/s^2, rad/s^2)
 contact_inverse_dynamics_derivatives(q, v, a, forces, fext, target, gains, parameters, friction_width)
-    Derivatives of inverse dynamics under contact forces, and of the residual.
-    dtau_dq dtau_dv dtau_da[nv, nv]: derivative of tau by <x>; column: direction
-    dtau_dforces[nv, nc]: derivative of tau by forces; column: row of the contacts
-    dr_dq dr_dv dr_da[nc, nv]: derivative of the residual by <x>; column: direction
+    Derivatives of inverse dynamics under contact forces, and of the residual, with respect to q (in the
+    tangent space), v, a and the forces.
+    dtau_dq dtau_dv dtau_da[nv, nv]: [i, k]: derivative of tau[i] along direction k of <x>
+    dtau_dforces[nv, nc]: [i, k]: derivative of tau[i] with respect to forces[k]
+    dr_dq dr_dv dr_da[nc, nv]: [i, k]: derivative of residual[i] along direction k of <x>
 contact_forward_dynamics(q, v, tau, forces, fext, parameters, friction_width)
     Forward dynamics under contact forces: M ddq + h = tau + J^T forces.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 contact_forward_dynamics_derivatives(q, v, tau, forces, fext, parameters, friction_width)
-    Derivatives of forward dynamics under contact forces by q, v, tau and forces.
-    ddq_dq ddq_dv[nv, nv]: derivative of ddq by <x>; column: direction
-    ddq_dtau[inverse nv, nv]: derivative of ddq by <x>; column: direction
-    ddq_dforces[nv, nc]: derivative of ddq by forces; column: row of the contacts
+    Derivatives of forward dynamics under contact forces with respect to q (in the tangent space), v, tau and
+    the forces.
+    ddq_dq ddq_dv[nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
+    ddq_dtau[inverse nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
+    ddq_dforces[nv, nc]: [i, k]: derivative of ddq[i] with respect to forces[k]
 centroidal_contact_dynamics(q, forces, parameters)
     Rate of the centroidal momentum that contacts and gravity cause, linear part first.
     dh[6]: rate of the momentum, world axes (N, N m)
 centroidal_contact_dynamics_derivatives(q, forces, parameters)
-    Derivatives of the rate of the centroidal momentum by q (in the tangent space) and by the forces.
-    dh_dq[6, nv]: derivative by q; column: direction
-    dh_dforces[6, nc]: derivative by forces; column: row of the contacts
+    Derivatives of the rate of the centroidal momentum with respect to q (in the tangent space) and the
+    forces.
+    dh_dq[6, nv]: [i, k]: derivative of dh[i] (linear first) along direction k of q
+    dh_dforces[6, nc]: [i, k]: derivative of dh[i] (linear first) with respect to forces[k]
 project_configuration(q, parameters)
     Configuration near q in which the loops are closed, by {PROJECTION_STEPS} Newton steps.
     q_closed[nq]: configuration
-    error[nc_loops]: remaining error of the rows of the loops (m, rad)
+    error[nc_loops]: remaining errors of the loops (m, rad)
 project_velocity(q, v, parameters)
     Velocity nearest to v that keeps the loops closed.
     v_closed[nv]: velocity (m/s, rad/s)
@@ -182,7 +190,7 @@ def contacts(model: Problem) -> list[Function]:
 def inputs_of_contacts(model: Problem) -> list[Parameter]:
     """Return the inputs that only functions of contacts have."""
     count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
-    meaning = "where contacts with the world are held, x y z qx qy qz qw (m, unit quaternions)"
+    meaning = "where each contact with the world is held, x y z qx qy qz qw (m, unit quaternions)"
     target = Parameter("target", (world, 7), meaning, Kind.PLACEMENTS, True, (*[0.0] * 6, 1.0) * world)
     return [
         Parameter(

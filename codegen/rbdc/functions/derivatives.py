@@ -37,18 +37,18 @@ from rbdc.model import Problem
 
 DECLARATIONS = """
 rnea_derivatives(q, v, a, fext, parameters, friction_width)
-    Derivatives of inverse dynamics by q (in the tangent space), v and a.
-    dtau_dq dtau_dv dtau_da[nv, nv]: derivative by <x>; row: of dtau, column: direction
+    Derivatives of inverse dynamics with respect to q (in the tangent space), v and a.
+    dtau_dq dtau_dv dtau_da[nv, nv]: [i, k]: derivative of tau[i] along direction k of <x>
 nle_derivatives(q, v, parameters, friction_width)
-    Derivatives of the nonlinear effects by q (in the tangent space) and v.
-    dtau_dq dtau_dv[nv, nv]: derivative by <x>; row: of dtau, column: direction
+    Derivatives of the nonlinear effects with respect to q (in the tangent space) and v.
+    dtau_dq dtau_dv[nv, nv]: [i, k]: derivative of tau[i] along direction k of <x>
 gravity_torque_derivatives(q, parameters)
-    Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
-    dtau_dq[nv, nv]: derivative by <x>; row: of dtau, column: direction
+    Derivative of gravity with respect to q (in the tangent space): the Hessian of the potential energy.
+    dtau_dq[nv, nv]: [i, k]: derivative of tau[i] along direction k of <x>
 aba_derivatives(q, v, tau, fext, parameters, friction_width)
-    Derivatives of forward dynamics by q (in the tangent space), v and tau.
-    ddq_dq ddq_dv[nv, nv]: derivative by <x>; row: of ddq, column: direction
-    ddq_dtau[inverse nv, nv]: derivative by <x>; row: of ddq, column: direction
+    Derivatives of forward dynamics with respect to q (in the tangent space), v and tau.
+    ddq_dq ddq_dv[nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
+    ddq_dtau[inverse nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
 rnea_vjp(q, v, a, w, fext, parameters, friction_width)
     Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
     w_dtau_dq w_dtau_dv w_dtau_da[nv]: one number for each direction
@@ -56,53 +56,63 @@ aba_vjp(q, v, tau, w, fext, parameters, friction_width)
     Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
     w_ddq_dq w_ddq_dv w_ddq_dtau[nv]: one number for each direction
 external_torque_vjp(q, w, fext!)
-    Weighted sums of the rows of the derivatives of external_torque: w^T dtau_dq, and w^T dtau_dfext, the
-    bodies' velocities J w.
+    Weighted sums of the rows of the derivatives of external_torque: w^T dtau_dq and w^T dtau_dfext
+    = J w, the velocities of the bodies at v = w.
     w_dtau_dq[nv]: one number for each direction
-    w_dtau_dfext[6 njoints]: six numbers for each body's force
+    w_dtau_dfext[6 njoints]: six entries for the force on each body
 rnea_geometry_derivatives(q, v, a, fext, parameters)
-    Derivatives of inverse dynamics by the placement X exp(e) of each joint on its parent (design
-    sensitivity): six directions e for each joint, in its frame, linear first.
-    dtau_dplacement[nv, 6 njoints]: row: of dtau, column: direction e of a joint (N and N m by m and rad)
+    Derivatives of inverse dynamics with respect to the placement X of each joint on its parent (design
+    sensitivity): X becomes X exp(e) with a motion e in the joint's frame, linear part first.
+    dtau_dplacement[nv, 6 njoints]: [i, 6 j + k]: derivative of tau[i] along e[k] of joint j (N, N m / m, rad)
 rnea_jvp(q, v, a, dq, dv, da, fext, parameters, friction_width)
-    Derivative of inverse dynamics in one direction.
-    dtau[nv]: one number for each direction
+    Derivative of inverse dynamics along the direction (dq, dv, da).
+    dtau[nv]: derivative of tau
 aba_jvp(q, v, tau, dq, dv, dtau, fext, parameters, friction_width)
-    Derivative of forward dynamics in one direction.
-    dddq[nv]: one number for each direction
+    Derivative of forward dynamics along the direction (dq, dv, dtau).
+    dddq[nv]: derivative of ddq
 """
 
 SECOND_DECLARATIONS = """
 rnea_second_derivatives(q, v, a, fext, parameters, friction_width)
-    Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
-    d2tau_dqdq[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
-    d2tau_dvdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
-    d2tau_dqdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
-    dM_dq[nv, nv, nv]: [i, j, k]: derivative of M[i, j] by direction k of the tangent space
+    Second derivatives of inverse dynamics with respect to q (in the tangent space) and v, and derivatives of
+    M.
+    d2tau_dqdq[nv, nv, nv]: [i, j, k]: derivative of tau[i] along direction j of q, then k of q
+    d2tau_dvdv[nv, nv, nv]: [i, j, k]: derivative of tau[i] along direction j of v, then k of v
+    d2tau_dqdv[nv, nv, nv]: [i, j, k]: derivative of tau[i] along direction j of q, then k of v
+    dM_dq[nv, nv, nv]: [i, j, k]: derivative of M[i, j] along direction k of q
 aba_second_derivatives(q, v, tau, fext, parameters, friction_width)
-    Second derivatives of forward dynamics by q (in the tangent space), v and tau.
-    d2ddq_dqdq[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
-    d2ddq_dvdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
-    d2ddq_dqdv[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
-    d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: of output i by entry j of the first and k of the second variable
+    Second derivatives of forward dynamics with respect to q (in the tangent space), v and tau.
+    d2ddq_dqdq[nv, nv, nv]: [i, j, k]: derivative of ddq[i] along direction j of q, then k of q
+    d2ddq_dvdv[nv, nv, nv]: [i, j, k]: derivative of ddq[i] along direction j of v, then k of v
+    d2ddq_dqdv[nv, nv, nv]: [i, j, k]: derivative of ddq[i] along direction j of q, then k of v
+    d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: derivative of ddq[i] along direction j of q, then k of tau
 rnea_hessian_vector(q, v, a, w, fext, parameters, friction_width)
-    Hessian of w^T tau by q (in the tangent space), v and a, by blocks.
-    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qv hessian_qa[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    Blocks of the Hessian of w^T tau with respect to q (in the tangent space), v and a.
+    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
+    hessian_qa[nv, nv]: [j, k]: along direction j of q, then k of a
 aba_hessian_vector(q, v, tau, w, fext, parameters, friction_width)
-    Hessian of w^T ddq by q (in the tangent space), v and tau, by blocks.
-    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qv hessian_qtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
+    Blocks of the Hessian of w^T ddq with respect to q (in the tangent space), v and tau.
+    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
+    hessian_qtau[nv, nv]: [j, k]: along direction j of q, then k of tau
 rnea_hessian_product(q, v, a, w, dq, dv, da, fext, parameters, friction_width)
-    Hessian of w^T tau by q (in the tangent space), v and a times a direction.
-    hessian_q hessian_v hessian_a[nv]: one number for each direction
+    Hessian of w^T tau with respect to q (in the tangent space), v and a, times the direction (dq, dv, da).
+    hessian_q[nv]: part of the product that belongs to q
+    hessian_v[nv]: part of the product that belongs to v
+    hessian_a[nv]: part of the product that belongs to a
 aba_hessian_product(q, v, tau, w, dq, dv, dtau, fext, parameters, friction_width)
-    Hessian of w^T ddq by q (in the tangent space), v and tau times a direction.
-    hessian_q hessian_v hessian_tau[nv]: one number for each direction
+    Hessian of w^T ddq with respect to q (in the tangent space), v and tau, times the direction
+    (dq, dv, dtau).
+    hessian_q[nv]: part of the product that belongs to q
+    hessian_v[nv]: part of the product that belongs to v
+    hessian_tau[nv]: part of the product that belongs to tau
 """
 
 BY = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau")}
-"""The inputs by which inverse and forward dynamics are differentiated."""
+"""The inputs with respect to which inverse and forward dynamics are differentiated."""
 
 Methods = dict[str, dict[str, Evaluate]]
 """Methods that functions of inverse and forward dynamics share, by the names of the functions."""

@@ -37,10 +37,10 @@ gravity_torque(q, parameters)
     Gravity: g(q).
     tau[nv]: generalised force (N, N m)
 external_torque(q, fext!)
-    External forces as torques of the joints: sum of J^T fext.
+    Generalised force of the external forces: sum of J^T fext.
     tau[nv]: generalised force (N, N m)
 load_torque(q, wrenches, arms)
-    Loads at points of the bodies, along the axes of the world, as torques of the joints: sum of J^T wrenches.
+    Generalised force of wrenches in world axes that act at points of the bodies: sum of J^T wrenches.
     tau[nv]: generalised force (N, N m)
 coriolis(q, v, parameters)
     Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
@@ -77,13 +77,13 @@ _TORQUES = {
 
 TIME_DECLARATIONS = """
 rnea_time_derivatives(q, v, a, {motion}, fext, parameters, friction_width)
-    Inverse dynamics and its time derivatives along a motion, up to order {order} (`time_order`). Optional
-    inputs are constant in time.
+    Inverse dynamics and its time derivatives along a motion, up to order {order}, the option `time_order`.
+    Optional inputs are constant in time.
     tau[nv]: generalised force (N, N m)
 {of_torques}
 aba_time_derivatives(q, v, tau, {torques}, fext, parameters, friction_width)
-    Forward dynamics and its time derivatives under torques that change, up to order {order} (`time_order`).
-    Optional inputs are constant in time.
+    Forward dynamics and its time derivatives under torques that change, up to order {order}, the option
+    `time_order`. Optional inputs are constant in time.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 {of_motion}
 """
@@ -106,8 +106,8 @@ def dynamics(model: Problem) -> list[Function]:
 
 def _loads(model: Problem) -> tuple[Parameter, Parameter]:
     """Return the inputs of `load_torque`."""
-    load = "force on each body at its point, then moment, along the axes of the world (N, N m)"
-    arm = "where the force on each body acts, in its joint frame (m)"
+    load = "wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)"
+    arm = "point of each body where its wrench acts, in its joint frame (m)"
     return (
         Parameter("wrenches", (model.njoints, 6), load, Kind.VECTORS),
         Parameter("arms", (model.njoints, 3), arm, Kind.VECTORS),

@@ -30,32 +30,33 @@ forward_kinematics(q)
     Placements of all frames in the world, as 4x4 matrices.
     placements[frames, 4, 4]: homogeneous matrices of the frames (m)
 expand(q, v)
-    Configuration and velocity of the whole tree, with the joints that follow others.
+    Configuration and velocity of the whole tree, including joints that follow others.
     q_tree[nq_tree]: configuration of the whole tree (m, rad, unit quaternions)
     v_tree[nv_tree]: velocity of the whole tree (m/s, rad/s)
 frame_position(q, offset, frame)
-    Position of a frame's origin in the world, the same in every reference.
+    Position of a frame's origin in the world; `reference` has no effect.
     position[3]: origin of the frame (m)
 frame_placement(q, offset, frame)
-    Placement of a frame in the world, a 4x4 matrix, the same in every reference.
+    Placement of a frame in the world, a 4x4 matrix; `reference` has no effect.
     placement[4, 4]: homogeneous matrix of the frame (m)
 frame_position_derivatives(q, offset, frame)
-    Derivatives of a frame's position by q (in the tangent space), the same in every reference.
-    dposition_dq[3, nv]: derivative by q (in the tangent space)
+    Derivatives of a frame's position with respect to q (in the tangent space); `reference` has no effect.
+    dposition_dq[3, nv]: [i, k]: derivative of position[i] along direction k of q
 frame_placement_derivatives(q, offset, frame)
-    Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every
-    reference.
-    dplacement_dq[4, 4, nv]: derivative by q (in the tangent space)
+    Derivatives of the entries of a frame's placement with respect to q (in the tangent space); `reference`
+    has no effect.
+    dplacement_dq[4, 4, nv]: [i, j, k]: derivative of placement[i, j] along direction k of q
 frame_position_second_derivatives(q, offset, frame)
-    Second derivatives of a frame's position by q (in the tangent space), the same in every reference.
-    d2position_dqdq[3, nv, nv]: second derivative by q (in the tangent space)
+    Second derivatives of a frame's position with respect to q (in the tangent space); `reference` has no
+    effect.
+    d2position_dqdq[3, nv, nv]: [i, j, k]: derivative of position[i] along direction j, then k of q
 frame_placement_second_derivatives(q, offset, frame)
-    Second derivatives of the entries of a frame's placement by q (in the tangent space), the same in every
-    reference.
-    d2placement_dqdq[4, 4, nv, nv]: second derivative by q (in the tangent space)
+    Second derivatives of the entries of a frame's placement with respect to q (in the tangent space);
+    `reference` has no effect.
+    d2placement_dqdq[4, 4, nv, nv]: [i, j, k, l]: derivative of placement[i, j] along direction k, then l of q
 frame_jacobian_derivatives(q, offset, frame)
-    Derivatives of a frame's Jacobian by q (in the tangent space).
-    dJ_dq[6, nv, nv]: derivative of each column by q (in the tangent space)
+    Derivatives of a frame's Jacobian with respect to q (in the tangent space).
+    dJ_dq[6, nv, nv]: [i, j, k]: derivative of J[i, j] along direction k of q
 frame_jacobian(q, offset, frame)
     Jacobian of a frame, linear rows first.
     J[6, nv]: frame Jacobian
@@ -63,7 +64,7 @@ frame_jacobian_time_derivative(q, v, offset, frame)
     Time derivative of a frame's Jacobian, in the coordinates of the reference.
     dJ[6, nv]: time derivative of the frame Jacobian, linear rows first
 frame_drift(q, v, offset, frame)
-    Time derivative of a frame's Jacobian times v.
+    (dJ/dt) v: the time derivative of a frame's Jacobian J, times v.
     drift[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_velocity(q, v, offset, frame)
     Spatial velocity of a frame.
@@ -72,49 +73,53 @@ frame_acceleration(q, v, a, offset, frame)
     Spatial acceleration of a frame, without gravity.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_classical_acceleration(q, v, a, offset, frame)
-    Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without
-    gravity: the spatial acceleration, with w x v added to its linear part.
+    Classical acceleration of a frame, without gravity: the spatial acceleration, plus angular x linear
+    velocity in the linear part, which is the acceleration of the body's point at the frame's origin (WORLD:
+    at the world's origin).
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_error(q, target, offset, frame)
-    Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
-    error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+    Error log6(T^-1 X) of a frame's placement X from the target T; `reference` has no effect.
+    error[6]: motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
 frame_error_derivatives(q, target, offset, frame)
-    Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent
-    space), by the entries of the target and by steps of the offset.
-    derror_dq[6, nv]: derivative by q; linear rows first, column: direction
-    derror_dtarget[6, 7]: derivative by position and quaternion, which is divided by its length
-    error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
-    derror_doffset[6, 6]: derivative by a step s of the offset T, T exp6(s), [linear; angular]
+    Error log6(T^-1 X) of a frame's placement X from the target T, and its derivatives with respect to q (in
+    the tangent space), the target and the offset; `reference` has no effect.
+    derror_dq[6, nv]: [i, k]: derivative of error[i] (linear first) along direction k of q
+    derror_dtarget[6, 7]: derivative with respect to the target, whose quaternion is normalised first
+    error[6]: motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
+    derror_doffset[6, 6]: derivative with respect to s, [linear; angular], if offset O becomes O exp6(s)
 frame_velocity_derivatives(q, v, offset, frame)
-    Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
-    dv_dq dv_dv[6, nv]: derivative by <x>; linear rows first, column: direction
+    Derivatives of a frame's spatial velocity with respect to q (in the tangent space) and v.
+    dv_dq dv_dv[6, nv]: [i, k]: derivative of velocity[i] (linear first) along direction k of <x>
 frame_acceleration_derivatives(q, v, a, offset, frame)
-    Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
-    da_dq da_dv da_da[6, nv]: derivative by <x>; linear rows first, column: direction
+    Derivatives of a frame's spatial acceleration, without gravity, with respect to q (in the tangent space),
+    v and a.
+    da_dq da_dv da_da[6, nv]: [i, k]: derivative of acceleration[i] (linear first) along direction k of <x>
 frame_classical_acceleration_derivatives(q, v, a, offset, frame)
-    Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
-    da_dq da_dv da_da[6, nv]: derivative by <x>; linear rows first, column: direction
+    Derivatives of a frame's classical acceleration, without gravity, with respect to q (in the tangent
+    space), v and a.
+    da_dq da_dv da_da[6, nv]: [i, k]: derivative of acceleration[i] (linear first) along direction k of <x>
 relative_jacobian(q, frame, other)
-    Jacobian of a frame relative to another, linear rows first, as seen from the frame.
+    Jacobian J of `frame` relative to `other`, linear rows first: J v is the velocity of `frame` minus that of
+    `other`, both at the origin and in the axes that `reference` selects for `frame`.
     J[6, nv]: relative Jacobian
 manipulability_gradient(q, frame)
-    Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the
-    tangent space); both are 0 if the rows of J are dependent.
+    Manipulability sqrt(det(J J^T)) of a frame and its gradient with respect to q (in the tangent space). Both
+    are 0 if the rows of J are dependent; `reference` has no effect.
     manipulability[]: sqrt(det(J J^T)) (m^3)
-    gradient[nv]: derivative by q (m^3 / rad, m^2)
+    gradient[nv]: entry k: derivative along direction k of q (m^3 / rad, m^2)
 """
 
 OF_TASKS = f"""
 operational_space_inertia(q, offset, mu, {ROWS}, parameters, frame)
-    Operational-space inertia of a frame: Lambda = (J M^-1 J^T + mu 1)^-1.
-    inertia[6, 6]: Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+    Operational-space inertia of a frame with Jacobian J: Lambda = (J M^-1 J^T + mu 1)^-1.
+    inertia[6, 6]: Lambda, zero in rows and columns where `rows` is 0 (kg, kg m, kg m^2)
 operational_space_inertia_derivatives(q, offset, mu, {ROWS}, parameters, frame)
-    Derivatives of the operational-space inertia of a frame by q (in the tangent space), and the inertia.
-    dinertia_dq[6, 6, nv]: derivative by q; zero in rows and columns that are off
-    inertia[6, 6]: Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+    Operational-space inertia of a frame and its derivatives with respect to q (in the tangent space).
+    dinertia_dq[6, 6, nv]: [i, j, k]: derivative of inertia[i, j] along direction k of q
+    inertia[6, 6]: Lambda, zero in rows and columns where `rows` is 0 (kg, kg m, kg m^2)
 operational_space(q, v, offset, mu, {ROWS}, parameters, frame)
-    Operational-space dynamics of a frame: F = Lambda a + bias + gravity, where tau = J^T F.
-    inertia[6, 6]: Lambda = (J M^-1 J^T + mu 1)^-1, zero in rows and columns that are off (kg, kg m, kg m^2)
+    Operational-space dynamics of a frame: F = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T F.
+    inertia[6, 6]: Lambda = (J M^-1 J^T + mu 1)^-1, zero where `rows` is 0 (kg, kg m, kg m^2)
     inverse[nv, 6]: dynamically consistent inverse of J, M^-1 J^T Lambda
     bias[6]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
     gravity[6]: inverse^T g (N, N m)
@@ -238,9 +243,7 @@ def _starts(model: Problem, name: str) -> tuple[Start, ...]:
 def _of_tasks(model: Problem) -> list[Function]:
     """Return the records of operational-space dynamics."""
     mu = Parameter("mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=True)
-    rows = Parameter(
-        ROWS, (6,), "1 for rows of the task, 0 for others, linear ones first", Kind.TASK, True, (1.0,) * 6
-    )
+    rows = Parameter(ROWS, (6,), "1 for each row of J in the task, 0 for others", Kind.TASK, True, (1.0,) * 6)
     declared = declarations(model, OF_TASKS, mu, rows)
     return [
         Function(

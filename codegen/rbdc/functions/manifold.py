@@ -33,14 +33,14 @@ INTEGRATE = "integrate"
 
 DECLARATIONS = """
 integrate(q, dv)
-    Configuration q (+) dv, reached by the constant velocity dv in unit time.
+    Configuration q (+) dv that the constant velocity dv reaches from q in unit time.
     q_next[nq]: configuration
 difference(q0, q1)
     Tangent step dv with q0 (+) dv = q1.
     dv[nv]: tangent step (m, rad)
 dintegrate(q, dv)
-    Derivatives of q (+) dv by q and dv, all in the tangent spaces.
-    dq_next_dq dq_next_ddv[nv, nv]: derivative by <x>; row and column: directions
+    Derivatives of q_next = q (+) dv with respect to q and dv.
+    dq_next_dq dq_next_ddv[nv, nv]: [i, k]: tangent entry i of q_next along direction k of <x>
 log6(pose)
     Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
     twist[6]: motion in unit time, linear part first (m, rad)
@@ -48,8 +48,8 @@ exp6(twist)
     Exponential of a motion in SE(3); the same for every robot.
     pose[7]: x y z qx qy qz qw (m, unit quaternion)
 ddifference(q0, q1)
-    Derivatives of the difference by q0 and q1, in the tangent spaces.
-    ddv_dq0 ddv_dq1[nv, nv]: derivative by <x>; row and column: directions
+    Derivatives of difference(q0, q1) with respect to q0 and q1 (in their tangent spaces).
+    ddv_dq0 ddv_dq1[nv, nv]: [i, k]: derivative of dv[i] along direction k of <x>
 """
 
 
@@ -109,33 +109,37 @@ step(q, v, tau, dt, {given})
     A time step under constant torques, by {rule}.
     q_next[nq]: configuration after dt
     v_next[nv]: velocity after dt (m/s, rad/s)
-    {forces}[nc]: forces of the contacts at the start, as `constrained_dynamics` has them (N, N m)
+    {forces}[nc]: contact forces at the start of the step, as `constrained_dynamics` returns them (N, N m)
 step_derivatives(q, v, tau, dt, {given})
-    Derivatives of a step by q, v, tau and dt; of configurations in their tangent spaces.
-    dq_next_dq dq_next_dv dq_next_dtau[nv, nv]: derivative by <x>; row of the tangent space at q_next
-    dq_next_ddt[nv]: derivative by <x>
-    dv_next_dq dv_next_dv dv_next_dtau[nv, nv]: derivative by <x>; row: of dv_next, column: direction
-    dv_next_ddt[nv]: derivative by <x>
-    {forces}_dq {forces}_dv {forces}_dtau[nc, nv]: derivative by <x>; column: direction
-    {forces}_ddt[nc]: derivative by <x>, which is zero
+    Derivatives of a step with respect to q, v, tau and dt. Configurations vary in their tangent spaces.
+    dq_next_dq dq_next_dv dq_next_dtau[nv, nv]: [i, k]: tangent entry i of q_next along direction k of <x>
+    dq_next_ddt[nv]: derivative of q_next (a tangent vector) with respect to <x>
+    dv_next_dq dv_next_dv dv_next_dtau[nv, nv]: [i, k]: derivative of v_next[i] along direction k of <x>
+    dv_next_ddt[nv]: derivative of v_next with respect to <x>
+    {forces}_dq {forces}_dv {forces}_dtau[nc, nv]: [i, k]: derivative of forces[i] along direction k of <x>
+    {forces}_ddt[nc]: derivative of forces with respect to <x>: zero
 step_vjp(q, v, tau, dt, {weights}, {given})
     Weighted sums of the rows of the derivatives of a step.
     w_dq w_dv w_dtau[nv]: one number for each direction
-    w_ddt[]: by dt
+    w_ddt[]: weighted sum of the derivatives with respect to dt
 step_jvp(q, v, tau, dt, dq, dv, dtau, ddt, {given})
-    Derivative of a step in one direction.
-    dq_next[nv]: tangent vector at q_next
-    dv_next[nv]: change of v_next
-    d{forces}[nc]: change of the forces
+    Derivative of a step along the direction (dq, dv, dtau, ddt).
+    dq_next[nv]: derivative of q_next, a tangent vector at q_next
+    dv_next[nv]: derivative of v_next
+    d{forces}[nc]: derivative of the forces
 step_hessian_vector(q, v, tau, dt, {weights}, {given})
-    Hessian of w_q^T q_next{more} by q, v, tau and dt, by blocks. Here q_next is the
-    tangent vector difference(q_next, .).
-    hessian_qq hessian_vv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qv[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qtau hessian_vtau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_tautau[nv, nv]: [j, k]: by entry j of the first and entry k of the second variable
-    hessian_qdt hessian_vdt hessian_taudt[nv]: by entry j of the first variable and dt
-    hessian_dtdt[]: by dt twice
+    Blocks of the Hessian of w_q^T difference(c, q_next){more} with respect to q, v, tau
+    and dt. c is q_next at the inputs, and does not vary.
+    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
+    hessian_qtau[nv, nv]: [j, k]: along direction j of q, then k of tau
+    hessian_vtau[nv, nv]: [j, k]: along direction j of v, then k of tau
+    hessian_tautau[nv, nv]: [j, k]: along direction j of tau, then k of tau
+    hessian_qdt[nv]: entry j: along direction j of q, then dt
+    hessian_vdt[nv]: entry j: along direction j of v, then dt
+    hessian_taudt[nv]: entry j: along direction j of tau, then dt
+    hessian_dtdt[]: second derivative with respect to dt
 """
 
 EULER = ("semi-implicit", "explicit")
@@ -199,7 +203,7 @@ def _of_steps(model: Problem) -> list[Parameter]:
     return [
         Parameter("dt", (), "time step (s)", Kind.DURATION),
         Parameter("ddt", (), "direction of dt (s)", Kind.DURATION),
-        Parameter("w_q", (model.nv,), "weights of the tangent vector of q_next", Kind.WEIGHTS),
+        Parameter("w_q", (model.nv,), "weights of the tangent vector at q_next", Kind.WEIGHTS),
         Parameter("w_v", (model.nv,), "weights of v_next", Kind.WEIGHTS),
     ]
 

@@ -44,55 +44,58 @@ centroidal_momentum_derivative(q, v, a, parameters)
     Rate of the momentum about the centre of mass of the moving links, linear part first.
     dh[6]: rate of the centroidal momentum (N, N m)
 centroidal_dynamics_derivatives(q, v, a, parameters)
-    Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a.
-    dh_dq dhdot_dq dhdot_dv dhdot_da[6, nv]: linear rows first, column: direction
+    Derivatives of the centroidal momentum h with respect to q (in the tangent space), and of dh/dt with
+    respect to q, v and a.
+    dh_dq[6, nv]: [i, k]: derivative of h[i] (linear first) along direction k of q
+    dhdot_dq dhdot_dv dhdot_da[6, nv]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of <x>
 kinetic_energy(q, v, parameters)
     Kinetic energy: v^T M(q) v / 2.
     energy[]: kinetic energy (J)
 kinetic_energy_derivatives(q, v, parameters)
-    Derivatives of kinetic energy by q (in the tangent space) and v.
-    denergy_dq[nv]: derivative by q (N, N m)
-    denergy_dv[nv]: derivative by v, M v (kg m/s, kg m^2/s)
+    Derivatives of kinetic energy with respect to q (in the tangent space) and v.
+    denergy_dq[nv]: entry k: derivative along direction k of q (N, N m)
+    denergy_dv[nv]: M v, the derivative with respect to v (kg m/s, kg m^2/s)
 potential_energy(q, parameters)
     Potential energy of all links in the field of gravity.
     energy[]: potential energy (J)
 static_regressor(q)
-    Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
+    Regressor Y with Y parameters = first moment of the moving links. Parameters: 4 per body: m, m c (3).
     Y[3, 4 njoints]: static regressor
 kinetic_energy_regressor(q, v)
-    Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
+    Regressor y with y . parameters = kinetic energy of the moving links. Parameters: 10 per body.
     y[10 njoints]: kinetic energy regressor
 potential_energy_regressor(q)
-    Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
+    Regressor y with y . parameters = potential energy of the moving links. Parameters: 10 per body.
     y[10 njoints]: potential energy regressor
 """
 
 REGRESSOR_DECLARATIONS = """
 torque_regressor(q, v, a, friction_width)
-    Regressor Y: Y parameters = rnea(q, v, a); {columns}.
+    Regressor Y with Y parameters = rnea(q, v, a). Parameters: {columns}.
     Y[nv, np]: joint torque regressor
 rnea_parameter_vjp(q, v, a, w, friction_width)
-    Gradient of w^T rnea(q, v, a) by the parameters of torque_regressor Y, without forming Y: w^T Y.
-    w_dtau_dparameters[np]: one number for each parameter
+    Gradient w^T Y of w^T rnea(q, v, a) with respect to the parameters. The torque_regressor Y is not formed.
+    w_dtau_dparameters[np]: one entry for each parameter
 rnea_parameter_hessian_product(q, v, a, w, dq, dv, da, friction_width)
-    Derivative of rnea_parameter_vjp in a direction of q (in the tangent space), v and a: mixed second
-    derivatives of w^T rnea.
-    hessian_parameters[np]: one number for each parameter
+    Derivative of rnea_parameter_vjp along the direction (dq, dv, da): mixed second derivatives of
+    w^T rnea(q, v, a).
+    hessian_parameters[np]: one entry for each parameter
 """
 
 PARAMETER_DECLARATIONS = """
 aba_parameter_vjp(q, v, tau, w, fext, parameters, friction_width)
-    Gradient of w^T aba(q, v, tau) by the parameters of torque_regressor Y, without forming Y: -(M^-1 w)^T Y.
-    w_ddq_dparameters[np]: one number for each parameter
+    Gradient -(M^-1 w)^T Y of w^T aba(q, v, tau) with respect to the parameters. The torque_regressor Y is not
+    formed.
+    w_ddq_dparameters[np]: one entry for each parameter
 aba_parameter_derivatives(q, v, tau, fext, parameters, friction_width)
-    Derivatives of forward dynamics by the parameters of torque_regressor Y: -M^-1 Y.
-    ddq_dparameters[nv, np]: row: of ddq, column: parameter
+    Derivatives -M^-1 Y of forward dynamics with respect to the parameters of the torque_regressor Y.
+    ddq_dparameters[nv, np]: [i, k]: derivative of ddq[i] with respect to parameter k
 """
 
 MOVED_DECLARATIONS = """
 moved_parameters(inertial_parameters, pose)
-    Inertial parameters of a body as another frame sees them, such as a payload's frame; any robot's.
-    moved[10]: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of that frame (kg, m)
+    Inertial parameters of a body or payload, expressed in another frame; the same for every robot.
+    moved[10]: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the other frame (kg, m)
 """
 
 _OF_LINKS = "10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz"
@@ -186,7 +189,7 @@ def identification(model: Problem) -> list[Function]:
 def _moved(model: Problem) -> Function:
     """Return the record of the map of parameters between frames, which is linear in them (kind: weights)."""
     of_body = "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)"
-    placed = "placement of the body's frame in the other one, x y z qx qy qz qw (m, unit quaternion)"
+    placed = "placement of the body's frame in the other frame, x y z qx qy qz qw (m, unit quaternion)"
     inertial = Parameter("inertial_parameters", (10,), of_body, Kind.WEIGHTS)
     pose = Parameter("pose", (7,), placed, Kind.PLACEMENTS)
     return Function(

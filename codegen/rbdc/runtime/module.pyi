@@ -97,7 +97,7 @@ class GeneratedModule(ModuleType):
         """
 
     def external_torque(self, q: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """External forces as torques of the joints: sum of J^T fext.
+        """Generalised force of the external forces: sum of J^T fext.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -111,12 +111,12 @@ class GeneratedModule(ModuleType):
         """
 
     def load_torque(self, q: ArrayLike, wrenches: ArrayLike, arms: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Loads at points of the bodies, along the axes of the world, as torques of the joints: sum of J^T wrenches.
+        """Generalised force of wrenches in world axes that act at points of the bodies: sum of J^T wrenches.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            wrenches (0, 6): force on each body at its point, then moment, along the axes of the world (N, N m)
-            arms (0, 3): where the force on each body acts, in its joint frame (m)
+            wrenches (0, 6): wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)
+            arms (0, 3): point of each body where its wrench acts, in its joint frame (m)
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -195,7 +195,7 @@ class GeneratedModule(ModuleType):
         """
 
     def torque_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+        """Regressor Y with Y parameters = rnea(q, v, a). Parameters: 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -210,7 +210,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_parameter_vjp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Gradient of w^T rnea(q, v, a) by the parameters of torque_regressor Y, without forming Y: w^T Y.
+        """Gradient w^T Y of w^T rnea(q, v, a) with respect to the parameters. The torque_regressor Y is not formed.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -222,11 +222,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            w_dtau_dparameters (0,): one number for each parameter
+            w_dtau_dparameters (0,): one entry for each parameter
         """
 
     def rnea_parameter_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivative of rnea_parameter_vjp in a direction of q (in the tangent space), v and a: mixed second derivatives of w^T rnea.
+        """Derivative of rnea_parameter_vjp along the direction (dq, dv, da): mixed second derivatives of w^T rnea(q, v, a).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -241,11 +241,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_parameters (0,): one number for each parameter
+            hessian_parameters (0,): one entry for each parameter
         """
 
     def aba_parameter_vjp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Gradient of w^T aba(q, v, tau) by the parameters of torque_regressor Y, without forming Y: -(M^-1 w)^T Y.
+        """Gradient -(M^-1 w)^T Y of w^T aba(q, v, tau) with respect to the parameters. The torque_regressor Y is not formed.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -258,11 +258,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            w_ddq_dparameters (0,): one number for each parameter
+            w_ddq_dparameters (0,): one entry for each parameter
         """
 
     def aba_parameter_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of forward dynamics by the parameters of torque_regressor Y: -M^-1 Y.
+        """Derivatives -M^-1 Y of forward dynamics with respect to the parameters of the torque_regressor Y.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -274,25 +274,25 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            ddq_dparameters (nv, 0): row: of ddq, column: parameter
+            ddq_dparameters (nv, 0): [i, k]: derivative of ddq[i] with respect to parameter k
         """
 
     def moved_parameters(self, inertial_parameters: ArrayLike, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Inertial parameters of a body as another frame sees them, such as a payload's frame; any robot's.
+        """Inertial parameters of a body or payload, expressed in another frame; the same for every robot.
 
         Args:
             inertial_parameters (10,): m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)
-            pose (7,): placement of the body's frame in the other one, x y z qx qy qz qw (m, unit quaternion)
+            pose (7,): placement of the body's frame in the other frame, x y z qx qy qz qw (m, unit quaternion)
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            moved (10,): m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of that frame (kg, m)
+            moved (10,): m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the other frame (kg, m)
         """
 
     def rnea_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of inverse dynamics by q (in the tangent space), v and a.
+        """Derivatives of inverse dynamics with respect to q (in the tangent space), v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -304,13 +304,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dq (nv, nv): derivative by q; row: of dtau, column: direction
-            dtau_dv (nv, nv): derivative by v; row: of dtau, column: direction
-            dtau_da (nv, nv): derivative by a; row: of dtau, column: direction
+            dtau_dq (nv, nv): [i, k]: derivative of tau[i] along direction k of q
+            dtau_dv (nv, nv): [i, k]: derivative of tau[i] along direction k of v
+            dtau_da (nv, nv): [i, k]: derivative of tau[i] along direction k of a
         """
 
     def nle_derivatives(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of the nonlinear effects by q (in the tangent space) and v.
+        """Derivatives of the nonlinear effects with respect to q (in the tangent space) and v.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -320,12 +320,12 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dq (nv, nv): derivative by q; row: of dtau, column: direction
-            dtau_dv (nv, nv): derivative by v; row: of dtau, column: direction
+            dtau_dq (nv, nv): [i, k]: derivative of tau[i] along direction k of q
+            dtau_dv (nv, nv): [i, k]: derivative of tau[i] along direction k of v
         """
 
     def gravity_torque_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
+        """Derivative of gravity with respect to q (in the tangent space): the Hessian of the potential energy.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -334,11 +334,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dq (nv, nv): derivative by q; row: of dtau, column: direction
+            dtau_dq (nv, nv): [i, k]: derivative of tau[i] along direction k of q
         """
 
     def aba_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of forward dynamics by q (in the tangent space), v and tau.
+        """Derivatives of forward dynamics with respect to q (in the tangent space), v and tau.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -350,9 +350,9 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            ddq_dq (nv, nv): derivative by q; row: of ddq, column: direction
-            ddq_dv (nv, nv): derivative by v; row: of ddq, column: direction
-            ddq_dtau (nv, nv): derivative by tau; row: of ddq, column: direction
+            ddq_dq (nv, nv): [i, k]: derivative of ddq[i] along direction k of q
+            ddq_dv (nv, nv): [i, k]: derivative of ddq[i] along direction k of v
+            ddq_dtau (nv, nv): [i, k]: derivative of ddq[i] along direction k of tau
         """
 
     def rnea_vjp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -394,7 +394,7 @@ class GeneratedModule(ModuleType):
         """
 
     def external_torque_vjp(self, q: ArrayLike, w: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weighted sums of the rows of the derivatives of external_torque: w^T dtau_dq, and w^T dtau_dfext, the bodies' velocities J w.
+        """Weighted sums of the rows of the derivatives of external_torque: w^T dtau_dq and w^T dtau_dfext = J w, the velocities of the bodies at v = w.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -406,11 +406,11 @@ class GeneratedModule(ModuleType):
 
         Returns:
             w_dtau_dq (nv,): one number for each direction
-            w_dtau_dfext (0,): six numbers for each body's force
+            w_dtau_dfext (0,): six entries for the force on each body
         """
 
     def rnea_geometry_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of inverse dynamics by the placement X exp(e) of each joint on its parent (design sensitivity): six directions e for each joint, in its frame, linear first.
+        """Derivatives of inverse dynamics with respect to the placement X of each joint on its parent (design sensitivity): X becomes X exp(e) with a motion e in the joint's frame, linear part first.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -422,11 +422,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dplacement (nv, 0): row: of dtau, column: direction e of a joint (N and N m by m and rad)
+            dtau_dplacement (nv, 0): [i, 6 j + k]: derivative of tau[i] along e[k] of joint j (N, N m / m, rad)
         """
 
     def rnea_jvp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivative of inverse dynamics in one direction.
+        """Derivative of inverse dynamics along the direction (dq, dv, da).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -441,11 +441,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau (nv,): one number for each direction
+            dtau (nv,): derivative of tau
         """
 
     def aba_jvp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivative of forward dynamics in one direction.
+        """Derivative of forward dynamics along the direction (dq, dv, dtau).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -460,7 +460,7 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dddq (nv,): one number for each direction
+            dddq (nv,): derivative of ddq
         """
 
     def forward_kinematics(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -477,7 +477,7 @@ class GeneratedModule(ModuleType):
         """
 
     def expand(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Configuration and velocity of the whole tree, with the joints that follow others.
+        """Configuration and velocity of the whole tree, including joints that follow others.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -492,7 +492,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_position(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Position of a frame's origin in the world, the same in every reference.
+        """Position of a frame's origin in the world; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -508,7 +508,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_placement(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Placement of a frame in the world, a 4x4 matrix, the same in every reference.
+        """Placement of a frame in the world, a 4x4 matrix; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -524,7 +524,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_position_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of a frame's position by q (in the tangent space), the same in every reference.
+        """Derivatives of a frame's position with respect to q (in the tangent space); `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -536,11 +536,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dposition_dq (3, nv): derivative by q (in the tangent space)
+            dposition_dq (3, nv): [i, k]: derivative of position[i] along direction k of q
         """
 
     def frame_placement_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
+        """Derivatives of the entries of a frame's placement with respect to q (in the tangent space); `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -552,11 +552,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dplacement_dq (4, 4, nv): derivative by q (in the tangent space)
+            dplacement_dq (4, 4, nv): [i, j, k]: derivative of placement[i, j] along direction k of q
         """
 
     def frame_position_second_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Second derivatives of a frame's position by q (in the tangent space), the same in every reference.
+        """Second derivatives of a frame's position with respect to q (in the tangent space); `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -568,11 +568,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            d2position_dqdq (3, nv, nv): second derivative by q (in the tangent space)
+            d2position_dqdq (3, nv, nv): [i, j, k]: derivative of position[i] along direction j, then k of q
         """
 
     def frame_placement_second_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Second derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
+        """Second derivatives of the entries of a frame's placement with respect to q (in the tangent space); `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -584,11 +584,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            d2placement_dqdq (4, 4, nv, nv): second derivative by q (in the tangent space)
+            d2placement_dqdq (4, 4, nv, nv): [i, j, k, l]: derivative of placement[i, j] along direction k, then l of q
         """
 
     def frame_jacobian_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of a frame's Jacobian by q (in the tangent space).
+        """Derivatives of a frame's Jacobian with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -600,7 +600,7 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dJ_dq (6, nv, nv): derivative of each column by q (in the tangent space)
+            dJ_dq (6, nv, nv): [i, j, k]: derivative of J[i, j] along direction k of q
         """
 
     def frame_jacobian(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -637,7 +637,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_drift(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Time derivative of a frame's Jacobian times v.
+        """(dJ/dt) v: the time derivative of a frame's Jacobian J, times v.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -689,7 +689,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_classical_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part.
+        """Classical acceleration of a frame, without gravity: the spatial acceleration, plus angular x linear velocity in the linear part, which is the acceleration of the body's point at the frame's origin (WORLD: at the world's origin).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -707,7 +707,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_error(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
+        """Error log6(T^-1 X) of a frame's placement X from the target T; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -720,11 +720,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
+            error (6,): motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
         """
 
     def frame_error_derivatives(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset.
+        """Error log6(T^-1 X) of a frame's placement X from the target T, and its derivatives with respect to q (in the tangent space), the target and the offset; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -737,14 +737,14 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            derror_dq (6, nv): derivative by q; linear rows first, column: direction
-            derror_dtarget (6, 7): derivative by position and quaternion, which is divided by its length
-            error (6,): motion in unit time, [linear; angular] in the frame's axes (m, rad)
-            derror_doffset (6, 6): derivative by a step s of the offset T, T exp6(s), [linear; angular]
+            derror_dq (6, nv): [i, k]: derivative of error[i] (linear first) along direction k of q
+            derror_dtarget (6, 7): derivative with respect to the target, whose quaternion is normalised first
+            error (6,): motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
+            derror_doffset (6, 6): derivative with respect to s, [linear; angular], if offset O becomes O exp6(s)
         """
 
     def frame_velocity_derivatives(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
+        """Derivatives of a frame's spatial velocity with respect to q (in the tangent space) and v.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -757,12 +757,12 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dv_dq (6, nv): derivative by q; linear rows first, column: direction
-            dv_dv (6, nv): derivative by v; linear rows first, column: direction
+            dv_dq (6, nv): [i, k]: derivative of velocity[i] (linear first) along direction k of q
+            dv_dv (6, nv): [i, k]: derivative of velocity[i] (linear first) along direction k of v
         """
 
     def frame_acceleration_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
+        """Derivatives of a frame's spatial acceleration, without gravity, with respect to q (in the tangent space), v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -776,13 +776,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            da_dq (6, nv): derivative by q; linear rows first, column: direction
-            da_dv (6, nv): derivative by v; linear rows first, column: direction
-            da_da (6, nv): derivative by a; linear rows first, column: direction
+            da_dq (6, nv): [i, k]: derivative of acceleration[i] (linear first) along direction k of q
+            da_dv (6, nv): [i, k]: derivative of acceleration[i] (linear first) along direction k of v
+            da_da (6, nv): [i, k]: derivative of acceleration[i] (linear first) along direction k of a
         """
 
     def frame_classical_acceleration_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
+        """Derivatives of a frame's classical acceleration, without gravity, with respect to q (in the tangent space), v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -796,13 +796,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            da_dq (6, nv): derivative by q; linear rows first, column: direction
-            da_dv (6, nv): derivative by v; linear rows first, column: direction
-            da_da (6, nv): derivative by a; linear rows first, column: direction
+            da_dq (6, nv): [i, k]: derivative of acceleration[i] (linear first) along direction k of q
+            da_dv (6, nv): [i, k]: derivative of acceleration[i] (linear first) along direction k of v
+            da_da (6, nv): [i, k]: derivative of acceleration[i] (linear first) along direction k of a
         """
 
     def relative_jacobian(self, q: ArrayLike, frame: str | int, other: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Jacobian of a frame relative to another, linear rows first, as seen from the frame.
+        """Jacobian J of `frame` relative to `other`, linear rows first: J v is the velocity of `frame` minus that of `other`, both at the origin and in the axes that `reference` selects for `frame`.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -818,7 +818,7 @@ class GeneratedModule(ModuleType):
         """
 
     def manipulability_gradient(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[np.float64 | NDArray[np.float64], NDArray[np.float64]]:
-        """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent.
+        """Manipulability sqrt(det(J J^T)) of a frame and its gradient with respect to q (in the tangent space). Both are 0 if the rows of J are dependent; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -830,11 +830,11 @@ class GeneratedModule(ModuleType):
 
         Returns:
             manipulability (): sqrt(det(J J^T)) (m^3)
-            gradient (nv,): derivative by q (m^3 / rad, m^2)
+            gradient (nv,): entry k: derivative along direction k of q (m^3 / rad, m^2)
         """
 
     def operational_space_inertia(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Operational-space inertia of a frame: Lambda = (J M^-1 J^T + mu 1)^-1.
+        """Operational-space inertia of a frame with Jacobian J: Lambda = (J M^-1 J^T + mu 1)^-1.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -842,17 +842,17 @@ class GeneratedModule(ModuleType):
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
-            rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
+            rows (6,): 1 for each row of J in the task, 0 for others; may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            inertia (6, 6): Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+            inertia (6, 6): Lambda, zero in rows and columns where `rows` is 0 (kg, kg m, kg m^2)
         """
 
     def operational_space_inertia_derivatives(self, q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of the operational-space inertia of a frame by q (in the tangent space), and the inertia.
+        """Operational-space inertia of a frame and its derivatives with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -860,18 +860,18 @@ class GeneratedModule(ModuleType):
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
-            rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
+            rows (6,): 1 for each row of J in the task, 0 for others; may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dinertia_dq (6, 6, nv): derivative by q; zero in rows and columns that are off
-            inertia (6, 6): Lambda, zero in rows and columns that are off (kg, kg m, kg m^2)
+            dinertia_dq (6, 6, nv): [i, j, k]: derivative of inertia[i, j] along direction k of q
+            inertia (6, 6): Lambda, zero in rows and columns where `rows` is 0 (kg, kg m, kg m^2)
         """
 
     def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Operational-space dynamics of a frame: F = Lambda a + bias + gravity, where tau = J^T F.
+        """Operational-space dynamics of a frame: F = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T F.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -880,13 +880,13 @@ class GeneratedModule(ModuleType):
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
-            rows (6,): 1 for rows of the task, 0 for others, linear ones first; may be None
+            rows (6,): 1 for each row of J in the task, 0 for others; may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            inertia (6, 6): Lambda = (J M^-1 J^T + mu 1)^-1, zero in rows and columns that are off (kg, kg m, kg m^2)
+            inertia (6, 6): Lambda = (J M^-1 J^T + mu 1)^-1, zero where `rows` is 0 (kg, kg m, kg m^2)
             inverse (nv, 6): dynamically consistent inverse of J, M^-1 J^T Lambda
             bias (6,): Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
             gravity (6,): inverse^T g (N, N m)
@@ -962,7 +962,7 @@ class GeneratedModule(ModuleType):
         """
 
     def centroidal_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a.
+        """Derivatives of the centroidal momentum h with respect to q (in the tangent space), and of dh/dt with respect to q, v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -973,10 +973,10 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dh_dq (6, nv): linear rows first, column: direction
-            dhdot_dq (6, nv): linear rows first, column: direction
-            dhdot_dv (6, nv): linear rows first, column: direction
-            dhdot_da (6, nv): linear rows first, column: direction
+            dh_dq (6, nv): [i, k]: derivative of h[i] (linear first) along direction k of q
+            dhdot_dq (6, nv): [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of q
+            dhdot_dv (6, nv): [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of v
+            dhdot_da (6, nv): [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of a
         """
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
@@ -994,7 +994,7 @@ class GeneratedModule(ModuleType):
         """
 
     def kinetic_energy_derivatives(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of kinetic energy by q (in the tangent space) and v.
+        """Derivatives of kinetic energy with respect to q (in the tangent space) and v.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1004,8 +1004,8 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            denergy_dq (nv,): derivative by q (N, N m)
-            denergy_dv (nv,): derivative by v, M v (kg m/s, kg m^2/s)
+            denergy_dq (nv,): entry k: derivative along direction k of q (N, N m)
+            denergy_dv (nv,): M v, the derivative with respect to v (kg m/s, kg m^2/s)
         """
 
     def potential_energy(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
@@ -1022,7 +1022,7 @@ class GeneratedModule(ModuleType):
         """
 
     def static_regressor(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
+        """Regressor Y with Y parameters = first moment of the moving links. Parameters: 4 per body: m, m c (3).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1035,7 +1035,7 @@ class GeneratedModule(ModuleType):
         """
 
     def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
+        """Regressor y with y . parameters = kinetic energy of the moving links. Parameters: 10 per body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1049,7 +1049,7 @@ class GeneratedModule(ModuleType):
         """
 
     def potential_energy_regressor(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
+        """Regressor y with y . parameters = potential energy of the moving links. Parameters: 10 per body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1062,7 +1062,7 @@ class GeneratedModule(ModuleType):
         """
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Configuration q (+) dv, reached by the constant velocity dv in unit time.
+        """Configuration q (+) dv that the constant velocity dv reaches from q in unit time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1090,7 +1090,7 @@ class GeneratedModule(ModuleType):
         """
 
     def dintegrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of q (+) dv by q and dv, all in the tangent spaces.
+        """Derivatives of q_next = q (+) dv with respect to q and dv.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1100,12 +1100,12 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dq_next_dq (nv, nv): derivative by q; row and column: directions
-            dq_next_ddv (nv, nv): derivative by dv; row and column: directions
+            dq_next_dq (nv, nv): [i, k]: tangent entry i of q_next along direction k of q
+            dq_next_ddv (nv, nv): [i, k]: tangent entry i of q_next along direction k of dv
         """
 
     def ddifference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of the difference by q0 and q1, in the tangent spaces.
+        """Derivatives of difference(q0, q1) with respect to q0 and q1 (in their tangent spaces).
 
         Args:
             q0 (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1115,8 +1115,8 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            ddv_dq0 (nv, nv): derivative by q0; row and column: directions
-            ddv_dq1 (nv, nv): derivative by q1; row and column: directions
+            ddv_dq0 (nv, nv): [i, k]: derivative of dv[i] along direction k of q0
+            ddv_dq1 (nv, nv): [i, k]: derivative of dv[i] along direction k of q1
         """
 
     def log6(self, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -1171,7 +1171,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             tau (nv,): generalised force (N, N m)
             dt (): time step (s)
-            w_q (nv,): weights of the tangent vector of q_next
+            w_q (nv,): weights of the tangent vector at q_next
             w_v (nv,): weights of v_next
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: tuple of arrays to fill
@@ -1182,11 +1182,11 @@ class GeneratedModule(ModuleType):
             w_dq (nv,): one number for each direction
             w_dv (nv,): one number for each direction
             w_dtau (nv,): one number for each direction
-            w_ddt (): by dt
+            w_ddt (): weighted sum of the derivatives with respect to dt
         """
 
     def step_jvp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, ddt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivative of a step in one direction.
+        """Derivative of a step along the direction (dq, dv, dtau, ddt).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1203,12 +1203,12 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dq_next (nv,): tangent vector at q_next
-            dv_next (nv,): change of v_next
+            dq_next (nv,): derivative of q_next, a tangent vector at q_next
+            dv_next (nv,): derivative of v_next
         """
 
     def step_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of a step by q, v, tau and dt; of configurations in their tangent spaces.
+        """Derivatives of a step with respect to q, v, tau and dt. Configurations vary in their tangent spaces.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1221,25 +1221,25 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dq_next_dq (nv, nv): derivative by q; row of the tangent space at q_next
-            dq_next_dv (nv, nv): derivative by v; row of the tangent space at q_next
-            dq_next_dtau (nv, nv): derivative by tau; row of the tangent space at q_next
-            dq_next_ddt (nv,): derivative by dt
-            dv_next_dq (nv, nv): derivative by q; row: of dv_next, column: direction
-            dv_next_dv (nv, nv): derivative by v; row: of dv_next, column: direction
-            dv_next_dtau (nv, nv): derivative by tau; row: of dv_next, column: direction
-            dv_next_ddt (nv,): derivative by dt
+            dq_next_dq (nv, nv): [i, k]: tangent entry i of q_next along direction k of q
+            dq_next_dv (nv, nv): [i, k]: tangent entry i of q_next along direction k of v
+            dq_next_dtau (nv, nv): [i, k]: tangent entry i of q_next along direction k of tau
+            dq_next_ddt (nv,): derivative of q_next (a tangent vector) with respect to dt
+            dv_next_dq (nv, nv): [i, k]: derivative of v_next[i] along direction k of q
+            dv_next_dv (nv, nv): [i, k]: derivative of v_next[i] along direction k of v
+            dv_next_dtau (nv, nv): [i, k]: derivative of v_next[i] along direction k of tau
+            dv_next_ddt (nv,): derivative of v_next with respect to dt
         """
 
     def step_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], np.float64 | NDArray[np.float64]]:
-        """Hessian of w_q^T q_next + w_v^T v_next by q, v, tau and dt, by blocks. Here q_next is the tangent vector difference(q_next, .).
+        """Blocks of the Hessian of w_q^T difference(c, q_next) + w_v^T v_next with respect to q, v, tau and dt. c is q_next at the inputs, and does not vary.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             tau (nv,): generalised force (N, N m)
             dt (): time step (s)
-            w_q (nv,): weights of the tangent vector of q_next
+            w_q (nv,): weights of the tangent vector at q_next
             w_v (nv,): weights of v_next
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: tuple of arrays to fill
@@ -1247,20 +1247,20 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_vv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_vtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_tautau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qdt (nv,): by entry j of the first variable and dt
-            hessian_vdt (nv,): by entry j of the first variable and dt
-            hessian_taudt (nv,): by entry j of the first variable and dt
-            hessian_dtdt (): by dt twice
+            hessian_qq (nv, nv): [j, k]: along direction j of q, then k of q
+            hessian_vv (nv, nv): [j, k]: along direction j of v, then k of v
+            hessian_qv (nv, nv): [j, k]: along direction j of q, then k of v
+            hessian_qtau (nv, nv): [j, k]: along direction j of q, then k of tau
+            hessian_vtau (nv, nv): [j, k]: along direction j of v, then k of tau
+            hessian_tautau (nv, nv): [j, k]: along direction j of tau, then k of tau
+            hessian_qdt (nv,): entry j: along direction j of q, then dt
+            hessian_vdt (nv,): entry j: along direction j of v, then dt
+            hessian_taudt (nv,): entry j: along direction j of tau, then dt
+            hessian_dtdt (): second derivative with respect to dt
         """
 
     def rnea_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Inverse dynamics and its time derivatives along a motion, up to order 2 (`time_order`). Optional inputs are constant in time.
+        """Inverse dynamics and its time derivatives along a motion, up to order 2, the option `time_order`. Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1280,7 +1280,7 @@ class GeneratedModule(ModuleType):
         """
 
     def aba_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dtau_dt: ArrayLike, d2tau_dt2: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Forward dynamics and its time derivatives under torques that change, up to order 2 (`time_order`). Optional inputs are constant in time.
+        """Forward dynamics and its time derivatives under torques that change, up to order 2, the option `time_order`. Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1300,7 +1300,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
+        """Second derivatives of inverse dynamics with respect to q (in the tangent space) and v, and derivatives of M.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1313,14 +1313,14 @@ class GeneratedModule(ModuleType):
             zeroed: out holds zeros, or earlier results of this function
 
         Returns:
-            d2tau_dqdq (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
-            d2tau_dvdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
-            d2tau_dqdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
-            dM_dq (nv, nv, nv): [i, j, k]: derivative of M[i, j] by direction k of the tangent space
+            d2tau_dqdq (nv, nv, nv): [i, j, k]: derivative of tau[i] along direction j of q, then k of q
+            d2tau_dvdv (nv, nv, nv): [i, j, k]: derivative of tau[i] along direction j of v, then k of v
+            d2tau_dqdv (nv, nv, nv): [i, j, k]: derivative of tau[i] along direction j of q, then k of v
+            dM_dq (nv, nv, nv): [i, j, k]: derivative of M[i, j] along direction k of q
         """
 
     def aba_second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Second derivatives of forward dynamics by q (in the tangent space), v and tau.
+        """Second derivatives of forward dynamics with respect to q (in the tangent space), v and tau.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1333,14 +1333,14 @@ class GeneratedModule(ModuleType):
             zeroed: out holds zeros, or earlier results of this function
 
         Returns:
-            d2ddq_dqdq (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
-            d2ddq_dvdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
-            d2ddq_dqdv (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
-            d2ddq_dqdtau (nv, nv, nv): [i, j, k]: of output i by entry j of the first and k of the second variable
+            d2ddq_dqdq (nv, nv, nv): [i, j, k]: derivative of ddq[i] along direction j of q, then k of q
+            d2ddq_dvdv (nv, nv, nv): [i, j, k]: derivative of ddq[i] along direction j of v, then k of v
+            d2ddq_dqdv (nv, nv, nv): [i, j, k]: derivative of ddq[i] along direction j of q, then k of v
+            d2ddq_dqdtau (nv, nv, nv): [i, j, k]: derivative of ddq[i] along direction j of q, then k of tau
         """
 
     def rnea_hessian_vector(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Hessian of w^T tau by q (in the tangent space), v and a, by blocks.
+        """Blocks of the Hessian of w^T tau with respect to q (in the tangent space), v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1353,14 +1353,14 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_vv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qa (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qq (nv, nv): [j, k]: along direction j of q, then k of q
+            hessian_vv (nv, nv): [j, k]: along direction j of v, then k of v
+            hessian_qv (nv, nv): [j, k]: along direction j of q, then k of v
+            hessian_qa (nv, nv): [j, k]: along direction j of q, then k of a
         """
 
     def aba_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Hessian of w^T ddq by q (in the tangent space), v and tau, by blocks.
+        """Blocks of the Hessian of w^T ddq with respect to q (in the tangent space), v and tau.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1373,14 +1373,14 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_vv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qv (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
-            hessian_qtau (nv, nv): [j, k]: by entry j of the first and entry k of the second variable
+            hessian_qq (nv, nv): [j, k]: along direction j of q, then k of q
+            hessian_vv (nv, nv): [j, k]: along direction j of v, then k of v
+            hessian_qv (nv, nv): [j, k]: along direction j of q, then k of v
+            hessian_qtau (nv, nv): [j, k]: along direction j of q, then k of tau
         """
 
     def rnea_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Hessian of w^T tau by q (in the tangent space), v and a times a direction.
+        """Hessian of w^T tau with respect to q (in the tangent space), v and a, times the direction (dq, dv, da).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1396,13 +1396,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_q (nv,): one number for each direction
-            hessian_v (nv,): one number for each direction
-            hessian_a (nv,): one number for each direction
+            hessian_q (nv,): part of the product that belongs to q
+            hessian_v (nv,): part of the product that belongs to v
+            hessian_a (nv,): part of the product that belongs to a
         """
 
     def aba_hessian_product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Hessian of w^T ddq by q (in the tangent space), v and tau times a direction.
+        """Hessian of w^T ddq with respect to q (in the tangent space), v and tau, times the direction (dq, dv, dtau).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1418,13 +1418,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_q (nv,): one number for each direction
-            hessian_v (nv,): one number for each direction
-            hessian_tau (nv,): one number for each direction
+            hessian_q (nv,): part of the product that belongs to q
+            hessian_v (nv,): part of the product that belongs to v
+            hessian_tau (nv,): part of the product that belongs to tau
         """
 
     def external_torque_derivatives(self, q: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of external_torque by q (in the tangent space), fext.
+        """Derivatives of external_torque with respect to q (in the tangent space) and fext.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1434,29 +1434,29 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dq (nv, nv): derivative by q; last index: direction
-            dtau_dfext (nv, 0): derivative by fext; last index: direction
+            dtau_dq (nv, nv): derivative of tau; last index: direction of q
+            dtau_dfext (nv, 0): derivative of tau; last index: direction of fext
         """
 
     def load_torque_derivatives(self, q: ArrayLike, wrenches: ArrayLike, arms: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of load_torque by q (in the tangent space), wrenches, arms.
+        """Derivatives of load_torque with respect to q (in the tangent space), wrenches and arms.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            wrenches (0, 6): force on each body at its point, then moment, along the axes of the world (N, N m)
-            arms (0, 3): where the force on each body acts, in its joint frame (m)
+            wrenches (0, 6): wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)
+            arms (0, 3): point of each body where its wrench acts, in its joint frame (m)
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dq (nv, nv): derivative by q; last index: direction
-            dtau_dwrenches (nv, 0): derivative by wrenches; last index: direction
-            dtau_darms (nv, 0): derivative by arms; last index: direction
+            dtau_dq (nv, nv): derivative of tau; last index: direction of q
+            dtau_dwrenches (nv, 0): derivative of tau; last index: direction of wrenches
+            dtau_darms (nv, 0): derivative of tau; last index: direction of arms
         """
 
     def crba_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of crba by q (in the tangent space).
+        """Derivatives of crba with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1465,11 +1465,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dM_dq (nv, nv, nv): derivative by q; last index: direction
+            dM_dq (nv, nv, nv): derivative of M; last index: direction of q
         """
 
     def minverse_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of minverse by q (in the tangent space).
+        """Derivatives of minverse with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1478,11 +1478,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dMinv_dq (nv, nv, nv): derivative by q; last index: direction
+            dMinv_dq (nv, nv, nv): derivative of Minv; last index: direction of q
         """
 
     def external_torque_vjp_derivatives(self, q: ArrayLike, w: ArrayLike, fext: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of external_torque_vjp by q (in the tangent space), w, fext.
+        """Derivatives of external_torque_vjp with respect to q (in the tangent space), w and fext.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1493,16 +1493,16 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dw_dtau_dq_dq (nv, nv): derivative by q; last index: direction
-            dw_dtau_dq_dw (nv, nv): derivative by w; last index: direction
-            dw_dtau_dq_dfext (nv, 0): derivative by fext; last index: direction
-            dw_dtau_dfext_dq (0, nv): derivative by q; last index: direction
-            dw_dtau_dfext_dw (0, nv): derivative by w; last index: direction
-            dw_dtau_dfext_dfext (0, 0): derivative by fext; last index: direction
+            dw_dtau_dq_dq (nv, nv): derivative of w_dtau_dq; last index: direction of q
+            dw_dtau_dq_dw (nv, nv): derivative of w_dtau_dq; last index: direction of w
+            dw_dtau_dq_dfext (nv, 0): derivative of w_dtau_dq; last index: direction of fext
+            dw_dtau_dfext_dq (0, nv): derivative of w_dtau_dfext; last index: direction of q
+            dw_dtau_dfext_dw (0, nv): derivative of w_dtau_dfext; last index: direction of w
+            dw_dtau_dfext_dfext (0, 0): derivative of w_dtau_dfext; last index: direction of fext
         """
 
     def forward_kinematics_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of forward_kinematics by q (in the tangent space).
+        """Derivatives of forward_kinematics with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1511,11 +1511,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dplacements_dq (0, 4, 4, nv): derivative by q; last index: direction
+            dplacements_dq (0, 4, 4, nv): derivative of placements; last index: direction of q
         """
 
     def com_second_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of com_jacobian by q (in the tangent space).
+        """Derivatives of com_jacobian with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1524,11 +1524,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dJ_dq (3, nv, nv): derivative by q; last index: direction
+            dJ_dq (3, nv, nv): derivative of J; last index: direction of q
         """
 
     def centroidal_momentum_matrix_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives of centroidal_momentum_matrix by q (in the tangent space).
+        """Derivatives of centroidal_momentum_matrix with respect to q (in the tangent space).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1537,11 +1537,11 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dA_dq (6, nv, nv): derivative by q; last index: direction
+            dA_dq (6, nv, nv): derivative of A; last index: direction of q
         """
 
     def com_acceleration_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of com_acceleration by q (in the tangent space), v, a.
+        """Derivatives of com_acceleration with respect to q (in the tangent space), v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1552,13 +1552,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dacceleration_dq (3, nv): derivative by q; last index: direction
-            dacceleration_dv (3, nv): derivative by v; last index: direction
-            dacceleration_da (3, nv): derivative by a; last index: direction
+            dacceleration_dq (3, nv): derivative of acceleration; last index: direction of q
+            dacceleration_dv (3, nv): derivative of acceleration; last index: direction of v
+            dacceleration_da (3, nv): derivative of acceleration; last index: direction of a
         """
 
     def centroidal_momentum_derivative_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of centroidal_momentum_derivative by q (in the tangent space), v, a.
+        """Derivatives of centroidal_momentum_derivative with respect to q (in the tangent space), v and a.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1569,13 +1569,13 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            ddh_dq (6, nv): derivative by q; last index: direction
-            ddh_dv (6, nv): derivative by v; last index: direction
-            ddh_da (6, nv): derivative by a; last index: direction
+            ddh_dq (6, nv): derivative of dh; last index: direction of q
+            ddh_dv (6, nv): derivative of dh; last index: direction of v
+            ddh_da (6, nv): derivative of dh; last index: direction of a
         """
 
     def kinetic_energy_second_derivatives(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of kinetic_energy_derivatives by q (in the tangent space), v.
+        """Derivatives of kinetic_energy_derivatives with respect to q (in the tangent space) and v.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1585,8 +1585,8 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            d2energy_dqdq (nv, nv): derivative by q; last index: direction
-            d2energy_dqdv (nv, nv): derivative by v; last index: direction
-            d2energy_dvdq (nv, nv): derivative by q; last index: direction
-            d2energy_dvdv (nv, nv): derivative by v; last index: direction
+            d2energy_dqdq (nv, nv): derivative of denergy_dq; last index: direction of q
+            d2energy_dqdv (nv, nv): derivative of denergy_dq; last index: direction of v
+            d2energy_dvdq (nv, nv): derivative of denergy_dv; last index: direction of q
+            d2energy_dvdv (nv, nv): derivative of denergy_dv; last index: direction of v
         """

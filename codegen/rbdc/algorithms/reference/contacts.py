@@ -227,7 +227,9 @@ def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> 
 
 
 def contact_space_inertia(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
-    """Return (S J M^-1 J^T S + E)^-1 (nc, nc) for the switches S, with zeros for inactive contacts.
+    """Return (S J M^-1 J^T S + E)^-1 (nc, nc), E = mu 1 + 1 - S, for the diagonal matrix S of switches; rows
+    and columns of inactive contacts are zero.
+
     Checked against NumPy's inverse.
     """
     return _in_contact_space(model, q, options)[0]

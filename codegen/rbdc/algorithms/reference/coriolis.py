@@ -30,7 +30,7 @@ from rbdc.spatial.tangent import rate_of, tangents
 def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
     """Return C(q, v) (nv, nv).
 
-    Checked: C v + g = nle(q, v), Mdot - 2 C is skew-symmetric.
+    Checked: C v + g = nle(q, v), and dM/dt - 2 C is skew-symmetric.
     """
     bodies = tuple(  # keep armatures that depend on q: of joints that follow others along curves
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)

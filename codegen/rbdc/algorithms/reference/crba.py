@@ -16,7 +16,7 @@ from rbdc.spatial import Force, RigidInertia, Scalar, Scalars
 def crba(model: Problem, q: Scalars) -> Matrix:
     """Return M(q) (nv, nv; kg, kg m, kg m^2), both triangles.
 
-    Checked: positive definite, columns are rnea(q, 0, e_k) - g(q).
+    Checked: M is positive definite, and its column k is rnea(q, 0, e_k) - g(q) for the unit vector e_k.
     """
     m = Numbers(model, q)
     return plus_diagonal(m.reduced(inertia_matrix(m)), model.armature)

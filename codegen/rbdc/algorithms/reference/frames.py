@@ -1,5 +1,5 @@
-"""Jacobian, velocity and acceleration of a frame from world coordinates: Featherstone, Rigid Body Dynamics
-Algorithms, section 2.8.
+"""Jacobian, velocity and acceleration of a frame, computed in world coordinates: Featherstone, Rigid Body
+Dynamics Algorithms, section 2.8.
 
 Everything is computed in the world's coordinates, with a column J_k = 0_X_i S_k for each degree of freedom
 k of a body i that carries the frame. The result is then expressed at the viewpoint of `reference`: the
@@ -85,7 +85,7 @@ def frame_placement(model: Problem, q: Scalars, frame: int, reference: str = "LO
 
 def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """Return dp/dq (3, nv): the velocities of the frame's origin at unit joint rates.
-    Checked against differences.
+    Checked against finite differences.
     """
     _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
@@ -93,7 +93,7 @@ def frame_position_derivatives(model: Problem, q: Scalars, frame: int, reference
 
 def frame_placement_derivatives(model: Problem, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """Return d[R p; 0 1]/dq (16, nv): for each column [v; w] of the Jacobian in the world's coordinates,
-    [w x, v; 0 0] times the placement. Checked against differences.
+    [w x, v; 0 0] times the placement. Checked against finite differences.
     """
     placed = of_placement(_placed(model, q, frame, reference))
     columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
@@ -242,7 +242,7 @@ def operational_space_inertia(
     rows: Scalars | None = None,
 ) -> Matrix:
     """Return (J M^-1 J^T + mu 1)^-1 (6, 6) for the active rows, with zeros elsewhere.
-    Checked against KKT systems.
+    Checked against the solution of KKT systems.
     """
     return _inertia_of_task(model, q, frame, reference, options, rows)[0]
 

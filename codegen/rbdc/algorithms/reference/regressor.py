@@ -117,7 +117,7 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars) -> list[Sca
 
 
 def potential_energy_regressor(model: Problem, q: Scalars) -> list[Scalar]:
-    """Return y (10 * nbodies) with y . parameters = the potential energy of the moving links (J)."""
+    """Return y (10 * njoints) with y . parameters = the potential energy of the moving links (J)."""
     columns = map(Vector3.of, transposed(static_regressor(model, q)))
     energies = [-model.gravity.dot(column) for column in columns]
     return [x for k in range(0, len(energies), 4) for x in (*energies[k : k + 4], *([0.0] * 6))]

@@ -25,10 +25,10 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
-    """Return S_i . F_i in the world for each direction (nv; N, N m), with F_i the total force on the subtree
-    of the joint.
+    """Return S_i . F_i (nv; N, N m) for each direction i, in world coordinates, with the motion subspace S_i
+    and the total external force F_i on the subtree of the joint.
 
-    Checked against differences of `rnea`.
+    Checked against the difference of `rnea` with and without the forces.
     """
     m, totals = _in_world(model, q, fext)
     return reduce_vector(model, [k.s.dot(totals[k.body]) for k in m.columns()])

@@ -18,7 +18,7 @@ def rnea_geometry_derivatives(
 ) -> Matrix:
     """Return the derivatives of tau with respect to the placements (nv, 6 * njoints; N, N m per m, rad).
     Column 6 b + k is the derivative with respect to e_k, with joint b at X exp(e) instead of X.
-    Checked: differences of the torques of models whose joints are moved.
+    Checked against finite differences of the torques of models with displaced joints.
     """
 
     def torques(model: Problem, steps: Vector, q: Vector, v: Vector, a: Vector) -> Vector:

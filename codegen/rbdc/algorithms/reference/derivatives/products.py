@@ -26,7 +26,7 @@ def rnea_vjp(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
     """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each).
-    Checked against `rnea_adjoint` of generated code.
+    Checked against `rnea_adjoint`, the algorithm of generated code.
     """
     matrices = rnea_derivatives(model, q, v, a, fext)
     by_q, by_v, by_a = ([dot(w, column) for column in transposed(matrix)] for matrix in matrices)
@@ -39,7 +39,7 @@ def aba_vjp(
     """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each). They are the products for inverse
     dynamics with -M^-1 w in place of w.
 
-    Checked against `aba_adjoint` of generated code.
+    Checked against `aba_adjoint`, the algorithm of generated code.
     """
     solved = [dot(row, w) for row in minverse(model, q)]
     a = aba(model, q, v, tau, fext)
@@ -73,7 +73,7 @@ def rnea_hessian_vector(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """Return the blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau.
-    Checked against the tensors.
+    Checked against contracted second derivatives.
     """
     qq, vv, qv, mq = (_contracted(tensor, w) for tensor in second_derivatives(model, q, v, a, fext))
     return qq, vv, qv, transposed(mq)
@@ -89,7 +89,7 @@ def aba_hessian_vector(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> Blocks:
     """Return the blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) of Singh,
-    Russell and Wensing with M^-1 w as weights. Checked against the tensors.
+    Russell and Wensing with M^-1 w as weights. Checked against contracted second derivatives.
     """
     a = aba(model, q, v, tau, fext)
     by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext)
