@@ -197,7 +197,7 @@ def test_refusals(tmp_path: Path) -> None:
         m.casadi("minverse")
     with pytest.raises(ValueError, match="'frame_jacobian': frame: name one, as in frame_jacobian@link2"):
         m.casadi("frame_jacobian")
-    with pytest.raises(ValueError, match="frame: it takes none"):
+    with pytest.raises(ValueError, match="frame: this function takes none"):
         m.casadi("rnea@link2")
     with pytest.raises(ValueError, match="no frame 'nowhere'"):
         m.casadi("frame_jacobian@nowhere")

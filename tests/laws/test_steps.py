@@ -296,7 +296,7 @@ def test_hessians_of_many_stages_are_refused_where_they_are_large() -> None:
         with pytest.raises(UnsupportedError, match=f"unrolls step_hessian_vector for at most {most}"):
             build_module(robot, functions=("step_hessian_vector",), integrator=rule, root_joint="free-flyer")
     with pytest.raises(
-        UnsupportedError, match="step_hessian_vector by rk4 takes joints of one degree of freedom"
+        UnsupportedError, match="step_hessian_vector by rk4 needs joints of one degree of freedom"
     ):
         build_module(chain("spherical"), functions=("step_hessian_vector",), integrator="rk4")
 

@@ -99,7 +99,7 @@ def test_integers_that_are_exact_convert(tiny: ModuleType, dtype: type) -> None:
             r"argument q has integers beyond 2\^24; give float32",
         ),
         ([2**24 + 1, 0], TypeError, r"argument q has integers beyond 2\^24; give float32"),
-        ([1e39, 0.0], ValueError, r"argument q has numbers beyond 3.4e\+38; float32 holds none"),
+        ([1e39, 0.0], ValueError, r"argument q has numbers beyond 3.4e\+38; float32 cannot hold them"),
         ([np.inf, 0.0], ValueError, "argument q has entries that are not finite"),
         (np.array([np.nan, 0.0], np.float32), ValueError, "argument q has entries that are not finite"),
         (Q[:1], ValueError, r"argument q has shape \(1,\)"),

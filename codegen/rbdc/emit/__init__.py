@@ -1,5 +1,5 @@
-"""From programs to text: C, header, stubs, CMake and manifest, by Jinja templates. This room never imports
-CasADi.
+"""From programs to text: C, header, stubs, CMake and manifest, by Jinja templates. Only the target `casadi`
+imports CasADi, through `rbdc.ir`.
 """
 
 VERSION = "0.1.0"

@@ -65,7 +65,7 @@ class FunctionSource:
     declaration: declaration of the function.
     cost: its operations.
     files: C files by name.
-    method: algorithm.
+    method: name of the algorithm.
     form: form of the C (`rbdc.planning.forms.FORMS`).
     lanes: lanes of its straight-line code (`Plan.lanes`).
     batch_files: C files of its batch by name.

@@ -177,7 +177,7 @@ def _storage(robot: str) -> str:
 
 
 def _kernel_name(robot: str, declaration: FunctionDeclaration, width: int) -> str:
-    """Return the name of the C function of several samples, or the common prefix of the names of two."""
+    """Return the name of the kernel of several samples, or the prefix of the names of two kernels."""
     return f"{robot}_{declaration.name}_kernel{width}"
 
 
@@ -292,5 +292,5 @@ def _square(scalar: ScalarType, macro: str) -> dict[str, Any]:
         "last": f"s{steps}",
         "lines": [f"s{k + 1}[{j}] = {exchanged(f's{k}[{{}}]', j, half, width)};" for k, j, half in halves],
         "macro": macro,
-        "past": store.format("ps" if scalar == FLOAT else "pd"),  # in the order of the instructions' names
+        "past": store.format("ps" if scalar == FLOAT else "pd"),  # with the instruction's ending
     }

@@ -11,8 +11,8 @@ from rbdc.planning.paths.layout import preparation
 from rbdc.planning.plans import Paths
 
 RESULTS = ("a", "inverse")
-"""Arrays of the results of called functions; forward dynamics passes accelerations to the straight-line
-code.
+"""Arrays of the results of the called functions, accelerations and M^-1. The straight-line code reads the
+accelerations.
 """
 
 

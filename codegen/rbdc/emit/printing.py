@@ -47,7 +47,7 @@ def _windows(
 ) -> FunctionSource:
     """Return the C of a windows kernel (loops over windows of columns), for registers of each width."""
     frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
-    about = f"Windows of columns, [linear; angular], all in the axes {frame}."
+    about = f"Loops over windows of columns. Spatial vectors are [linear; angular], in the axes {frame}."
     variants, kernel = (nest, *narrower_nests(layout)), layout.kernel
     return loops_source(
         robot, declaration, nest, kernel.method, variants, about=about, long_registers=kernel.solved

@@ -160,7 +160,7 @@ def _differentials(model: Problem, names: Sequence[str]) -> dict[str, tuple[Any,
     """
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    # the last entries name functions of run-time inertial parameters, and Hessians, for CasADi's C
+    # the last entries, for run-time parameters and for Hessians in CasADi's C, are omitted
     end = -1 if columns_of_rows(model) else -2
     return {name: tuple(d)[:end] for name, d in known.items() if d is not None}
 
@@ -201,7 +201,7 @@ def every_joint(model: Problem) -> list[tuple[Any, ...]]:
     in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
-        entries = body.joint.euclidean and not isinstance(body.joint, Helical)  # of MuJoCo's, one by one
+        entries = body.joint.euclidean and not isinstance(body.joint, Helical)  # MuJoCo has the same entries
         kind = "scalar" if entries else body.joint.kind
         kind = "continuous" if body.described == "continuous" else kind
         row = (body.joint_name, kind, body.joint.nq, body.joint.nv, body.index_q, body.index_v)

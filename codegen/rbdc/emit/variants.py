@@ -19,7 +19,7 @@ _LAST = next(iter(_KEPT))
 
 def in_variants(sources: Mapping[tuple[str, ...], FunctionSource]) -> FunctionSource:
     """Return the source of a function from sources for groups of variants. The preprocessor selects among
-    different texts of a file. The figures of the source are those of the variant with the most extensions.
+    different texts of a file. The counts of the source are those of the variant with the most extensions.
 
     Raises UnsupportedError if the groups need different C files.
     """

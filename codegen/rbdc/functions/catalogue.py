@@ -87,8 +87,8 @@ def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Fun
 
 
 def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
-    """Return the function without rolled code and windows if the model does not allow these forms.
-    They need constant inertias, forces in the bodies' frames, and joints that follow others linearly.
+    """Return the function without rolled code and window kernels (`rbdc.planning`) if the model does not
+    allow them: they need constant inertias, forces in the bodies' frames, and linear mimic joints.
     """
     kinds = {p.kind for p in function.declaration.inputs}
     in_loops = Kind.PARAMETERS not in kinds and not (model.world_forces and Kind.WRENCHES in kinds)
@@ -98,8 +98,8 @@ def _as_far_as_in_loops(model: Problem, function: Function) -> Function:
 
 
 def _along_curves(function: Function) -> Function:
-    """Return the function for joints that follow others along curves: straight-line code, without limbs in
-    lanes.
+    """Return the function for joints that follow others along curves: straight-line code, without identical
+    limbs in vector lanes.
     """
     methods, references, oracle = function.methods, function.references, function.oracle
     if function.chain is not None:

@@ -174,7 +174,7 @@ SYSTEMS: Mapping[str, Callable[..., derivatives.ImplicitSystem]] = {
     "impulse_dynamics_derivatives": derivatives.impact_system,
     "contact_forward_dynamics_derivatives": derivatives.forward_system,
 }
-"""By function of derivatives: the implicit equations whose columns may be solved side by side."""
+"""For each function of derivatives, its implicit equations; their columns may be solved side by side."""
 
 
 def contacts(model: Problem) -> list[Function]:

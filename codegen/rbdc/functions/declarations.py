@@ -25,10 +25,10 @@ FRICTION_WIDTH = "friction_width"
 """Name of the input of kind `Kind.POSITIVE`; it replaces the model's width."""
 
 OFFSET = "offset"
-"""The name of the optional input that moves the frame of a function of a frame, in the frame's axes."""
+"""Name of the optional input of a function of a frame that displaces the frame, in the frame's axes."""
 
 ROWS = "rows"
-"""The name of the optional input that switches rows of a task, which algorithms take by this name."""
+"""Name of the optional input that switches rows of a task, and of the algorithms' keyword argument."""
 
 CONTACT_OPTIONS = ("active", "target", "gains", "mu")
 """Names of inputs that algorithms take together, as `rbdc.model.contacts.ContactOptions` in the keyword
@@ -37,12 +37,12 @@ argument `options`.
 
 
 OF_MANY = ("_batch", "_lanes")
-"""Suffixes of C functions of several samples."""
+"""Suffixes of C functions that take several samples."""
 
 
 class Kind(Enum):
-    """Physical meaning of an array: how to draw it at random, how to perturb it, and how it changes with a
-    joint's direction.
+    """Physical meaning of an array: how to draw it at random, how to perturb it, and how its signs depend on
+    the directions of joint axes.
     """
 
     CONFIGURATION = "configuration"
@@ -62,7 +62,7 @@ class Kind(Enum):
     WRENCHES = "wrench of each body"
     """A force and a moment for each body, in its joint frame (njoints, 6)."""
     VECTORS = "vectors of each body"
-    """Threes of numbers for each body: loads along the axes of the world, points."""
+    """Three or six numbers for each body: a point, or a wrench in world axes."""
     PARAMETERS = "inertial parameters"
     """Rows of ten numbers, for the model's `parameters`."""
     CONTACT_FORCES = "contact forces"
@@ -84,8 +84,8 @@ class Kind(Enum):
     JOINT_ROWS = "rows of joints"
     """An output with a row for each direction of a joint."""
     INVERSE = "an inverse"
-    """M^-1: an output with a row and a column for each direction of a joint, accelerations under unit forces.
-    With contacts, a block of an inverse.
+    """M^-1, the accelerations under unit forces: an output with a row and a column for each direction of a
+    joint. With contacts, the block of the accelerations in the inverse of the constrained equations.
     """
     SPACE_ROWS = "rows of space"
     """An output whose rows are directions in space, or a single number."""
@@ -149,7 +149,7 @@ class Parameter:
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """Return the C expression `here`; if the array is optional, `absent` replaces it for NULL."""
+        """Return the C expression `here`; for an optional array, it yields `absent` if the array is NULL."""
         return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 
@@ -186,7 +186,7 @@ class FunctionDeclaration:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """Names of the arguments for the place: frames, and the reference."""
+        """Names of the arguments that select the frames and the reference."""
         if not self.framed:
             return ()
         return ("frame", "other", "reference") if self.pair else ("frame", "reference")
@@ -198,7 +198,7 @@ class FunctionDeclaration:
 
     @property
     def any_given(self) -> str:
-        """The C condition that an optional input is passed."""
+        """The C condition that any optional input is passed."""
         return " || ".join(f"{p.name} != NULL" for p in self.optional)
 
     @property
@@ -234,7 +234,7 @@ class FunctionDeclaration:
         return f"void {robot}_{self.name}{form}({parameters})"
 
     def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
-        """Return the parameters of a C function with the same inputs and outputs in arrays of `kind`."""
+        """Return the parameters of a C function whose inputs and outputs are arrays of the C type `kind`."""
         qualifier = f"{restrict} " if restrict else ""
         inputs = [f"const {kind} *{qualifier}{p.name}" for p in self.inputs]
         return [

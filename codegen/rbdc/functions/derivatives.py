@@ -115,7 +115,7 @@ BY = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau")}
 """The inputs with respect to which inverse and forward dynamics are differentiated."""
 
 Methods = dict[str, dict[str, Evaluate]]
-"""Methods that functions of inverse and forward dynamics share, by the names of the functions."""
+"""Methods by name, for each of "rnea" and "aba"."""
 
 
 def derivatives(model: Problem) -> list[Function]:
@@ -316,7 +316,7 @@ def _hessian_products(declared: Declared) -> list[Function]:
 
 
 def _by_dynamics(algorithm: Callable[..., Any]) -> dict[str, Evaluate]:
-    """Return the methods of an algorithm that solves with M: by articulated bodies, and by factors."""
+    """Return the methods of an algorithm that solves equations with M: by articulated bodies, by Cholesky."""
     return {
         "articulated_bodies": joint_space(partial(algorithm, solved_by_articulated_bodies)),
         "cholesky": joint_space(partial(algorithm, solved_by_cholesky)),

@@ -1,8 +1,8 @@
 """Functions by the chain rule on the operations of other functions: derivatives, products with derivatives,
 derivatives of weighted sums.
 
-For joints that follow others along curves (polynomials, closed loops), places and derivatives are symbols
-during differentiation. So the computation of the curves is not differentiated.
+For joints that follow others along curves (polynomials, closed loops), the points of the curves and their
+derivatives are symbols during differentiation. So the computation of the curves is not differentiated.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Rows = Sequence[Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class Differentiated:
-    """The derivatives of the outputs of an algorithm, by the chain rule on its operations. Derivatives by
-    configurations are in the tangent space: they are multiplied by the rates of the entries.
+    """The derivatives of the outputs of an algorithm, by the chain rule on its operations. Derivatives with
+    respect to a configuration are in the tangent space: rates of its entries multiply their derivatives.
 
     algorithm: the algorithm.
-    by: inputs by which each output is differentiated in turn.
+    by: inputs with respect to which each output is differentiated, one after the other.
     weights: inputs with a number for each entry of the outputs; their weighted sum is differentiated.
     directions: for each of `by`, the input with the direction along which derivatives are taken.
     kept: indices of the derivatives that are outputs; None keeps all.
@@ -87,11 +87,11 @@ class Differentiated:
 
 @dataclass(frozen=True)
 class _Curves:
-    """Symbols for the places and derivatives of joints that follow others along curves.
+    """Symbols for the positions of joints that follow others along curves, and for their derivatives.
 
-    inputs: inputs with the symbols.
+    inputs: the inputs and the symbols.
     symbols, values: the symbols and their values.
-    rates: derivatives of the symbols by the leaders' coordinates, with the index of the entry of q.
+    rates: for each symbol, the leader's entry of q and the derivative of the symbol with respect to it.
     """
 
     inputs: Inputs

@@ -210,14 +210,14 @@ def _of_gravity(model: Problem) -> Differential:
 
 def _at_rest(alone: str) -> Differential:
     """Return the names of the derivatives of a function without accelerations: the derivatives of inverse
-    dynamics, or a function that computes only these.
+    dynamics, or those that the function `alone` computes.
     """
     names = ("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
     return Differential(*names, alone=alone, parameters="rnea_parameter_vjp")
 
 
 def lagrangian(model: Problem, name: str) -> dict[str, str]:
-    """Return the reference of the recursion with homogeneous matrices if every joint has one coordinate."""
+    """Return the place of the Lagrangian reference `name` if every joint has one coordinate."""
     simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
     return {"zhakatayev": f"lagrangian:{name}"} if simple and model.njoints else {}
 

@@ -57,7 +57,7 @@ class EntryPart:
 
     @property
     def place(self) -> tuple[int | str | None, ...]:
-        """The arguments after the inputs, in the order of algorithms."""
+        """The arguments that follow the inputs in calls of algorithms."""
         if self.frame is None:
             return ()
         return (self.frame, *(() if self.other is None else (self.other,)), self.reference)
@@ -77,7 +77,7 @@ def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: 
 
 def with_given(model: Problem, inputs: Inputs) -> Problem:
     """Return the model with its run-time numbers, if any: inertial parameters, added to their constant part,
-    and the width of dry friction.
+    the width of dry friction, and the offset of frames.
     """
     if PARAMETERS in inputs:
         rows = model.parameters  # columns of the regressor are in their order
@@ -108,8 +108,8 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
 
 
 def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> Evaluate:
-    """Return an algorithm on the model itself, because its result depends on the links' own frames or because
-    it is the form of a paper. `in_lanes` computes the same from a joint-space model, whose bodies know their
+    """Return an algorithm on the model itself: its result depends on the links' own frames, or it follows a
+    paper. `in_lanes` computes the same from a joint-space model, whose bodies know their
     own frames.
     """
 
@@ -181,11 +181,11 @@ def arrays(result: Any) -> list[list[Scalar]]:
 
 def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
     """Return an algorithm (model, *inputs, *place) at one place: a frame or a pair of frames, and a
-    reference. It climbs from there to the root.
+    reference. It walks up the tree to the root.
     """
 
     def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace, **keywords: Any) -> Any:
-        del trace  # steps of a frame's climb have no names
+        del trace  # steps on the way to the root have no names
         return algorithm(model, *inputs, *place, **keywords)
 
     return on_model(at_place)

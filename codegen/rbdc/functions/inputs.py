@@ -23,7 +23,7 @@ from rbdc.model.contacts import loops_of, total_rows
 from rbdc.model.xml import shown
 
 _OUTPUTS = re.compile(r" +(\w+(?: \w+)*)\[(inverse )?(.*?)\]: (.+)")
-""""    a b[shape]: meaning": names, whether it is an inverse, shape and meaning."""
+"""A line of outputs, `    a b[shape]: meaning`. Groups: names, "inverse " or none, shape, meaning."""
 
 Declared = Mapping[str, FunctionDeclaration]
 """Declarations by name."""
@@ -38,7 +38,7 @@ _NOWHERE = (*[0.0] * 6, 1.0)
 """The placement that moves nothing."""
 
 _PLACE = ("frame", "other")
-"""Last words in parentheses of functions of a frame and of a pair of frames."""
+"""Words that end the inputs of a function of a frame, or of a pair of frames."""
 
 
 def configuration(model: Problem, name: str = "q") -> Parameter:
@@ -108,7 +108,7 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
 
         name(q, v, fext, frame)
             What it computes.
-            dtau_dq dtau_dv[nv, nv]: derivative by <x>
+            dtau_dq dtau_dv[nv, nv]: derivative with respect to <x>
 
     <x> stands for the end of an output's name, after its last d. `!` marks an optional input that this
     function requires. `frame` marks a function of a frame, `other` one of a pair of frames. Shapes consist of

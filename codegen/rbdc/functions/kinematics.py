@@ -138,7 +138,7 @@ def kinematics(model: Problem) -> list[Function]:
         references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
-    whole_tree = Function(  # they differ from q and v if joints follow others
+    whole_tree = Function(  # its results differ from q and v if joints follow others
         declared["expand"],
         {"joints": on_model(expand)},
         preset="control" if model.curves else ALONE,
@@ -167,7 +167,7 @@ PEERS = {"frame_jacobian": ("frame_jacobian",), "frame_error": ("frame_error", "
 """Pinocchio's algorithms for functions of a frame."""
 
 CHOOSING = ("frame_error", "frame_error_derivatives")
-"""Functions of a frame whose formulas depend on values of the sample."""
+"""Functions of a frame that choose formulas by the values of each sample."""
 
 FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ("frame_position", "control", "frame_position_derivatives"),

@@ -1,4 +1,4 @@
-"""The records of steps on the configuration manifold, of steps of time, and of their derivatives."""
+"""The records of steps on the configuration manifold, of time steps, and of their derivatives."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rbdc.model import Problem
 from rbdc.spatial import Scalar
 
 INTEGRATE = "integrate"
-"""The function whose steps finite differences use."""
+"""Name of the function that moves configurations in finite differences."""
 
 DECLARATIONS = """
 integrate(q, dv)
@@ -54,7 +54,7 @@ ddifference(q0, q1)
 
 
 def manifold(model: Problem) -> list[Function]:
-    """Return the steps and their derivatives, in the order of the documentation."""
+    """Return the records of the configuration manifold, in the order of the documentation."""
     ends = (configuration(model, name) for name in ("q0", "q1"))
     step = Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
     pose = Parameter("pose", (7,), "x y z qx qy qz qw (m, unit quaternion)", Kind.PLACEMENTS)
@@ -73,7 +73,7 @@ def manifold(model: Problem) -> list[Function]:
 def _step(
     declared: Declared, algorithm: Callable[..., Any], method: str, differential: Differential | None = None
 ) -> Function:
-    """Return the record of a step or its derivatives, with the algorithm and the reference of its name."""
+    """Return the record of a step or its derivatives; its algorithm and its reference have its name."""
     known, name = differential is not None, algorithm.__name__
     return Function(
         declared[name],
@@ -151,9 +151,9 @@ MOST_DOF: Mapping[bool, Mapping[str, int]] = {
     True: {"step_hessian_vector": MOST_OF_HESSIANS},
     False: {"step_hessian_vector": 3, "step_derivatives": 12},
 }
-"""Degrees of freedom up to which functions are unrolled, for Euler's rules and for other rules. Hessians of
-fourth-order Runge-Kutta have 3,000 operations for an arm of two joints and 160,000 for a free body with
-two joints; derivatives have 28,000 operations for iiwa.
+"""Degrees of freedom up to which functions are unrolled, for Euler's rules (True) and others (False).
+Hessians of fourth-order Runge-Kutta have 3,000 operations for an arm of two joints and 160,000 for a free
+body with two joints; derivatives have 28,000 operations for iiwa.
 """
 
 EXTENDED = {"step": "aba", "step_derivatives": "aba_derivatives"}
@@ -212,8 +212,8 @@ def _of_steps(model: Problem) -> list[Parameter]:
 class _Laws:
     """Dynamics of steps.
 
-    by_vectors: methods for values and products, by name.
-    method: name of the method for derivatives.
+    by_vectors: dynamics for values and for products with derivatives, by method.
+    method: the method that derivatives use.
     by_matrices: dynamics for derivatives.
     in_lanes: dynamics for derivatives, with limbs in lanes.
     weighted: weighted sums of rows of derivatives, by method.
@@ -276,7 +276,7 @@ def _records(model: Problem, prefix: str, declared: Declared, laws: _Laws) -> li
 
 
 def _refused(name: str, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    """Raise UnsupportedError. With `name` bound, this is an `Evaluate` that is not defined along curves."""
+    """Raise UnsupportedError: the `Evaluate` of a function `name` that is not defined along curves."""
     remedy = "reduce no loops" if model.clusters else "build with `mimic='independent'`"
     raise UnsupportedError(
         f"{model.place}: {name} does not support joints that follow others along curves; {remedy}"
@@ -298,11 +298,12 @@ def _policy(model: Problem, name: str) -> Policy:
 
 @dataclass(frozen=True)
 class StepHessian:
-    """The Hessian of the weighted results of a step, by blocks; q_next enters as difference(q_next, .).
+    """The Hessian of the weighted results of a step, by blocks. difference(c, q_next), with the constant c =
+    q_next, replaces q_next.
 
     With Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
-    `rbdc.algorithms.steps.curvature`; blocks by dt are the derivatives of the weighted sums of rows. With
-    other rules, and along curves, all blocks are derivatives of these sums.
+    `rbdc.algorithms.steps.curvature`; blocks of dt are derivatives of `gradient`. With other rules, and along
+    curves, all blocks are derivatives of `gradient`.
 
     values, derivatives: the step and its derivatives.
     gradient: weighted sums of the rows of the step's derivatives.
@@ -328,7 +329,7 @@ class StepHessian:
         turning = any(not body.joint.euclidean for body, _ in joints_of(model))
         if model.integrator not in EULER and turning:
             raise UnsupportedError(
-                f"step_hessian_vector by {model.integrator} takes joints of one degree of freedom: {BY_EULER}"
+                f"step_hessian_vector by {model.integrator} needs joints of one degree of freedom: {BY_EULER}"
             )
         if model.integrator not in EULER or model.curves:
             kept = tuple(a * len(self.by) + b for a, b in _BLOCKS)
@@ -350,8 +351,8 @@ class StepHessian:
     def _turned(
         self, model: Problem, inputs: Inputs, blocks: Rows, pairs: Sequence[tuple[int, int]]
     ) -> list[list[Scalar]]:
-        """Convert blocks of derivatives from moving tangent spaces at q' to the tangent space at one q'. The
-        last block, by dt twice, is the same in both.
+        """Convert blocks of derivatives from the tangent spaces that move with q_next to the tangent space
+        at c. The last block, the second derivative with respect to dt, does not change.
         """
         others, w_q = {k: x for k, x in inputs.items() if k not in self.weights}, inputs[self.weights[0]]
         derivatives, n = self.derivatives(model, others, silent)[: len(self.by)], model.nv
@@ -363,7 +364,7 @@ class StepHessian:
     def _of_accelerations(
         self, model: Problem, others: Inputs, weights: Sequence[Sequence[Scalar]]
     ) -> list[list[Scalar]]:
-        """Return the blocks of the accelerations' Hessian; they are linear in tau."""
+        """Return the blocks of the accelerations' Hessian. Accelerations are linear in tau."""
         from rbdc.ir.from_casadi import substituted, symbols
 
         symbolic = {name: symbols(name, len(weight)) for name, weight in zip(self.of, weights, strict=True)}
@@ -376,7 +377,7 @@ class StepHessian:
         return [*substituted(blocks, places, values), zero, list(zero)]
 
     def _steps(self, model: Problem, velocity: Rows, dt: Scalar) -> list[Matrix]:
-        """Return the derivatives of dt v by q, v and tau, each (nv, nv); v is the velocity that moves q.
+        """Return the derivatives (nv, nv) of dt v with respect to q, v and tau, for the v that moves q.
         velocity: the derivatives of v_next.
         """
         n = model.nv

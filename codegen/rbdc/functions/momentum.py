@@ -47,7 +47,8 @@ centroidal_dynamics_derivatives(q, v, a, parameters)
     Derivatives of the centroidal momentum h with respect to q (in the tangent space), and of dh/dt with
     respect to q, v and a.
     dh_dq[6, nv]: [i, k]: derivative of h[i] (linear first) along direction k of q
-    dhdot_dq dhdot_dv dhdot_da[6, nv]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of <x>
+    dhdot_dq dhdot_dv[6, nv]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of <x>
+    dhdot_da[6, nv]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of <x>
 kinetic_energy(q, v, parameters)
     Kinetic energy: v^T M(q) v / 2.
     energy[]: kinetic energy (J)
@@ -155,8 +156,8 @@ def _by_subtrees(
     peers: tuple[str, ...] = (),
     derivatives: str = "",
 ) -> Function:
-    """Return the record of a function whose algorithm and reference have its name, with its derivatives
-    unless they have another name. peers: Pinocchio's algorithms.
+    """Return the record of a function whose algorithm and reference have its name. peers: Pinocchio's
+    algorithms. derivatives: name of the function of its derivatives, if not the usual one.
     """
     name = algorithm.__name__
     return Function(
@@ -170,7 +171,7 @@ def _by_subtrees(
 
 
 def _regressor(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
-    """Return the record of a regressor. Regressors are over parameters in the links' own frames."""
+    """Return the record of a regressor, whose parameters are in the links' own frames."""
     name = algorithm.__name__
     references = {"atkeson": f"regressor:{name}"}
     return Function(declared[name], {method: on_model(algorithm)}, references=references)
@@ -187,7 +188,7 @@ def identification(model: Problem) -> list[Function]:
 
 
 def _moved(model: Problem) -> Function:
-    """Return the record of the map of parameters between frames, which is linear in them (kind: weights)."""
+    """Return the record of the map of parameters between frames; it is linear, so their kind is weights."""
     of_body = "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)"
     placed = "placement of the body's frame in the other frame, x y z qx qy qz qw (m, unit quaternion)"
     inertial = Parameter("inertial_parameters", (10,), of_body, Kind.WEIGHTS)
@@ -246,7 +247,7 @@ def _along(of: str, by: Sequence[str]) -> ChainRule:
 
 
 def _links_alone(model: Problem) -> bool:
-    """Return whether the regressor has the columns of bodies only, which limbs in lanes share."""
+    """Return whether the regressor has only columns of bodies, so that limbs can share vector lanes."""
     return model.regressor == ("links",) and not any(row.added for row in model.parameters)
 
 

@@ -32,7 +32,7 @@ class Requirement(Enum):
     result is the inertia of the task.
     """
     OPEN_LOOPS = "no reduced loops"
-    """No joint follows a motor through closed loops: placements would determine how it follows."""
+    """No joint follows a motor through closed loops; how it follows would depend on the placements."""
     MASS = "mass"
     """A link has mass."""
     MOVING_MASS = "moving mass"
@@ -44,16 +44,16 @@ class Policy:
     """Choices of planning for a function beyond its operation counts; thresholds are in
     `rbdc.planning.policy`.
 
-    dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so columns side
-        by side pay on smaller models.
+    dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so solving
+        columns side by side pays already for smaller models.
     counted_by_pass: `rbdc info` shows its operations after each pass over the model.
     rolled: its recursions as loops (`rbdc.planning.loops.rolled`), by method name in the manifest.
     windows: name of its kernel in `rbdc.planning.windows.kernels`.
-    sample_by_sample: a choice in it depends on the sample, so its batch is a loop.
+    sample_by_sample: it branches on values of the sample, so its batch is a loop.
     one_by_one_in_limbs: if four limbs run in lanes in a single call, its samples are faster one by one than
         side by side.
-    most_dof: degrees of freedom up to which it is unrolled, if fewer than other functions; 0 otherwise.
-    instead: what to do beyond `most_dof`.
+    most_dof: degrees of freedom up to which it is unrolled; 0 for the limit of other functions.
+    instead: remedy that the error names for more degrees of freedom.
     """
 
     dense_right_sides: bool = False
@@ -79,7 +79,7 @@ class Comparison:
     through_passes: name under which the oracle is also timed on the joint-space model, like generated
         methods.
     benchmarked: whether `rbdc benchmark` measures it by default.
-    headline: whether it has a tile at the top of the page.
+    headline: whether it has a tile at the top of the report's page.
     """
 
     derivative_of: str | None = None
@@ -97,7 +97,7 @@ class ChainRule:
     """A function as derivatives of another one, by the chain rule on the other's operations.
 
     of: name of the other function.
-    by: names of its first inputs; each of its outputs is differentiated by each of them.
+    by: names of its first inputs; each output is differentiated with respect to each of them.
     weights: inputs of this function that weight the other's outputs; their weighted sum is differentiated.
     directions: for each of `by`, the direction along which derivatives are taken.
     kept: indices of the results that are outputs; None keeps all.
@@ -155,7 +155,7 @@ class Function:
 
     declaration: its name, inputs and outputs.
     methods: ways to compute it, by name; the one with the fewest operations for the model is generated.
-        Functions of a frame have none: they climb the tree at run time.
+        Functions of a frame have none: they walk up the tree at run time.
     to_solve: for a function whose last output is M^-1 and whose other outputs are solutions with M: the
         right-hand sides B and known parts K of the other outputs, then the factors L and D^-1.
         `rbdc.planning.columns` does the rest.
@@ -164,7 +164,7 @@ class Function:
     paths: inputs of the loops of `rbdc.planning.paths`, for a function with that form.
     uses: names of functions that these loops call.
     at_frame: algorithm of a function of a frame, (model, *inputs, frame, reference) -> outputs.
-    starts: straight-line code that the loops of a function of a frame start from, besides the path.
+    starts: straight-line code whose results the loops of a function of a frame read.
     preset: smallest preset with the function, `SECOND` or `ALONE`.
     requires: properties that the model must have.
     references: reference methods from the literature by name, each as "module:function"; a module without a
@@ -174,8 +174,8 @@ class Function:
     policy: choices of planning.
     differential: names of the functions that compute its derivatives.
     chain: the function as derivatives of another, whose requirements it shares. Methods and references come
-        from the other function unless the record names them; with joints along curves references always do,
-        and methods unless `along_curves` is set.
+        from the other function unless the record names them; with joints along curves,
+        references always come from it, and methods do unless `along_curves` is set.
     along_curves: whether its own methods are valid for joints that follow others along curves.
     """
 

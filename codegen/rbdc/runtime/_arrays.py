@@ -38,9 +38,9 @@ def overlaps(x: Array, others: Sequence[Array]) -> bool:
 
 
 def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Array]:
-    """Return new arrays that begin on cache lines; several are parts of one block. The allocator keeps a
-    freed block for the next call. Several freed arrays would go back to the system, to be mapped and cleared
-    page by page each time.
+    """Return new arrays that begin on cache lines. Several arrays share one block of memory. The allocator
+    keeps a freed block for the next call. Several freed arrays would go back to the system, to be mapped and
+    cleared page by page each time.
     """
     if len(shapes) == 1:
         return [np.empty(shapes[0], dtype)]
@@ -77,7 +77,11 @@ _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
         "has entries other than 0 and 1",
         "give 1 for active contacts and 0 for others",
     ),
-    "task": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for rows of the task"),
+    "task": (
+        lambda x: (x == 0.0) | (x == 1.0),
+        "has entries other than 0 and 1",
+        "give 1 for rows of the task, else 0",
+    ),
     "not negative": (
         lambda x: x >= 0.0,
         "has negative entries or entries that are not numbers",
@@ -171,7 +175,7 @@ class Input(NamedTuple):
         if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
             self.refuse(TypeError, f"has integers beyond 2^{limits.nmant + 1}", f"give {own}")
         if kind == "f" and size > own.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
-            self.refuse(ValueError, f"has numbers beyond {limits.max:.3g}", f"{own} holds none")
+            self.refuse(ValueError, f"has numbers beyond {limits.max:.3g}", f"{own} cannot hold them")
 
     def check_range(self, x: Any) -> None:
         """Refuse an argument with entries out of range."""
@@ -238,20 +242,20 @@ class Crew:
     """Pieces of work, done by the calling thread and by helpers. The helpers end before the call returns or
     raises.
 
-    Python's threads are used and not OpenMP's. The C code runs without the GIL in either. But a process that
+    Python's threads are used and not OpenMP's. The C code runs without the GIL in both. But a process that
     has used GNU's OpenMP hangs as soon as a child of it, created by fork, uses OpenMP too, and clang's OpenMP
-    is a library to install. The threads are not kept for the next call: a forked child copies what its parent
-    knows of them, but not the threads.
+    is a library to install. The threads are not kept for the next call: a forked child would copy the
+    parent's records of the threads, but not the threads.
     """
 
     def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
         self._work, self._waiting = work, deque(pieces)
-        # A helper holds one of these while it works on a piece.
+        # A helper holds its lock while it works on a piece.
         self._busy = [Lock() for _ in range(num_threads - 1)]
         self._failures: list[BaseException] = []
 
     def run(self) -> None:
-        """Do all pieces, or raise the first exception. Then the remaining pieces are dropped."""
+        """Do all pieces. After an exception, drop the remaining pieces and raise it."""
         helpers = [Thread(target=self._help, args=(busy,)) for busy in self._busy]
         try:
             for helper in helpers:
@@ -327,9 +331,7 @@ def random_configuration(
     rng: np.random.Generator, joints: Sequence[tuple[str, int]], lower: Array, upper: Array
 ) -> Array:
     """Return a random configuration (nq,), uniform within the limits. Without limits angles are in [-pi, pi]
-    and positions in [-1, 1].
-
-    Orientations are uniform.
+    and positions in [-1, 1]. Orientations are uniform.
 
     joints: kind of each joint and index of its first entry in q.
     """

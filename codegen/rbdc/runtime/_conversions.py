@@ -50,7 +50,7 @@ class Joint(NamedTuple):
     higher: tuple[float, ...] | None = ()
 
     def curve(self, leader: Array, derivative: int) -> Any:
-        """Return q as a function of the leader's, or its first or second derivative."""
+        """Return q for the leader's q, or the first or second derivative of this function."""
         if self.higher is None:
             raise ValueError(
                 f"{self.name} follows a joint through a closed loop: convert the result of `expand`"
@@ -139,7 +139,9 @@ class Converter:
         acceleration without velocity.
         """
         if a is not None and v is None:
-            raise ValueError("give the velocity with the acceleration: a free joint's depends on both")
+            raise ValueError(
+                "give the velocity with the acceleration: a free joint's acceleration depends on both"
+            )
         if q is None:
             raise ValueError("q is missing: the conversion of vectors depends on the configuration")
         arrays = []
@@ -156,7 +158,7 @@ class Converter:
 
     def _expanded(self, q: Any, v: Any, a: Any, tau: Any) -> State:
         """Return the module's state with entries for every joint. A follower's entries are computed from its
-        leader's, except the force: the leader has all of it.
+        leader's; its force is 0, because the leader carries it.
         """
         own = self._state(q, v, a, tau, self.nq, self.nv)
         state = own.taken(self._q_of, self._v_of)
@@ -182,7 +184,7 @@ class Converter:
 
     def _turned(self, state: State, back: bool) -> State:
         """Rotate, in place, the linear parts of free joints' vectors from body axes to world axes, and
-        convert accelerations of motions to those of points; or convert back.
+        convert spatial accelerations to accelerations of points; or convert back.
         """
         for joint, at_q, at_v in self._places:
             if joint.kind not in ("scalar", "continuous", *_ORDERS):

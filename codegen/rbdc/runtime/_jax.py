@@ -17,7 +17,7 @@ import numpy as np
 
 from ._frameworks import Functions, Place
 
-jax: Any = import_module("jax")  # without types: checking this needs no JAX
+jax: Any = import_module("jax")  # untyped, so that mypy needs no JAX
 jnp: Any = jax.numpy
 _Call = Callable[..., tuple[Any, ...]]
 _Zero: Any = jax.custom_derivatives.SymbolicZero
@@ -122,7 +122,9 @@ class JaxFunctions(Functions):
                 if x.perturbed and spec.optional:
                     self._known.refuse_input(name, spec.name)
             arrays = [x.value for x in primals]
-            marks = [() if x.perturbed else None for x in primals]  # no arrays: known while tracing
+            marks = [
+                () if x.perturbed else None for x in primals
+            ]  # no arrays, so they are known while tracing
             return values(*arrays), (arrays, marks)
 
         def backward(kept: Any, given: Any) -> tuple[Any, ...]:

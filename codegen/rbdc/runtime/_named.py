@@ -149,7 +149,7 @@ class Named:
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Bind a function to this object; a decorator."""
-        # As `help` has it: "rnea(q, v, a) method of kuka_iiwa.Function instance".
+        # `help` then shows "rnea(q, v, a) method of kuka_iiwa.Function instance".
         type(self).__module__, type(self).__name__ = _module().name, "Function"
         method: Callable[..., Any] = function.__get__(self)
         vars(function)["_repr_html_"] = lambda: _page(method)

@@ -1,5 +1,5 @@
 """Selects the variant of the compiled library that the processor can run. It is copied into each generated
-package. It decides before code of the library runs: the function that it calls was compiled for every
+package. It decides before a variant's code runs: the functions that it calls were compiled for every
 processor.
 """
 

@@ -25,8 +25,8 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 CHECKED = 128 << 10
-"""Bytes of inputs that are used and then checked. They fit into the second-level cache; pieces that fit into
-the first-level cache are too short for a call of the C code.
+"""Bytes of inputs that are used and then checked at a time. They fit into the second-level cache; pieces that
+fit into the first-level cache are too short for a call of the C code.
 """
 PIECE = 64 << 20
 """Bytes in and out of one call of the C code. They are enough to hide the cost of the call and to write
@@ -39,7 +39,7 @@ class _Refused(Exception):
     """An input has entries that are not finite, or vectors that are not of unit length."""
 
 
-# Stand-ins for the functions of the extension that check.
+# They replace the checking functions of the extension.
 def _passed(*_: Any) -> int:
     return 0
 
@@ -100,7 +100,7 @@ class Entry(Named):
         return bool(self._frames)
 
     def arrays(self) -> tuple[str, str]:
-        """Return the shapes of what the function takes and returns, without batch dimensions."""
+        """Return the arguments and the results, as names with shapes without batch dimensions."""
         required, optional = ([x for x in self.inputs if x.optional is kind] for kind in (False, True))
         place = [*("frame", "other")[: self._places - 1], "reference"] if self._frames else []
         takes = [f"{x.name} {x.shape}" for x in required] + place
@@ -187,7 +187,7 @@ class Entry(Named):
     def lanes(
         self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()
     ) -> Any:
-        """Call on blocks of samples: arrays (blocks, ..., 8), never copied. extra: result of `place`.
+        """Call on blocks of samples: arrays (blocks, ..., lanes), never copied. extra: result of `place`.
 
         If `layout` is not "lanes", call it on samples, or refuse an unknown layout.
         """
@@ -301,7 +301,7 @@ class Entry(Named):
             raise _Refused
 
     def _refuses(self, count: int, checked: int, given: Sequence[Any]) -> int:
-        """Compute samples and return whether inputs were refused; then the results are worthless.
+        """Compute samples and return whether inputs were refused; then the results are undefined.
 
         checked: number of samples to compute and then check at a time; 0 checks all samples first.
         """

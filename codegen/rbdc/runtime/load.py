@@ -30,8 +30,8 @@ _LOCK = threading.RLock()  # another thread must not see a module that is not fu
 
 _RESTORING = threading.Lock()
 _RESTORED: dict[tuple[str, str], Any] = {}
-"""Modules of handles, by folder and identity. A worker loads each module once, even if the folder is removed
-later.
+"""Modules loaded for handles, by folder and identity. A worker loads each module once, even if the folder is
+removed later.
 """
 
 _SECTIONS = {1: "32xI10xHH", 2: "40xQ10xHH"}

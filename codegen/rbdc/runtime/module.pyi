@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 class GeneratedModule(ModuleType):
-    """A module that rbdc built: which of the functions it has is in `functions`, and what `dir` lists.
+    """A module that rbdc built. `functions` names the functions that it has, and `dir` lists them.
 
-    Shapes are without batch dimensions. An array that is 0 in one dimension here has the number of bodies, of frames or of contacts there.
+    Shapes are without batch dimensions. A 0 stands for a size that depends on the number of bodies, frames or contacts.
     """
 
     name: str
@@ -41,8 +41,8 @@ class GeneratedModule(ModuleType):
     torch: Any
 
     def casadi(self, function: str, *, fext: bool = False, **options: Any) -> Any:
-        """The `casadi.Function` of a function's name; of a frame as "frame_position@tool0"; with `fext` as its
-        last input.
+        """The `casadi.Function` of a name, such as "rnea" or "frame_position@tool0". With `fext=True`, external
+        forces are its last input.
         """
 
     def random_configuration(self, rng: np.random.Generator | int | None = None) -> NDArray[Any]:

@@ -1,5 +1,5 @@
-"""The C of the functions of frames: the files that they share, and the file of each. At run time they climb
-from the frame to the root.
+"""The C of the functions of frames: the files that they share, and the file of each. At run time they walk up
+the tree from the frame to the root (the climb).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def kernel_words(
 
 
 def _words(robot: str, model: Problem) -> dict[str, Any]:
-    """Return the prefix of shared names, and whether the climb also has columns of curvature."""
+    """Return the prefix of shared names, and whether the climb also has columns for curvatures."""
     return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 

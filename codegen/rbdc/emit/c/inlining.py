@@ -15,9 +15,9 @@ MAXIMUM_INLINED = 8
 def inlined(
     program: Program, chunks: Chunks, gathered: Collection[int], users: Sequence[Sequence[int]]
 ) -> list[bool]:
-    """Return for each value whether it is written where it is used. Arithmetic is if it has one user nearby
-    and the expression stays short. `gathered`: sines and cosines of joint angles, which one call computes.
-    `users`: result of `Program.users`.
+    """Return for each value whether it is written where it is used. Arithmetic is inlined if it has one user
+    nearby and the expression stays short. `gathered`: sines and cosines of joint angles, which one call
+    computes. `users`: result of `Program.users`.
     """
     answers = list[bool]()
     weights = [0] * len(program.values)
@@ -42,7 +42,7 @@ def is_function_of_vectors(value: Value) -> bool:
 def _is_known(
     program: Program, chunks: Chunks, gathered: Collection[int], index: int, users: Sequence[int]
 ) -> bool | None:
-    """Return the answer for a value without arithmetic, or whose vector must have a name; None for others."""
+    """Return the answer for values without arithmetic and vectors that must have a name; None for others."""
     value = program.values[index]
     operation = value.operation
     if operation.is_leaf or operation.is_condition:

@@ -3,7 +3,7 @@ one store.
 
 Other constants are stored one by one. When gcc 12 copies six equal positive numbers and two zeros (or four
 and four, or three and one) from a table or a vector, it writes eight times the first number if it is tuned
-for processors that fill a register quickly. Zeros are right.
+for processors that fill a register quickly. Zeros are stored correctly.
 """
 
 from __future__ import annotations

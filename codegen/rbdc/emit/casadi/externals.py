@@ -164,7 +164,7 @@ class Externals:
         return f"{'u' if p.configuration and self._charted else 'x'}_{p.name}"
 
     def _q(self, p: Parameter) -> str:
-        """Return the configuration by whose entries an input is differentiated."""
+        """Return the C name of an input that is a configuration, otherwise "NULL"."""
         return self._given(p) if p.configuration else "NULL"
 
     def _size(self, p: Parameter) -> int:
@@ -177,8 +177,8 @@ class Externals:
         return [p for p in required if p.kind is Kind.WEIGHTS or p.name.startswith("w_")]
 
     def _by_function(self, first: Function) -> Second | None:
-        """Return second derivatives from the function with the derivatives of the outputs of `first`. Forces
-        have no derivatives by forces.
+        """Return second derivatives from the function with the derivatives of the outputs of `first`. Second
+        derivatives with respect to wrenches twice are zero.
         """
         second = self._built.get((first.differential or Differential("")).first)
         if second is None:

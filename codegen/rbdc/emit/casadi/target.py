@@ -152,7 +152,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool, pulls: bool, bo
         bent = {place: x for place, x in sorted(by_place.items()) if not is_zero(x)}
         bend = from_casadi("bend", inputs, [("to", [*bent.values()])])
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
-        title = "Add the derivatives of this row by q, one row for each entry of q."
+        title = "Add the derivatives of the row from `entries` by q, one row for each entry of q."
         functions.append(_function(robot, title, replace(bend, outputs=(added,))))
     return functions + (_of_results(robot, model, bows=bows) if pulls else [])
 
