@@ -175,7 +175,7 @@ signatures `m` is a module and ROBOT its name. Shapes are those of one sample.
 | ncontacts | contacts and loops |
 | nc | rows of all contacts and loops |
 | nc_loops | rows of the loops |
-| np | parameters of the regressor |
+| np | parameters of the torque regressor: 10 njoints unless the build chose others |
 
 | symbol | meaning |
 |---|---|
@@ -238,7 +238,6 @@ def _plain(text: str) -> str:
 
 
 def _presets() -> Iterator[str]:
-    """Return the functions that each preset adds."""
     yield from ["## Presets", "", "| preset | functions |", "|---|---|"]
     before: set[str] = set()
     for name, functions in presets().items():
@@ -286,13 +285,14 @@ def _differential(entry: Entry) -> tuple[str, str, str] | None:
 
 
 def _sections() -> Iterator[str]:
+    sources: dict[str, str] = {}
     for title, functions in families().items():
         yield from [f"## {title}", ""]
         for entry in functions:
-            yield from _section(entry)
+            yield from _section(entry, sources)
 
 
-def _section(entry: Entry) -> Iterator[str]:
+def _section(entry: Entry, sources: dict[str, str]) -> Iterator[str]:
     d = entry.declaration
     yield from [f"### `{entry.name}`", "", _plain(d.summary), "", "```text", *_signatures(entry), "```", ""]
     yield from ["| | shape | meaning |", "|---|---|---|"]
@@ -300,7 +300,7 @@ def _section(entry: Entry) -> Iterator[str]:
         prefix = "returns " if p in d.outputs else ""
         optional = "; may be None" if p.optional else ""
         yield f"| {prefix}`{p.name}` | {entry.shapes[p.name]} | {_plain(p.meaning)}{optional} |"
-    yield from ["", *(f"- {line}" for line in _facts(entry)), ""]
+    yield from ["", *(f"- {line}" for line in _facts(entry, sources)), ""]
 
 
 _EVERYWHERE = re.compile(r"(, \*)?, out=None.*")
@@ -317,7 +317,7 @@ def _signatures(entry: Entry) -> Iterator[str]:
     yield f"C       {d.prototype('ROBOT', restrict='')};"
 
 
-def _facts(entry: Entry) -> Iterator[str]:
+def _facts(entry: Entry, sources: dict[str, str]) -> Iterator[str]:
     function = entry.function
     preset = f"`{function.preset}`" if function.preset != ALONE else "none; name it in `--functions`"
     needs = ", ".join(sorted(need.value for need in function.requires))
@@ -333,7 +333,7 @@ def _facts(entry: Entry) -> Iterator[str]:
         yield f"Differentiates [`{function.chain.of}`](#{function.chain.of})."
     if entry.options:
         yield f"Further inputs: {', '.join(f'`{name}`' for name in entry.options)}."
-    yield from _sources(function)
+    yield from _sources(function, sources)
     for peer, listed in PEERS.items():
         if entry.name in listed:
             yield f"{peer}: {', '.join(f'`{name}`' for name in listed[entry.name])}."
@@ -355,8 +355,11 @@ def _head(text: str) -> str:
     return " ".join(words).rstrip(".") + "."
 
 
-def _sources(function: Function) -> Iterator[str]:
-    """Return the literature that the reference follows, its results, and how tests check it."""
+def _sources(function: Function, sources: dict[str, str]) -> Iterator[str]:
+    """Return the literature that the reference follows, its results, and how tests check it. sources: for
+    each text about the literature, the function that printed it first; later functions link to it.
+    """
+    name_of_function = function.name
     ending = ""
     if not function.references and function.chain is not None:
         if (of := function.chain.of) in entries():
@@ -365,7 +368,9 @@ def _sources(function: Function) -> Iterator[str]:
         function, ending = function.chain.function, " Differentiated with dual numbers."
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")
     home = import_module(f".{module.lstrip('.')}", HOME)
-    yield f"Source: {_plain(_head(inspect.getdoc(home) or ''))}"
+    text = _plain(_head(inspect.getdoc(home) or ""))
+    same = sources.setdefault(text, name_of_function)
+    yield f"Source: {text if same == name_of_function else f'as for [`{same}`](#{same}).'}"
     method = getattr(home, name)
     of_method = inspect.getdoc(getattr(method, "func", method)) or ""
     if text := " ".join(_TESTED.sub("", of_method).split()):

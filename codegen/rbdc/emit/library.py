@@ -118,7 +118,6 @@ def _parameter(p: Parameter) -> dict[str, Any]:
 
 
 def _view(model: Problem, robot: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Return the view of the library for its templates."""
     restrict, first = f"{robot.upper()}_RESTRICT", declarations[0]
     return {
         **first.scalar.words,
@@ -186,7 +185,6 @@ def _bound(x: float, scalar: ScalarType) -> str:
 
 
 def _example(robot: str, d: FunctionDeclaration) -> str:
-    """Return an example call of a function in Python."""
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in d.required]
     return f"{d.name}({', '.join([*arguments, *['0'] * (len(d.place) - 1)])})"
 

@@ -31,7 +31,7 @@ contact_velocity(q, v, parameters)
     Velocity of the contacts along their axes: J v.
     velocity[nc]: velocity of body 1 relative to the world or body 2 (m/s, rad/s)
 contact_error(q, target!, parameters)
-    Position error of the contacts: of the frame on body 1 from the target or the frame on body 2.
+    Position error of the contacts: the frame on body 1 relative to the target or to the frame on body 2.
     error[nc]: difference of the positions, for surfaces log6 of the relative placement (m, rad)
 contact_drift(q, v, target, gains, parameters)
     Residual acceleration of the contacts at zero joint accelerations, including Baumgarte's terms.

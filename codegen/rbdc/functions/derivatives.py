@@ -74,8 +74,7 @@ aba_jvp(q, v, tau, dq, dv, dtau, fext, parameters, friction_width)
 
 SECOND_DECLARATIONS = """
 rnea_second_derivatives(q, v, a, fext, parameters, friction_width)
-    Second derivatives of inverse dynamics with respect to q (in the tangent space) and v, and derivatives of
-    M.
+    Second derivatives of inverse dynamics with respect to q (in the tangent space) and v, and dM/dq.
     d2tau_dqdq[nv, nv, nv]: [i, j, k]: derivative of tau[i] along direction j of q, then k of q
     d2tau_dvdv[nv, nv, nv]: [i, j, k]: derivative of tau[i] along direction j of v, then k of v
     d2tau_dqdv[nv, nv, nv]: [i, j, k]: derivative of tau[i] along direction j of q, then k of v

@@ -43,7 +43,7 @@ load_torque(q, wrenches, arms)
     Generalised force of wrenches in world axes that act at points of the bodies: sum of J^T wrenches.
     tau[nv]: generalised force (N, N m)
 coriolis(q, v, parameters)
-    Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
+    Coriolis matrix C(q, v), with dM/dt - 2 C skew-symmetric.
     C[nv, nv]: Coriolis matrix
 christoffel(q, parameters)
     Christoffel symbols of the first kind of M(q): C(q, v)[i, j] is the sum of Gamma[i, j, k] v[k].
@@ -77,13 +77,13 @@ _TORQUES = {
 
 TIME_DECLARATIONS = """
 rnea_time_derivatives(q, v, a, {motion}, fext, parameters, friction_width)
-    Inverse dynamics and its time derivatives along a motion, up to order {order}, the option `time_order`.
+    Inverse dynamics and its time derivatives along a motion, up to order {order} (option `time_order`).
     Optional inputs are constant in time.
     tau[nv]: generalised force (N, N m)
 {of_torques}
 aba_time_derivatives(q, v, tau, {torques}, fext, parameters, friction_width)
-    Forward dynamics and its time derivatives under torques that change, up to order {order}, the option
-    `time_order`. Optional inputs are constant in time.
+    Forward dynamics and its time derivatives under torques that change, up to order {order} (option
+    `time_order`). Optional inputs are constant in time.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 {of_motion}
 """
@@ -105,7 +105,6 @@ def dynamics(model: Problem) -> list[Function]:
 
 
 def _loads(model: Problem) -> tuple[Parameter, Parameter]:
-    """Return the inputs of `load_torque`."""
     load = "wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)"
     arm = "point of each body where its wrench acts, in its joint frame (m)"
     return (

@@ -241,7 +241,6 @@ def _starts(model: Problem, name: str) -> tuple[Start, ...]:
 
 
 def _of_tasks(model: Problem) -> list[Function]:
-    """Return the records of operational-space dynamics."""
     mu = Parameter("mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=True)
     rows = Parameter(ROWS, (6,), "1 for each row of J in the task, 0 for others", Kind.TASK, True, (1.0,) * 6)
     declared = declarations(model, OF_TASKS, mu, rows)

@@ -40,7 +40,7 @@ difference(q0, q1)
     dv[nv]: tangent step (m, rad)
 dintegrate(q, dv)
     Derivatives of q_next = q (+) dv with respect to q and dv.
-    dq_next_dq dq_next_ddv[nv, nv]: [i, k]: tangent entry i of q_next along direction k of <x>
+    dq_next_dq dq_next_ddv[nv, nv]: row: direction of q_next, column: direction of <x>
 log6(pose)
     Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
     twist[6]: motion in unit time, linear part first (m, rad)
@@ -112,7 +112,7 @@ step(q, v, tau, dt, {given})
     {forces}[nc]: contact forces at the start of the step, as `constrained_dynamics` returns them (N, N m)
 step_derivatives(q, v, tau, dt, {given})
     Derivatives of a step with respect to q, v, tau and dt. Configurations vary in their tangent spaces.
-    dq_next_dq dq_next_dv dq_next_dtau[nv, nv]: [i, k]: tangent entry i of q_next along direction k of <x>
+    dq_next_dq dq_next_dv dq_next_dtau[nv, nv]: row: direction of q_next, column: direction of <x>
     dq_next_ddt[nv]: derivative of q_next (a tangent vector) with respect to <x>
     dv_next_dq dv_next_dv dv_next_dtau[nv, nv]: [i, k]: derivative of v_next[i] along direction k of <x>
     dv_next_ddt[nv]: derivative of v_next with respect to <x>
@@ -199,7 +199,6 @@ def _declared(model: Problem, *, contacts: bool) -> Declared:
 
 
 def _of_steps(model: Problem) -> list[Parameter]:
-    """Return the inputs that only steps have."""
     return [
         Parameter("dt", (), "time step (s)", Kind.DURATION),
         Parameter("ddt", (), "direction of dt (s)", Kind.DURATION),

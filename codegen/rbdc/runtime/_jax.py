@@ -65,7 +65,6 @@ class JaxFunctions(Functions):
         return f'give x.astype("{own}"){other}'
 
     def _register(self, name: str) -> None:
-        """Register a function with JAX."""
         module = self._module.name
         if self._library is None:
             # The linker takes a known path for the same library, so the path is spelled as for the extension.

@@ -248,5 +248,4 @@ def _cells(named: Named) -> str:
 
 
 def _page(method: Callable[..., Any]) -> str:
-    """Return a function's signature and documentation."""
     return f"<pre>{escape(f'{method.__name__}{signature(method)}')}\n\n{escape(getdoc(method) or '')}</pre>"

@@ -87,7 +87,6 @@ def _remedy(place: str) -> str:
 
 
 def _forget(name: str) -> None:
-    """Remove a package and its modules from sys.modules."""
     with _LOCK:
         for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
             del sys.modules[key]

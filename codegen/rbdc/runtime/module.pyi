@@ -126,7 +126,7 @@ class GeneratedModule(ModuleType):
         """
 
     def coriolis(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
+        """Coriolis matrix C(q, v), with dM/dt - 2 C skew-symmetric.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1100,8 +1100,8 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dq_next_dq (nv, nv): [i, k]: tangent entry i of q_next along direction k of q
-            dq_next_ddv (nv, nv): [i, k]: tangent entry i of q_next along direction k of dv
+            dq_next_dq (nv, nv): row: direction of q_next, column: direction of q
+            dq_next_ddv (nv, nv): row: direction of q_next, column: direction of dv
         """
 
     def ddifference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -1221,9 +1221,9 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dq_next_dq (nv, nv): [i, k]: tangent entry i of q_next along direction k of q
-            dq_next_dv (nv, nv): [i, k]: tangent entry i of q_next along direction k of v
-            dq_next_dtau (nv, nv): [i, k]: tangent entry i of q_next along direction k of tau
+            dq_next_dq (nv, nv): row: direction of q_next, column: direction of q
+            dq_next_dv (nv, nv): row: direction of q_next, column: direction of v
+            dq_next_dtau (nv, nv): row: direction of q_next, column: direction of tau
             dq_next_ddt (nv,): derivative of q_next (a tangent vector) with respect to dt
             dv_next_dq (nv, nv): [i, k]: derivative of v_next[i] along direction k of q
             dv_next_dv (nv, nv): [i, k]: derivative of v_next[i] along direction k of v
@@ -1260,7 +1260,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, jerk: ArrayLike, snap: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Inverse dynamics and its time derivatives along a motion, up to order 2, the option `time_order`. Optional inputs are constant in time.
+        """Inverse dynamics and its time derivatives along a motion, up to order 2 (option `time_order`). Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1280,7 +1280,7 @@ class GeneratedModule(ModuleType):
         """
 
     def aba_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dtau_dt: ArrayLike, d2tau_dt2: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Forward dynamics and its time derivatives under torques that change, up to order 2, the option `time_order`. Optional inputs are constant in time.
+        """Forward dynamics and its time derivatives under torques that change, up to order 2 (option `time_order`). Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1300,7 +1300,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Second derivatives of inverse dynamics with respect to q (in the tangent space) and v, and derivatives of M.
+        """Second derivatives of inverse dynamics with respect to q (in the tangent space) and v, and dM/dq.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)

@@ -206,7 +206,6 @@ class StatementWriter:
         }
 
     def _stored(self, store: Store, number: int) -> str:
-        """Return the statement of a store."""
         self.named.add(store.array)
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
@@ -265,7 +264,6 @@ class StatementWriter:
         return f"({inner})" if value.operation.precedence <= context else inner
 
     def _entry(self, name: str, place: int) -> str:
-        """Return an entry of an argument."""
         self.named.add(name)
         return f"{name}[{place}]"
 

@@ -244,7 +244,6 @@ def index_text(index: Index) -> str:
 
 
 def _times(stride: int, index: Index) -> str:
-    """Return an index times a number in C."""
     text = index_text(index)
     return f"{stride} * ({text})" if isinstance(index, Sum) else f"{stride} * {text}"
 

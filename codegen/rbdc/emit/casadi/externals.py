@@ -128,7 +128,6 @@ class Externals:
 
     @property
     def _results(self) -> Rooms:
-        """Arrays for the outputs."""
         return {f"y_{k}" if k else "y": y.rows for k, y in enumerate(self._outputs)}
 
     def _products(self, weighted: Function) -> First:
