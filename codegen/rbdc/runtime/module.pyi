@@ -9,6 +9,7 @@ class GeneratedModule(ModuleType):
     """A module that rbdc built. `functions` names the functions that it has, and `dir` lists them.
 
     Shapes are without batch dimensions. A 0 stands for a size that depends on the number of bodies, frames or contacts.
+    Direction k of q is basis vector k of the tangent space at q; direction k of another input is its entry k.
     """
 
     name: str

@@ -134,7 +134,7 @@ def climb_file(
     return function_file(
         robot,
         source,
-        function="the climb from a frame to the root",
+        function="the climb: the walk from a frame up to the root",
         summary="Shared by the functions of frames.",
         figures=f"{figures(summed(map(cost, steps)))}, for all bodies together{samples}",
         condition="defined(__GNUC__)" * wide,
