@@ -73,9 +73,9 @@ frame_acceleration(q, v, a, offset, frame)
     Spatial acceleration of a frame, without gravity.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_classical_acceleration(q, v, a, offset, frame)
-    Classical acceleration of a frame, without gravity: the spatial acceleration, plus angular x linear
-    velocity in the linear part, which is the acceleration of the body's point at the frame's origin (WORLD:
-    at the world's origin).
+    Classical acceleration of a frame, without gravity: the spatial acceleration, with angular x linear
+    velocity added to its linear part. The sum is the acceleration of the body's point at the frame's origin,
+    or at the world's origin with WORLD.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_error(q, target, offset, frame)
     Error log6(T^-1 X) of a frame's placement X from the target T; `reference` has no effect.

@@ -690,7 +690,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_classical_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Classical acceleration of a frame, without gravity: the spatial acceleration, plus angular x linear velocity in the linear part, which is the acceleration of the body's point at the frame's origin (WORLD: at the world's origin).
+        """Classical acceleration of a frame, without gravity: the spatial acceleration, with angular x linear velocity added to its linear part. The sum is the acceleration of the body's point at the frame's origin, or at the world's origin with WORLD.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)

@@ -36,7 +36,7 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
         robot,
         source,
         parts=parts,
-        figures=f"{figures(total)}, where every body carries the frame",
+        figures=f"{figures(total)} for a frame that every body carries",
         body="climb_kernel.c.jinja",
         **kernel_words(robot, climb, declaration, calls),
     )
@@ -46,7 +46,7 @@ def climb_source(robot: str, declaration: FunctionDeclaration, climb: Climb, tot
 def _starts(
     robot: str, declaration: FunctionDeclaration, climb: Climb, source: FunctionSource
 ) -> tuple[list[CFunction], list[list[str]]]:
-    """Return the straight-line code that the loops start from, and the lines of its calls."""
+    """Return the straight-line code whose results the loops read, and the lines of its calls."""
     parts, calls = list[CFunction](), list[list[str]]()
     for number, program in enumerate(climb.nest.straight):
         inputs = tuple(Parameter(array.name, (array.size,), "") for array in program.inputs)
@@ -134,7 +134,7 @@ def climb_file(
     return function_file(
         robot,
         source,
-        function="the climb: the walk from a frame up to the root",
+        function="the climb, a walk from a frame up to the root",
         summary="Shared by the functions of frames.",
         figures=f"{figures(summed(map(cost, steps)))}, for all bodies together{samples}",
         condition="defined(__GNUC__)" * wide,

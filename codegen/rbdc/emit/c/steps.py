@@ -40,7 +40,7 @@ class ArrayTypes:
         return self.number(array) if lanes == 1 else f"vec{lanes}"
 
     def is_whole(self, place: Place, lanes: int) -> bool:
-        """Return whether entries in `lanes` lanes are elements of an array of vectors."""
+        """Return whether a place in `lanes` lanes consists of whole elements of an array of vectors."""
         distances = (place.pitch, place.offset, *(stride for _, stride in place.strides))
         among = (
             1 < lanes == self.widths.get(place.array, 1) and place.lane_stride == 1 and place.count is None

@@ -212,10 +212,10 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
 def computed_together(
     program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
 ) -> dict[int, tuple[int, ...]]:
-    """Return for each value of a joint call the values that the call computes with it.
+    """Return, for each value that one call computes together with others, all values of that call.
 
-    They have the same arguments and chunk. They are ratios of rotations, and sines and cosines that are not
-    gathered: always for values in lanes; for scalars only if the chunk has both sine and cosine.
+    They have the same arguments and chunk. They are ratios of rotations, or sine and cosine of an angle that
+    is not gathered: always for values in lanes; for scalars only if the chunk has both sine and cosine.
     """
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
