@@ -247,7 +247,7 @@ def _presets() -> Iterator[str]:
     alone = [f"`{entry.name}`" for entry in entries().values() if entry.function.preset == ALONE]
     yield from [f"| none; name them in `--functions` | {', '.join(alone)} |", ""]
     yield from [
-        "A module with contacts also has the contact functions of its preset. `control` is the default preset.",
+        "A module with contacts also has the contact functions of its preset. `control` is the default.",
         "",
     ]
 
