@@ -57,7 +57,7 @@ def refuse_taken(name: str) -> None:
     if name in sys.stdlib_module_names or name in OWN:
         owner = "Python's own" if name in sys.stdlib_module_names else "one that rbdc needs"
         raise OptionError(
-            f"a module named {name} would hide {owner}, or be hidden by it; give another with `name`"
+            f"a module named {name} would hide {owner}, or be hidden by it; give another name with `name`"
         )
 
 

@@ -46,7 +46,11 @@ def _windows(
     robot: str, declaration: FunctionDeclaration, layout: WindowLayout, nest: LoopNest
 ) -> FunctionSource:
     """Return the C of a windows kernel (loops over windows of columns), for registers of each width."""
-    frame = "of the free root's body" if layout.schedule.free else "of the world about the first joint"
+    frame = (
+        "of the free root's body"
+        if layout.schedule.free
+        else "of the world, with the origin at the first joint"
+    )
     about = f"Loops over windows of columns. Spatial vectors are [linear; angular], in the axes {frame}."
     variants, kernel = (nest, *narrower_nests(layout)), layout.kernel
     return loops_source(

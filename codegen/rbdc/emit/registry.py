@@ -74,7 +74,9 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
         if list(targets).count(target) > 1:
             raise OptionError(f"{option}: {target} is given twice")
     if FOUNDATION not in targets:
-        raise UnsupportedError(f"{option}: a package is compiled and verified by its C; add {FOUNDATION}")
+        raise UnsupportedError(
+            f"{option}: a package is compiled from the C of target {FOUNDATION}; add {FOUNDATION}"
+        )
     return tuple(backend for name, backend in BACKENDS.items() if name in targets)
 
 

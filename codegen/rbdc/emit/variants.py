@@ -28,7 +28,7 @@ def in_variants(sources: Mapping[tuple[str, ...], FunctionSource]) -> FunctionSo
         return last
     names = {tuple(name for name in _files(source) if name.endswith(".c")) for source in sources.values()}
     if len(names) > 1:
-        problem = f"{last.declaration.name}: variants differ in having a kernel for batches"
+        problem = f"{last.declaration.name}: only some variants have a kernel for batches"
         raise UnsupportedError(f"`tuning`: {problem}; give each variant a file with its form")
     conditions = [" || ".join(_KEPT[variant] for variant in group) for group in sources]
     return replace(

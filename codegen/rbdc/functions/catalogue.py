@@ -193,7 +193,7 @@ def without_preset() -> tuple[str, ...]:
 
 
 def requiring(requirement: Requirement, model: Problem = ANY) -> tuple[str, ...]:
-    """Return the functions of a model that need a model with this property."""
+    """Return the functions of a model that have this requirement."""
     return tuple(name for name, function in functions_of(model).items() if requirement in function.requires)
 
 

@@ -65,7 +65,7 @@ _MOTION = {
     "crackle": "rate of snap (m/s^5, rad/s^5)",
     "pop": "rate of crackle (m/s^6, rad/s^6)",
 }
-"""Derivatives of accelerations by time, in their order."""
+"""Time derivatives of accelerations, lowest order first."""
 
 _TORQUES = {
     "dtau_dt": "first time derivative of tau (N/s, N m/s)",
@@ -73,7 +73,7 @@ _TORQUES = {
     "d3tau_dt3": "third time derivative of tau (N/s^3, N m/s^3)",
     "d4tau_dt4": "fourth time derivative of tau (N/s^4, N m/s^4)",
 }
-"""Derivatives of generalised forces by time, in their order."""
+"""Time derivatives of generalised forces, lowest order first."""
 
 TIME_DECLARATIONS = """
 rnea_time_derivatives(q, v, a, {motion}, fext, parameters, friction_width)

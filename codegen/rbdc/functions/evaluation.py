@@ -29,8 +29,9 @@ Inputs = Mapping[str, Sequence[Scalar]]
 """The entries of each input array, row by row; omitted optional inputs are absent."""
 
 CURVES = "curves"
-"""Name of an input with the place and the first derivatives of each joint that follows another along a curve
-(`rbdc.algorithms.couplings`). The chain rule differentiates by these entries. No function declares the input.
+"""Name of an input with the position and the first derivatives of each joint that follows another along a
+curve (`rbdc.algorithms.couplings`). The chain rule differentiates by these entries. No function declares the
+input.
 """
 
 NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, ROWS, *CONTACT_OPTIONS)

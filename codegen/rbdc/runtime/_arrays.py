@@ -64,8 +64,8 @@ def block(dtype: np.dtype[Any]) -> int:
 
 
 UNIT = 1e-6
-"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The extension stores
-its square.
+"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The extension has
+bounds of the squared length.
 """
 
 _TASKS = {"linear": [1, 1, 1, 0, 0, 0], "angular": [0, 0, 0, 1, 1, 1]}
@@ -311,8 +311,8 @@ def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
 
 
 def samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
-    """Return samples `start` to `stop` of an array that is broadcast to `batch`, in one row. Little more than
-    these samples is copied.
+    """Return samples `start` to `stop`, along one dimension, of an array that is broadcast to `batch`. Little
+    more than these samples is copied.
     """
     if len(batch) == 1:
         return x[start:stop]

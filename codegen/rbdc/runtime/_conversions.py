@@ -8,7 +8,7 @@ angular velocity
     v_mujoco = R v,     a_mujoco = R (a + w x v),     f_mujoco = R f
 
 Pinocchio stores cosine and sine of a continuous joint. MuJoCo and Pinocchio have entries for joints that
-follow others: multiplier q + offset. Their forces are mapped to the leader.
+follow others: multiplier q + offset, for the leader's q. Forces of followers are mapped to the leader.
 """
 
 from __future__ import annotations

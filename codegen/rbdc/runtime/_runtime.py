@@ -30,7 +30,7 @@ fit into the first-level cache are too short for a call of the C code.
 """
 PIECE = 64 << 20
 """Bytes in and out of one call of the C code. They are enough to hide the cost of the call and to write
-results past the caches (`emit.batch`), and few enough for copies and for Ctrl-C.
+results past the caches (`emit.batch`), and few enough to keep copies small and to notice Ctrl-C.
 """
 _ONE = 1
 
@@ -108,7 +108,7 @@ class Entry(Named):
         return ", ".join(takes), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
 
     def refuse_pair(self, where: str) -> None:
-        """Raise AttributeError for a function of two frames: frameworks do not have them."""
+        """Raise AttributeError for a function of two frames: frameworks have no such functions."""
         if self._places > 2:
             remedy = "call the function of the module, or subtract the frame_jacobian of both in WORLD"
             raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")

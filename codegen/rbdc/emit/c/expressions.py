@@ -39,7 +39,7 @@ from rbdc.ir.verify import MalformedProgram
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """A commented stretch of statements; title and formula may stand in a comment of C."""
+    """Statements under one comment; `title` and `formula` are safe inside a C comment."""
 
     title: str
     formula: str
@@ -190,7 +190,7 @@ class StatementWriter:
 
     @staticmethod
     def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
-        """Add a block with its comment. A comment is printed in full once in a C function."""
+        """Add a block with its comment. Each comment is printed in full only once in a C function."""
         block = CodeBlock(comment(section.title), comment(section.formula), tuple(lines))
         if block.formula and any((b.title, b.formula) == (block.title, block.formula) for b in blocks):
             block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
@@ -313,7 +313,7 @@ class StatementWriter:
         return f"{function}({arguments})"
 
     def _choice(self, value: Value, number: int) -> str:
-        """Return the choice of one of two numbers; in lanes by masks."""
+        """Return the expression that chooses one of two numbers; in lanes it uses masks."""
         if value.width == 1:
             condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
             return f"{condition} ? {then} : {otherwise}"

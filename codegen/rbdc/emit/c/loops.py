@@ -37,9 +37,9 @@ from rbdc.ir.verify import MalformedProgram
 
 IN_REGISTERS, STORES = 16, 100
 """Largest number of vectors that are cleared one by one so that they may stay in registers, and largest
-number that gcc clears by single stores. Cleared one by one, M^-1 of kuka_iiwa (14 vectors) takes 0.8 of the
-time, derivatives of forward dynamics of kuka_iiwa (42 vectors) 0.96 to 1, of HyQ (252 vectors) 1.08 (gcc 12,
-a Xeon).
+number that gcc clears by single stores. With vectors cleared one by one, M^-1 of kuka_iiwa (14 vectors)
+takes 0.8 times as long, derivatives of forward dynamics of kuka_iiwa (42 vectors) 0.96 to 1 times, and those
+of HyQ (252 vectors) 1.08 times (gcc 12, Xeon).
 """
 
 _INDENT = "    "
@@ -295,7 +295,7 @@ class LoopWriter:
         return [
             "#if defined(__clang__)",
             whole,
-            "#else /* volatile: of a memset gcc makes a string instruction, which is slow to begin */",
+            "#else /* volatile: otherwise gcc clears the array with a string instruction, which is slow to start */",
             f"for (int k = 0; k < {count}; ++k) {{",
             f"    ((volatile vec{lanes} *){array})[k] = (vec{lanes}){{0}};",
             "}",

@@ -24,7 +24,7 @@ from rbdc.reduction.limbs import LANES
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Numbers of a scalar type.
+    """Constants of the elementary functions for a scalar type.
 
     terms: terms of the polynomials of arctangents, exponentials and logarithms.
     eighth: pi/4 in two parts; three times the first part is exact.
@@ -151,7 +151,7 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 
 
 def _rotations(robot: str, scalar: ScalarType) -> str:
-    """Return the C functions of the ratios."""
+    """Return the C functions of the ratios in exponentials and logarithms of rotations."""
     return render(
         "rotations.h.jinja",
         robot=robot,

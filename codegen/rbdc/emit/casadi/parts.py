@@ -74,7 +74,8 @@ class First:
     prefix: prefix of their external function.
     by: arrays that this function takes, each with its parameter if the function can be differentiated by this
         array.
-    entries: for each result: array, output, input (None for a place), and where the library stores it.
+    entries: for each result: array, output, input (None for a frame or reference), and the name of the array
+        that the library fills.
     calls: calls that compute them.
     rooms: arrays that the calls fill.
     """
