@@ -295,7 +295,7 @@ class LoopWriter:
         return [
             "#if defined(__clang__)",
             whole,
-            "#else /* volatile: otherwise gcc clears the array with a string instruction, which is slow to start */",
+            "#else /* volatile: otherwise gcc clears with a string instruction, which is slow to start */",
             f"for (int k = 0; k < {count}; ++k) {{",
             f"    ((volatile vec{lanes} *){array})[k] = (vec{lanes}){{0}};",
             "}",
