@@ -1,13 +1,13 @@
 """The rate of the centroidal momentum that contacts and gravity cause, and the derivatives of this rate.
 
-With W = [F; N] the wrench of the contacts on the bodies about the world's origin, c and m the centre of mass
-and the mass of the moving links,
+With the wrench [F; N] of the contacts on the bodies about the world's origin, the centre of mass c and the
+mass m of the moving links, and gravity g,
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
-A force F on body 1 is fixed to this body: a step of a degree of freedom k that carries body 1 changes F by
-J_k x* F. The forces of a loop on its two bodies cancel, except for the moment of points at a distance, N =
-(p1 - p2) x f.
+The force of a contact turns with body 1: if a degree of freedom k with the column J_k carries body 1, a step
+of k changes the force F on body 1 by J_k x* F. The forces of a loop on its two bodies cancel. If a loop joins
+points p1 and p2 by a force f, the moment N = (p1 - p2) x f remains.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from rbdc.spatial import Force, Scalars, Vector3
 def centroidal_contact_dynamics(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> Vector:
-    """Return hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first,
-    if only contacts and gravity act on them, as on robots with a free root. Checked against
-    `centroidal_momentum_matrix`, `contact_forward_dynamics`.
+    """Return the rate of the centroidal momentum of the moving links (6; N, N m), world axes, linear part
+    first. Only contacts and gravity act on the links, as on a robot with a free root. Checked against
+    `centroidal_momentum_matrix` and `contact_forward_dynamics`.
     """
     total = _wrench(contacts_at(model, q, trace=trace), forces)
     weight = Force(model.gravity.scaled(total_mass(model, with_base=False)), Vector3.zero())
@@ -37,9 +37,7 @@ def centroidal_contact_dynamics(
 
 
 def _acting(contacts: Contacts) -> list[ContactMotion]:
-    """Return contacts with the world, and loops of points; the forces of other loops on their two bodies
-    cancel.
-    """
+    """Return the contacts with the world and the loops that join points. The forces of other loops cancel."""
     return [contact for contact in contacts.each if contact.bodies[1] == WORLD or contact.of_points]
 
 
@@ -55,8 +53,8 @@ def _wrench(contacts: Contacts, forces: Scalars) -> Force:
 def centroidal_contact_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of hdot by q (6, nv), with forces constant along the axes of their contacts, and
-    by the forces (6, nc). Checked against complex step of the reference.
+    """Return the derivatives of hdot with respect to q (6, nv) and to the forces (6, nc). For q, the forces
+    are constant along the axes of their contacts. Checked against the complex step of the reference.
     """
     contacts = contacts_at(model, q, trace=trace)
     centre, total = centre_of_moving_links(model, q, trace), _wrench(contacts, forces)
@@ -72,8 +70,8 @@ def centroidal_contact_dynamics_derivatives(
 
 
 def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
-    """Return the changes of the wrench of all contacts, about the origin of the one frame, with the steps of
-    each joint.
+    """Return, for each degree of freedom of each joint, the derivative of the wrench of all contacts about
+    the origin of the common frame.
     """
     columns = contacts.tree.columns
     changes = [[Force.zero()] * len(of_body) for of_body in columns]

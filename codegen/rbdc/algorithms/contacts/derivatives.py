@@ -1,24 +1,31 @@
 """First derivatives of constrained dynamics, of impacts, and of dynamics under contact forces.
 
 The implicit function theorem is applied to T = ID(q, v, qddot) - J^T f = tau and r(q, v, qddot) = 0. While T
-is differentiated, the forces f are constant in the axes of the contacts' frames (Carpentier and Budhiraja,
-2018). With Delta = J M^-1 J^T + E of `rbdc.algorithms.contacts.dynamics`,
+is differentiated, the forces f are constant along the axes of the contacts' frames (Carpentier and Budhiraja,
+2018). An index dx denotes the derivative with respect to x, which is q or v. With Delta = J M^-1 J^T + E (E:
+`rbdc.algorithms.contacts.dynamics`),
 
     f_dx = -Delta^-1 (r_dx - J M^-1 T_dx),     qddot_dx = -M^-1 (T_dx - J^T f_dx)
     f_dtau = -Delta^-1 J M^-1,                 qddot_dtau = M^-1 + M^-1 J^T f_dtau
 
-With several proximal steps, each step has T_dx and r_dx at its own qddot and f.
+If there are two proximal steps, T_dx and r_dx of each step are taken at the qddot and f of this step.
 
-T_dx is that of inverse dynamics under external forces that are constant in their bodies. The force F on body
-2 of a loop follows body 1 instead. A step of k turns F against body 2 by J_k if k carries body 1 alone, by
--J_k if k carries body 2 alone. T_q[j, k] therefore has the further term J_j . (J_k x* F), for j that carry
-body 2. If points are held, only the direction of F follows, and F acts at body 2's point. A force F that is
-constant along the world's axes does not turn with body 1: T_q has the further term J^T (w_k x F).
+T_dx is the derivative of inverse dynamics under external forces that are constant in the frames of their
+bodies. Two kinds of forces need a further term in T_dq. First, a loop exerts F on body 1 and -F on body 2,
+and -F turns with body 1 instead of body 2. Entry [j, k] of T_dq, for a degree of freedom j that carries body
+2, has the further term
 
-r_dx follows from the changes of the velocity V and the acceleration A of the bodies at the contact. With psi
-and chi of Carpentier and Mansard (`rbdc.algorithms.contacts.motion`), a step of the degree of freedom k
+    J_j . (J_k x* F) if k carries only body 1,     -J_j . (J_k x* F) if k carries only body 2
 
-    in q changes V by psi_k and A by chi_k - V x psi_k,     in qdot: V by J_k and A by psi_k + J_k x (V - V_k)
+If the loop joins points, only the direction of F turns with body 1, and -F acts at the point of body 2.
+Second, a force F that is constant along the world's axes does not turn with body 1: column k of T_dq has the
+further term J^T (w_k x F), where k turns body 1 at the angular velocity w_k.
+
+r_dx follows from the changes of the velocity V and the acceleration A of the bodies at the contact. psi_k and
+chi_k are defined in `rbdc.algorithms.contacts.motion`, and V_k is the velocity of the body that k moves:
+
+    a step of q_k changes V by psi_k and A by chi_k - V x psi_k
+    a step of qdot_k changes V by J_k and A by psi_k + J_k x (V - V_k)
 """
 
 from __future__ import annotations
@@ -57,17 +64,17 @@ from rbdc.model.contacts import DEFAULTS, ContactOptions, each_row
 from rbdc.spatial import Force, Forces, Motion, Scalars, Vector3
 
 Side = tuple[Matrix, Matrix]
-"""Changes of inverse dynamics (nv, n) and of the residual of contacts (nc, n)."""
+"""Derivatives with respect to a variable of n entries: of T (nv, n) and of r (nc, n)."""
 
 
 @dataclass(frozen=True)
 class ImplicitSystem:
-    """Equations for derivatives.
+    """Linear systems that the derivatives solve.
 
-    steps: accelerations and forces of each step.
-    constraints: the factors.
-    sides: for each variable, the right-hand sides of each step.
-    known: for each variable, the part of the derivatives of accelerations that needs no solve.
+    steps: accelerations and forces of each proximal step.
+    constraints: factors of the systems' matrix.
+    sides: for each variable, the derivatives of T and r at each step.
+    known: for each variable, the part of the derivatives of accelerations that needs no solve (nv, n).
     """
 
     steps: list[Step]
@@ -76,7 +83,7 @@ class ImplicitSystem:
     known: Sequence[Matrix]
 
     def solved(self) -> list[tuple[Matrix, Matrix]]:
-        """Return derivatives of accelerations (nv, n) and of forces (nc, n) by each variable."""
+        """Return, for each variable, the derivatives of accelerations (nv, n) and of forces (nc, n)."""
         solutions = []
         for sides, known in zip(self.sides, self.known, strict=True):
             columns = zip(*(zip(*map(transposed, side), strict=True) for side in sides), strict=True)
@@ -87,12 +94,12 @@ class ImplicitSystem:
         return solutions
 
     def right_sides(self) -> list[Matrix]:
-        """Return B of the last step by each variable, the rows of contacts first."""
+        """Return, for each variable, the right-hand side B (nc + nv, n) of the last step, contacts first."""
         return [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
 
     def to_solve(self, trace: Trace) -> tuple[Any, ...]:
-        """Return B and K of each variable, L and D^-1 with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x; then
-        the accelerations (nv), and the forces (nc) if there are contacts.
+        """Return B_x of every variable x, K_x of every variable x, L, D^-1, the accelerations (nv), and the
+        forces (nc) if there are contacts, with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x.
         """
         accelerations, forces = self.steps[-1]
         known = [[*zeros(len(forces), len(entries[0])), *entries] for entries in self.known]
@@ -111,7 +118,7 @@ def constrained_dynamics_derivatives(
 ) -> tuple[Matrix, ...]:
     """Return ddq_dq, ddq_dv, ddq_dtau (nv, nv), forces_dq, forces_dv, forces_dtau (nc, nv).
 
-    Checked: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
+    Checked: J ddq_dtau = 0; ddq_dtau is symmetric. Checked against the complex step of the reference.
     """
     system = constrained_system(model, q, v, tau, fext, options, trace)
     parts = [*system.solved(), _by_torques(system.constraints, model.nv)]
@@ -130,9 +137,7 @@ def constrained_system(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> ImplicitSystem:
-    """Return, by q and by v, the change of inverse dynamics and of the residual at accelerations and forces,
-    with the known parts of qddot_dx; rows of contacts are along the axes of their own frames.
-    """
+    """Return the system for the derivatives of `constrained_dynamics` with respect to q and to v."""
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     known, roots, sides = known_root_columns(model, q, v), not root_columns_are_known(model), []
     for accelerations, forces in steps:
@@ -145,16 +150,14 @@ def constrained_system(
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of accelerations (symmetric to the last bit) and of forces by the torques."""
+    """Return the derivatives of accelerations (exactly symmetric) and of forces with respect to torques."""
     nothing: Vector = [0.0] * len(constraints.switches)
     pairs = [constraints.steps(unit, nothing)[-1] for unit in identity(size)]
     return mirrored([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
 def following(contacts: Contacts, forces: Scalars) -> Matrix:
-    """Return the additional terms of T_q: forces of loops follow body 1, and forces along the world's axes do
-    not. See the module's docstring.
-    """
+    """Return the further terms of T_dq (nv, nv) that the module's docstring derives."""
     tree, model = contacts.tree, contacts.tree.model
     starts, size = first_dofs(model), full_size(model)
     full = zeros(size, size)
@@ -179,7 +182,7 @@ def following(contacts: Contacts, forces: Scalars) -> Matrix:
 
 
 def _turned(contact: ContactMotion, s: Motion, force: Force) -> Force:
-    """Return the change, on body 2, of a force on body 1 about the origin when body 1 moves by s."""
+    """Return the change of a loop's force F about the origin if body 1 moves by s relative to body 2."""
     if not contact.of_points:
         return s.cross_force(force)
     return about_origin(contact.points[1], Force(s.angular.cross(force.linear), Vector3.zero()))
@@ -206,8 +209,8 @@ def impact_system(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> ImplicitSystem:
-    """Return, by q and by v, the change of inverse dynamics at v_after and impulses, and of J_k (v_after +
-    e_k v) for each contact k; rows are along the axes of the contacts' own frames.
+    """Return the system for the derivatives of `impulse_dynamics` with respect to q and to v. The residual of
+    contact k is J_k (v_after + e_k v), with its restitution e_k.
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
     still, factors = [0.0] * model.nv, each_row(model, [1.0 + e for e in restitution])
@@ -217,7 +220,7 @@ def impact_system(
         change = [x - y for x, y in zip(after, v, strict=True)]
         sliding = ([x + e * y for x, y in zip(after, v, strict=True)] for e in restitution)
         moving = [contacts_at(model, q, rates, trace=trace) for rates in sliding]
-        # Each contact is on a tree that moves with that contact's restitution.
+        # Contact k is evaluated on a tree with the joint velocities v_after + e_k v.
         contacts = Contacts(moving[0].tree, [at.each[k] for k, at in enumerate(moving)])
         external = contacts.on_bodies(impulses)
         by_q, _, _ = rnea_derivatives(model.of_inertia(), q, still, change, external, trace)
@@ -277,7 +280,9 @@ def forward_system(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> ImplicitSystem:
-    """Return the system by q, v and forces, with M alone: no contact is held."""
+    """Return the system for the derivatives of `contact_forward_dynamics` with respect to q, v and forces.
+    Its matrix is M.
+    """
     factors, contacts = Factorisation(crba(model, q, trace)), contacts_at(model, q)
     external = contacts.on_bodies(forces, fext)
     a, by_q, by_v = inverse_dynamics_derivatives(model, q, v, tau, external, trace, factors)

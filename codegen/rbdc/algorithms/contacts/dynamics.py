@@ -1,15 +1,19 @@
-"""Constrained dynamics by elimination along the tree, contacts last:
+"""Constrained dynamics for the contact forces f and the accelerations qddot, with the bias h of M and the
+residual gamma of the contacts. Elimination runs along the tree from the leaves, then over the contacts:
 
     [-E  -J ] [f     ]   [gamma  ]
     [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
 
-Factors L^T D L of the whole keep the zeros of M between branches, and rows of J have entries only along the
-bodies that carry their contact; the block that remains for the contacts is -(J M^-1 J^T + E). The switch s is
-1 for active contacts. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces. For redundant
-rows there is a second, proximal step with gamma - mu f on the right; its error is of second order in mu. Each
-step is a solution of its own equations of motion, and derivatives are those of the computed steps.
+The factors L^T D L of the whole matrix keep the zeros of M between branches. A row of J has entries only for
+the bodies that carry its contact. The block that remains for the contacts is -(J M^-1 J^T + E). The switch s
+is 1 for active contacts. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
 
-The bias h and gamma are taken at chosen reference accelerations, as in forward dynamics.
+For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. Its
+error is of second order in mu. Each step satisfies the equations of motion. Derivatives are those of the
+computed steps.
+
+h and gamma are computed at reference accelerations, to which the solution is added, as in
+`rbdc.algorithms.dynamics.forward_dynamics`.
 """
 
 from __future__ import annotations
@@ -33,13 +37,15 @@ from rbdc.spatial import Forces, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
 Step = tuple[Vector, Vector]
-"""Accelerations (nv) and forces (nc) of one step, or changes and weights of them."""
+"""Accelerations (nv) and forces (nc) of one step, or their derivatives or weights."""
 
 SOLUTION = "solution"
-"""Symbol of the forces of all contacts and the changes of the joints' velocities, in one row."""
+"""Symbol of the vector of the forces or impulses of all contacts, then the accelerations or velocity changes
+of the joints.
+"""
 
 WEIGHTS = "z"
-"""Symbol of the weights of the residuals of all contacts and of the joints' equations, in one row."""
+"""Symbol of the vector of the weights of the contacts' residuals, then of the equations of motion."""
 
 
 def compliance(switch: Scalar, mu: Scalar) -> Scalar:
@@ -48,13 +54,13 @@ def compliance(switch: Scalar, mu: Scalar) -> Scalar:
 
 
 Column: TypeAlias = tuple[Index, Scalar, Sequence[Scalar]]
-"""A column of J: the row of M, the switch of a contact, and the entries of its rows."""
+"""A column of a contact's J: its row in the whole matrix, the contact's switch, and the column's entries."""
 
 
 def hold(
     h: Array[Scalar], rows: Sequence[Index], switch: Scalar, mu: Scalar, columns: Iterable[Column]
 ) -> None:
-    """Write the rows of a contact into the matrix: -E, and -J below."""
+    """Write a contact into the lower triangle of the matrix: -E on the diagonal, and -J^T."""
     for r in rows:
         h[r, r] = -compliance(switch, mu)
     for k, active, entries in columns:
@@ -67,8 +73,8 @@ class Constraints:
     """The factors of the matrix in the module's docstring, rows of contacts first.
 
     factors: L and D of L^T D L.
-    switches: for each row 1 if it holds, else 0.
-    mu: diagonal of the proximal step, 0 without one.
+    switches: for each row, 1 if its contact is active, else 0.
+    mu: mu of the proximal step, 0 if there is no such step.
     """
 
     factors: Factorisation
@@ -79,7 +85,7 @@ class Constraints:
     def of(
         model: Problem, q: Scalars, contacts: Contacts, options: ContactOptions, trace: Trace
     ) -> Constraints:
-        """Return the matrix of contacts at q."""
+        """Return the factors at q."""
         inertia, jacobian = crba(model, q, trace), contacts.jacobian()
         for k, row in enumerate(jacobian):
             trace("contacts", f"row {k} of J", f"J_{k}", row)
@@ -96,21 +102,19 @@ class Constraints:
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
-        """Return right-hand sides of derivatives from the changes of inverse dynamics and of the residual,
-        rows of contacts first; they are zero for inactive contacts.
+        """Return the right-hand sides (nc + nv, n) of derivatives, rows of contacts first; rows of inactive
+        contacts are zero. by: derivatives of inverse dynamics (nv, n). residual: its derivatives (nc, n).
         """
         switched_rows = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
         return [*switched_rows, *([-x for x in row] for row in by)]
 
     def steps(self, forces: Vector, residual: Vector) -> list[Step]:
-        """Return the solution of each step for generalised forces (nv) and the residual of the contacts
-        without accelerations (nc).
-        """
+        """Return the solution of each step for generalised forces (nv) and the residual gamma (nc)."""
         return self.in_turn([(forces, residual)] * (1 if is_zero(self.mu) else 2))
 
     def in_turn(self, sides: Sequence[tuple[Vector, Vector]]) -> list[Step]:
-        """Return the solution of each step for its own right-hand sides: generalised forces (nv) and residual
-        (nc). For changes of the sides, return the changes of the solutions.
+        """Return the solution of each step. sides: generalised forces (nv) and residual (nc) of each step. If
+        the sides are derivatives, so are the solutions.
         """
         solutions: list[Step] = []
         for forces, residual in sides:
@@ -122,8 +126,8 @@ class Constraints:
         return solutions
 
     def weights(self, accelerations: Vector, forces: Vector) -> list[Step]:
-        """Return z of each step for weights of the last step's solution (nv, nc). The weighted solution
-        equals the sum over all steps of z times the step's generalised forces and residual.
+        """Return the weights z (nv, nc) of each step's right-hand sides from weights (nv, nc) of the last
+        step's solution. The weighted solution is the sum of z times the right-hand sides over all steps.
         """
         (weighted,) = self.in_turn([(accelerations, forces)])
         if is_zero(self.mu):
@@ -144,17 +148,16 @@ def solution(
     *,
     local: bool = False,
 ) -> tuple[list[Step], Constraints]:
-    """Return accelerations and forces of each step, and the factors. local: whether rows of contacts are
-    along the axes of their own frames.
-    """
+    """Return accelerations and forces of each step, and the factors. local: as in `contacts_at`."""
     moving, reference = from_reference(model, q, v, tau, fext, trace)
     contacts = contacts_at(model, q, v, reference, options, trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
     residual = contacts.rows(ContactMotion.residual)
-    trace("contacts", "gamma: residual of the reference", "gamma", residual)
+    trace("contacts", "gamma: residual at the reference accelerations", "gamma", residual)
     steps = constraints.steps(moving, residual)
     ddq, forces = steps[-1]
-    trace("contacts", "f and qddot minus the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + ddq)
+    title = "f, then qddot - reference accelerations, from L^T D L x = (gamma, tau - h)"
+    trace("contacts", title, SOLUTION, forces + ddq)
     return [([x + r for x, r in zip(a, reference, strict=True)], f) for a, f in steps], constraints
 
 
@@ -167,10 +170,10 @@ def constrained_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return ddq (nv) and the forces (nc) of the world or of body 2 on body 1, along the axes of the
-    contact's first frame or of the world.
+    """Return ddq (nv), and the forces (nc) that the world or body 2 exerts on body 1, along the axes of the
+    contact's first frame (of the world if `model.world_aligned`).
 
-    Checked: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
+    Checked: M ddq + h = tau + J^T forces, J ddq + gamma = 0. Checked against Pinocchio.
     """
     steps, _ = solution(model, q, v, tau, fext, options, trace)
     accelerations, forces = steps[-1]
@@ -178,7 +181,7 @@ def constrained_dynamics(
 
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
-    """Map rows from the axes of the one frame to the axes that users see."""
+    """Map forces of all contacts from the axes of the common frame to the axes that users see."""
     result: Vector = []
     for one, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         result += along_axes(users, one, rows)
@@ -186,7 +189,7 @@ def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
 
 
 def along_axes(users: ContactMotion, contact: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
-    """Map the rows of a contact from its own axes to the axes that users see."""
+    """Map the forces of `contact` to the axes of `users`: the same contact along the axes that users see."""
     return users.rows(contact.force(rows)) if contact.contact.whole else rows[contact.places]
 
 
@@ -201,7 +204,7 @@ def impulse_dynamics(
     """Return v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses and J_k v_after = -e_k J_k v,
     with the restitution e_k and the rows J_k of contact k.
 
-    Checked: kinetic energy is unchanged where all e_k are 1.
+    Checked: kinetic energy is unchanged if all e_k are 1.
     """
     steps, _ = impact(model, q, v, restitution, options, trace)
     after, impulses = steps[-1]
@@ -218,9 +221,7 @@ def impact(
     *,
     local: bool = False,
 ) -> tuple[list[Step], Constraints]:
-    """Return v_after and impulses of each step, and the factors. local: rows are along the axes of the
-    contacts' own frames.
-    """
+    """Return v_after and impulses of each step, and the factors. local: as in `contacts_at`."""
     contacts = contacts_at(model, q, v, trace=trace, local=local)
     constraints = Constraints.of(model, q, contacts, options, trace)
     approach = contacts.rows(ContactMotion.velocity)
@@ -228,7 +229,8 @@ def impact(
     still: Vector = [0.0] * model.nv
     steps = constraints.steps(still, [e * x for e, x in zip(factors, approach, strict=True)])
     change, impulses = steps[-1]
-    trace("contacts", "impulses and v_after - v, L^T D L x = ((1 + e) J v, 0)", SOLUTION, impulses + change)
+    title = "impulses, then v_after - v, from L^T D L x = ((1 + e) J v, 0)"
+    trace("contacts", title, SOLUTION, impulses + change)
     return [([x + y for x, y in zip(v, a, strict=True)], f) for a, f in steps], constraints
 
 
@@ -241,7 +243,7 @@ def contact_forward_dynamics(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """Return ddq (nv) under forces of the contacts (nc); no contact is held."""
+    """Return ddq (nv) under known forces of the contacts (nc). No contact is held."""
     external = contacts_at(model, q).on_bodies(forces, fext)
     return accelerations(model, q, v, tau, external, trace, Factorisation(crba(model, q, trace)).solve)
 
@@ -257,13 +259,13 @@ def contact_inverse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc): no factorisation."""
+    """Return tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc)."""
     tau = newton_euler(model, q, v, a, contacts_at(model, q).on_bodies(forces, fext), trace)
     return tau, contacts_at(model, q, v, a, options, trace).rows(ContactMotion.residual)
 
 
 def contact_jacobian(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return J (nc, nv) along the axes of the contacts' first frames."""
+    """Return J (nc, nv) along the axes of the contacts' first frames (of the world if `world_aligned`)."""
     return contacts_at(model, q, trace=trace).jacobian()
 
 
@@ -275,9 +277,7 @@ def contact_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = sile
 def contact_drift(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
-    """Return the residual (nc) without joint accelerations: the accelerations of the contacts, and
-    Baumgarte's terms.
-    """
+    """Return the residual of the contacts (nc) at zero joint accelerations, with Baumgarte's terms."""
     return contacts_at(model, q, v, None, options, trace).rows(ContactMotion.residual)
 
 
@@ -289,6 +289,8 @@ def contact_error(
 
 
 def contact_placements(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the 4x4 matrices of the contacts' first frames in the world, row by row."""
+    """Return the placements of the contacts' first frames in the world, each as the 16 entries of a 4x4
+    matrix, row-major.
+    """
     contacts = contacts_at(model, q, trace=trace)
     return [homogeneous(contacts.tree.frame.compose(contact.first)) for contact in contacts.each]

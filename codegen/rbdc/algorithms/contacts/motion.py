@@ -1,26 +1,30 @@
-"""Motion of the bodies and of the contacts, all in the coordinates of one frame.
+"""Motion of the bodies and of the contacts, all in the coordinates of a common frame.
 
-The one frame is a free root's if the tree has one, otherwise the world's (`in_one_frame`). The frame is taken
-at rest: velocities and accelerations are those relative to the world, along the frame's axes. With the
-columns J_k = X_i S of each degree of freedom, at the frame's origin,
+The common frame is that of a free root if the tree has one, otherwise the world's (`in_one_frame`).
+Velocities and accelerations are relative to the world, along the axes of the common frame. With the columns
+J = X_i S of the joint of body i, about the origin of the common frame,
 
     V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 
-A degree of freedom k below a body with V, A changes V_i, A_i through (Carpentier and Mansard, section III-D)
+Derivatives along a degree of freedom k use V and A of the parent of k's joint (Carpentier and Mansard,
+section III-D):
 
     psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
 
-A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual r must be zero. If the contact
-holds points, r is the difference of their classical accelerations alpha, and nu are their velocities. If it
-holds bodies, r is the difference of their spatial accelerations. With e_v = V_1 - V_2,
+A contact holds point p1 of body 1 to point p2 of the world or of body 2. Its residual r must be zero. A
+contact that holds points uses their classical accelerations alpha and their velocities nu:
 
-    r = alpha_1(p1) - alpha_2(p2) + Kd (nu_1 - nu_2) + Kp (p1 - p2)
+    r = alpha_1 - alpha_2 + Kd (nu_1 - nu_2) + Kp (p1 - p2)
+
+A contact that holds bodies uses their spatial motions at p1, e_v = V_1 - V_2, and the placement 2_M_1 of its
+first frame in the second:
+
     r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
 
-where the last two terms are at p1. Rows are along the axes of the one frame; `local` selects the axes that
-users see: those of the contact's first frame, or the world's if the model is `world_aligned`. Loops that hold
-only some components keep the axes of their frames. Forces act on both bodies along the rows, at the points
-where the rows measure motions.
+If `local`, rows are along the axes that users see: those of the contact's first frame, or the world's if the
+model is `world_aligned`. Otherwise rows are along the axes of the common frame. Loops that hold only some
+components always use the axes of their first frames. Rows of forces have the same axes and points as rows of
+motions.
 """
 
 from __future__ import annotations
@@ -41,12 +45,12 @@ from rbdc.spatial.vectors import SpatialVector
 
 
 def at(point: Vector3, m: Motion) -> Motion:
-    """Return a motion at a point, from that at the origin."""
+    """Express at a point a motion that is given at the origin."""
     return Motion(m.linear + m.angular.cross(point), m.angular)
 
 
 def about_origin(point: Vector3, force: Force) -> Force:
-    """Return a force about the origin, from that at a point."""
+    """Express about the origin a force that is given at a point."""
     return Force(force.linear, force.angular + point.cross(force.linear))
 
 
@@ -56,13 +60,13 @@ class ContactMotion:
 
     tree: motion of the bodies.
     contact: the contact.
-    first: its first frame.
-    second: its second frame, or the placement in the world at which it is held.
+    first: placement of its first frame.
+    second: placement of its second frame, or of its target in the world.
     kp, kd: Baumgarte's gains.
-    axes: axes of its rows in the one frame.
-    along_the_world: whether these are the world's axes.
+    axes: axes of its rows, in the common frame.
+    along_the_world: whether `axes` are the world's axes.
     places: slice of its rows among the rows of all contacts.
-    known: logarithm of its residual, if known.
+    known: logarithm that replaces the computed one, or None.
     """
 
     tree: TreeMotion
@@ -86,9 +90,7 @@ class ContactMotion:
         *,
         local: bool,
     ) -> ContactMotion:
-        """Return a contact with its first and second frame; rows are along the axes that users see, or those
-        of the one frame.
-        """
+        """Return a contact. placements: of its first and second frame. local: see the module's docstring."""
         along_the_world = local and contact.whole and tree.model.world_aligned
         axes: AnyRotation = placements[0].rotation if local or not contact.whole else Rotation.identity()
         axes = tree.frame.inverse().rotation if along_the_world else axes
@@ -96,7 +98,7 @@ class ContactMotion:
 
     @property
     def bodies(self) -> tuple[int, int]:
-        """Both bodies."""
+        """Indices of body 1 and of body 2 (WORLD for a contact with the world)."""
         other = self.contact.second
         return self.contact.first.body, WORLD if other is None else other.body
 
@@ -107,24 +109,24 @@ class ContactMotion:
 
     @property
     def points(self) -> tuple[Vector3, Vector3]:
-        """The points of body 1 and of body 2 that the contact holds together."""
+        """The points at which motions and forces of body 1 and of body 2 are taken: p1 and p2, or p1 twice if
+        the contact holds bodies.
+        """
         return self.first.translation, (self.second if self.of_points else self.first).translation
 
     @property
     def has_logarithm(self) -> bool:
-        """Whether the residual contains a logarithm, whose derivative is known: dual numbers do not support
-        it.
-        """
+        """Whether the residual contains a logarithm, which dual numbers do not support."""
         return not self.of_points and not is_zero(self.kp)
 
     def rows(self, m: SpatialVector) -> Vector:
-        """Return the rows of a motion or a force at the contact."""
+        """Return the components of a motion or a force at the contact that the contact holds (rows)."""
         entries = m.turned(self.axes.apply_transposed).scalars()
         return [entries[k] for k in self.contact.held]
 
     def force(self, rows: Scalars) -> Force:
-        """Return the force that this contact has in the rows of all contacts (nc), at the contact, along the
-        axes of the one frame.
+        """Return the force of this contact, at the contact, along the axes of the common frame. rows: forces
+        of all contacts (nc).
         """
         entries: list[Scalar] = [0.0] * 6
         for k, row in zip(self.contact.held, rows[self.places], strict=True):
@@ -132,27 +134,30 @@ class ContactMotion:
         return Force.of(entries).turned(self.axes.apply)
 
     def forces(self, rows: Scalars) -> tuple[Force, Force]:
-        """Return the forces of the contact's rows on body 1 and on body 2, about the origin of the one
-        frame.
+        """Return the contact's forces on body 1 and on body 2, about the origin of the common frame. rows:
+        forces of all contacts (nc).
         """
         force, (one, two) = self.force(rows), self.points
         return about_origin(one, force), -about_origin(two, force)
 
     def relative(self, one: Motion, other: Motion) -> Motion:
-        """Return the difference, at the contact, of motions of body 1 and of body 2 about the origin."""
+        """Return the difference, at the contact, of motions of body 1 and body 2 given at the origin."""
         here, there = self.points
         return at(here, one) - at(there, other)
 
     def supports(self) -> dict[int, tuple[bool, bool]]:
-        """Return, for each body that carries body 1 or body 2, which of the two it carries. Bodies that carry
-        both are included only if they move the contact, that is for points at a distance.
+        """Return, for each body that carries body 1 or body 2, whether it carries body 1 and whether it
+        carries body 2. Bodies that carry both are included only if the contact holds points, which can be
+        apart.
         """
         one, two = (set(self.tree.model.support(body)) for body in self.bodies)
         carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
         return {index: (index in one, index in two) for index in carriers}
 
     def matrix(self, columns: Mapping[int, Sequence[SpatialVector]]) -> Matrix:
-        """Return (rows, nv) from the motions that degrees of freedom cause at the contact, by bodies."""
+        """Return the matrix (rows, nv) whose columns are rows of motions or forces at the contact. columns:
+        for each body, one for each degree of freedom of its joint; a body without an entry has zeros.
+        """
         full = [
             self.rows(change)
             for index, body in enumerate(self.tree.model.bodies)
@@ -166,14 +171,14 @@ class ContactMotion:
         return self.matrix({k: [self.moved_by(s, *which) for s in columns[k]] for k, which in carried})
 
     def moved_by(self, s: Motion, one: bool, two: bool) -> Motion:
-        """Return the velocity at the contact due to a degree of freedom that carries `one` or `two` of the
-        bodies.
+        """Return the velocity at the contact due to a degree of freedom with the column s. one, two: whether
+        it carries body 1 and body 2.
         """
         zero = Motion.zero()
         return self.relative(s if one else zero, s if two else zero)
 
     def turning(self, m: SpatialVector) -> Matrix:
-        """Return w_k x m (rows, nv), with w_k the angular velocity that degree of freedom k gives to body 1.
+        """Return w_k x m (rows, nv), with the angular velocity w_k that degree of freedom k gives to body 1.
 
         This is the change of the rows of a motion or a force m that moves with body 1, if the rows are along
         the world's axes. Along the contact's own axes the change is zero.
@@ -216,8 +221,8 @@ class ContactMotion:
         return spatial.linear + velocity.angular.cross(velocity.linear)
 
     def error(self) -> Motion:
-        """Return the placement error of the first frame relative to the second: p1 - p2, or log6 of the
-        placement of the first in the second, along the axes of the one frame.
+        """Return the placement error along the axes of the common frame: p1 - p2 if the contact holds points,
+        log6(2_M_1) if it holds bodies.
         """
         if self.of_points:
             return Motion(self.first.translation - self.second.translation, Vector3.zero())
@@ -230,19 +235,21 @@ class ContactMotion:
 
 @dataclass(frozen=True)
 class Contacts:
-    """The contacts of a model on bodies that move, one after the other."""
+    """All contacts of a model.
+
+    tree: motion of the bodies.
+    each: the contacts, in the model's order.
+    """
 
     tree: TreeMotion
     each: Sequence[ContactMotion]
 
     def rows(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Vector:
-        """Return the rows (nc) of a motion or a force that is given at each contact."""
+        """Return the rows of all contacts (nc). quantity: returns a motion or a force at a contact."""
         return [x for contact in self.each for x in contact.rows(quantity(contact))]
 
     def turning(self, quantity: Callable[[ContactMotion], SpatialVector]) -> Matrix:
-        """Return the change by q (nc, nv) of the rows of a motion or a force that moves with body 1; see
-        `ContactMotion.turning`.
-        """
+        """Return `ContactMotion.turning` for all contacts (nc, nv). quantity: returns m at a contact."""
         return [row for contact in self.each for row in contact.turning(quantity(contact))]
 
     def jacobian(self) -> Matrix:
@@ -250,8 +257,8 @@ class Contacts:
         return [row for contact in self.each for row in contact.jacobian()]
 
     def on_bodies(self, forces: Scalars, fext: Forces | None = None) -> list[Force]:
-        """Return the forces of the contacts (nc), along the axes of their rows, and external ones if there
-        are any, on each body in its own frame.
+        """Return the sum of contact forces and `fext` on each body, in the body's frame. forces: (nc), along
+        the axes of the contacts' rows.
         """
         wrenches = [Force.zero()] * self.tree.model.njoints
         for contact in self.each:
@@ -272,8 +279,8 @@ def contacts_at(
     *,
     local: bool = True,
 ) -> Contacts:
-    """Return the contacts at q (nq), v and a (nv), which default to zero; rows are along the axes that users
-    see, or those of the one frame.
+    """Return the contacts at q (nq), v and a (nv); v and a default to zero. local: whether rows are along the
+    axes that users see, not those of the common frame (see the module's docstring).
     """
     tree, motions = tree_motion(model, q, v, a, trace), []
     world, places = tree.frame.inverse(), row_slices(model)
@@ -287,7 +294,7 @@ def contacts_at(
 
 
 def _placed(tree: TreeMotion, frame: Frame) -> Placement:
-    """Return the placement, in the one frame, of a frame as the description places it on its body."""
+    """Return the placement of a frame of the description in the common frame."""
     if frame.body == WORLD:
         return tree.frame.inverse().compose(frame.placement)
     return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))

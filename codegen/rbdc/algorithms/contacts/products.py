@@ -1,16 +1,17 @@
 """Products of the derivatives of constrained dynamics with a vector, without forming the matrices.
 
-T = ID(q, v, qddot) - J^T f and r(q, v, qddot) are taken at the solution, with f constant in the axes of the
-contacts' frames. K is the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, factored once:
+T = ID(q, v, qddot) - J^T f and r(q, v, qddot) are taken at the solution, with f constant along the axes of
+the contacts' frames. K is the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, which is factored
+once. A prime is the derivative along the direction (q', v', tau'), and x is q or v:
 
-    in a direction:   (f, qddot)' = K^-1 (r', tau' - T')
-    weighted with w:  z = K^-1 w,     w (f, qddot)_x = z_f r_x - z_a T_x,     w (f, qddot)_tau = z_a
+    derivative along a direction:  (f, qddot)' = K^-1 (r', tau' - T')
+    sum of rows with weights w:    z = K^-1 w,   w (f, qddot)_x = z_f r_x - z_a T_x,   w (f, qddot)_tau = z_a
 
-For several steps, the result is the sum of these products, each with T and r at its own solution.
+If there are two proximal steps, T and r of each step are taken at the solution of this step.
 
-Derivatives of T and r in one direction come from the recursions of T and r over dual numbers. Weighted sums
-of their rows come from the same recursions, differentiated backwards over all operations. Logarithms are
-outside both: they are inputs of r that change by a derivative in closed form, e' = Jlog(e) J q'.
+T' and r' come from the recursions of T and r over dual numbers. Weighted sums of rows come from reverse-mode
+differentiation of the same recursions. A logarithm e is an input of the recursions; its derivative has the
+closed form e' = Jlog(e) J q'.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.tangent import rate_of, tangents
 
 Logarithms = Sequence[Motion | None]
-"""Logarithms of contacts, where their residuals have them."""
+"""The logarithm in the residual of each contact, or None."""
 
 
 def _torques_and_residual(
     model: Problem, step: Step, fext: Forces | None, options: ContactOptions, logarithms: Logarithms
 ) -> Callable[[Vector, Vector, Trace], Vector]:
-    """Return T (nv) and r (nc), one after the other, at q and v, under accelerations and forces."""
+    """Return the function of q and v that returns T (nv), then r (nc), for the step's qddot and f."""
     accelerations, forces = step
 
     def values(q: Vector, v: Vector, trace: Trace) -> Vector:
@@ -55,7 +56,7 @@ def _torques_and_residual(
 
 
 def _pulled(contact: ContactMotion, force: Force) -> Vector:
-    """Return J^T of a contact of bodies for a force along the axes of its own frame (nv)."""
+    """Return J^T force (nv) of a contact that holds bodies. force: along the axes of its first frame."""
     whole = replace(contact.contact, held=tuple(range(6)))
     rows = replace(contact, contact=whole, axes=contact.first.rotation).jacobian()
     return [dot(column, force.scalars()) for column in transposed(rows)]
@@ -75,8 +76,8 @@ def constrained_dynamics_jvp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return changes of ddq (nv) and of the forces (nc) in the directions dq, dv, dtau.
-    Checked against the products of `constrained_dynamics_derivatives`.
+    """Return the derivatives of ddq (nv) and of the forces (nc) along the direction (dq, dv, dtau).
+    Checked against `constrained_dynamics_derivatives` times the direction.
     """
     dq, dv, dtau = directions
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
@@ -101,9 +102,9 @@ def constrained_dynamics_vjp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """Return weighted sums of the rows of the derivatives by q, v and tau (nv each). Rows of ddq are weighted
-    with w_ddq (nv), rows of the forces with w_forces (nc). Checked against the products of
-    `constrained_dynamics_derivatives`.
+    """Return weighted sums of the rows of the derivatives with respect to q, v and tau (nv each). w_ddq (nv)
+    are the weights of the rows of ddq, w_forces (nc) those of the rows of the forces. Checked against the
+    weights times `constrained_dynamics_derivatives`.
     """
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = constraints.weights(*map(list, weights))

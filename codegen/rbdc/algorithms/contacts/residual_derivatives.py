@@ -1,18 +1,18 @@
-"""Derivatives of the residuals of contacts by q, in the tangent space, and by v.
+"""Derivatives of the residuals of contacts with respect to q (tangent space) and v.
 
-A step of the degree of freedom k of a body, whose parent moves by V_p and A_p, changes the motion of the body
-and its subtree, in coordinates that move along, by
+Let a joint have the parent velocity V_p, the parent acceleration A_p, and the body velocity V_k. A step of
+its degree of freedom k with the column J changes the velocity V and the acceleration A of each body in its
+subtree. In coordinates that move with the subtree, with psi = V_p x J,
 
-    dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dA/dqdot = psi + J x (V - V_k)
+    dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dV/dqdot = J, dA/dqdot = psi + J x (V - V_k)
 
-with psi = V_p x J and V_k the velocity of the body itself. Rows are in the coordinates of body 1. There the
-motion of body 2 also changes because a step turns body 1 against body 2: by Omega = J if k carries body 1
-alone, by Omega = -J if k carries body 2 alone. w = V_2 changes by dV_2 + w x Omega, A_2 accordingly, and the
-frame of body 2 by -Omega. The residual is then computed with dual numbers. Rows along the world's axes also
-turn with body 1.
+Rows are in the coordinates of body 1. A step of k moves these coordinates relative to body 2 by Omega = J if
+k carries body 1 but not body 2, and by Omega = -J if k carries body 2 but not body 1. In these coordinates
+V_2 changes by dV_2 + V_2 x Omega, A_2 by dA_2 + A_2 x Omega, and the frame of body 2 by -Omega. The residual
+is then differentiated with dual numbers. Rows along the world's axes also turn with body 1.
 
-Dual numbers that start at q take 0.85 to 1.05 times the operations on legs and linkages, but up to 1.36 times
-on an arm of seven joints, and tracing them takes 2 to 5 times as long as these formulas.
+Dual numbers from q on were compared with these formulas. They take 0.85 to 1.05 times the operations for legs
+and linkages, up to 1.36 times for an arm of seven joints, and 2 to 5 times the time to trace.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from rbdc.spatial.vectors import motion_sum
 
 
 class ResidualStep(NamedTuple):
-    """A degree of freedom k at the origin of the one frame; a body that it does not carry does not change.
+    """Effect of a degree of freedom k on a body, at the origin of the common frame. It is zero if k does not
+    carry the body.
 
     s: J_k.
-    velocity, acceleration: change of a body's velocity and acceleration with q_k.
-    by_rate: change of the body's acceleration with qdot_k.
+    velocity, acceleration: derivatives of the body's velocity and acceleration with respect to q_k.
+    by_rate: derivative of the body's acceleration with respect to qdot_k.
     """
 
     s: Motion = Motion.zero()
@@ -48,8 +49,9 @@ class ResidualStep(NamedTuple):
 def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """Return the derivatives by q and by v (nc, nv) of the rows of a quantity. `pushes` are the changes of
-    accelerations (nv, nv each); a joint's columns have entries in its own rows only.
+    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes:
+    derivatives of the joint accelerations with respect to q and to v (nv, nv each); columns of a joint have
+    entries only in the rows of the same joint.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]
@@ -64,7 +66,9 @@ def _rows(
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
-    """Return the change of a quantity by every degree of freedom. moved: the contact as dual numbers."""
+    """Return the derivative of a quantity with respect to every degree of freedom (rows, nv). moved: returns
+    the contact over dual numbers from the effects of a degree of freedom on body 1 and on body 2.
+    """
     columns: dict[int, list[Motion]] = {}
     for index, carried in contact.supports().items():
         pairs = zip(contact.bodies, carried, strict=True)
@@ -93,7 +97,7 @@ def _steps(
 
 
 def _by_q(contact: ContactMotion, one: ResidualStep, two: ResidualStep) -> ContactMotion:
-    """Return the contact as seen from body 1, with changes by q."""
+    """Return the contact in the coordinates of body 1, over dual numbers for a step of q."""
     turn, second, frame = one.s - two.s, contact.bodies[1], contact.second
     w, b = contact.tree.velocity(second), contact.tree.acceleration(second)
     velocities = one.velocity, two.velocity + w.cross(turn)
@@ -109,8 +113,8 @@ def _by_v(contact: ContactMotion, one: ResidualStep, two: ResidualStep) -> Conta
 
 
 def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
-    """Return the logarithm of a contact of bodies as dual numbers, with the step of body 1 relative to body
-    2.
+    """Return the logarithm of a contact that holds bodies, over dual numbers. step: motion of body 1 relative
+    to body 2.
     """
     logarithm, local_step = contact.logarithm(), step.turned(contact.first.rotation.apply_transposed)
     return _dual(logarithm, rate_of_logarithm(logarithm, local_step))
@@ -119,7 +123,7 @@ def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
 def _moving(
     contact: ContactMotion, velocities: tuple[Motion, Motion], accelerations: tuple[Motion, Motion]
 ) -> ContactMotion:
-    """Return the contact with changes of the motions of body 1 and of body 2 as rates of dual numbers."""
+    """Return the contact over dual numbers, from the derivatives of the motions of body 1 and of body 2."""
     tree = contact.tree
     moving = [body for body in contact.bodies if body != WORLD]
     v, a = (dict(zip(contact.bodies, changes, strict=True)) for changes in (velocities, accelerations))

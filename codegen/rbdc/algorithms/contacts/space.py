@@ -1,5 +1,5 @@
-"""The dynamics of all contacts together: a task (`rbdc.algorithms.operational_space`) whose rows are those of
-the contacts. Rows and columns of inactive contacts are zero.
+"""Operational-space dynamics (`rbdc.algorithms.operational_space`) of the task that consists of the rows of
+all contacts. Rows and columns of inactive contacts are zero.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from rbdc.spatial import Scalars
 
 
 def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent) -> Matrix:
-    """Return J M^-1 J^T + mu 1 (nc, nc). Checked against the product."""
+    """Return J M^-1 J^T + mu 1 (nc, nc). Checked against the product of the matrices."""
     return felt(Factorisation(crba(model, q, trace)), contact_jacobian(model, q, trace), options)[0]
 
 
 def contact_space_inertia(
     model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Matrix:
-    """Return Lambda (nc, nc), the inverse of `delassus`. Checked against the product."""
+    """Return Lambda (nc, nc), the inverse of `delassus`. Checked against `contact_space`."""
     factors, jacobian = Factorisation(crba(model, q, trace)), contact_jacobian(model, q, trace)
     return task_inertia(factors, jacobian, options, _switches(model, options))[0]
 
@@ -31,8 +31,8 @@ def contact_space_inertia(
 def contact_space(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> TaskDynamics:
-    """Return Lambda (nc, nc), the dynamically consistent inverse (nv, nc), and the bias and gravity forces
-    (nc). Checked: bias + gravity are the forces of `constrained_dynamics` without torques.
+    """Return Lambda (nc, nc), the dynamically consistent inverse of J (nv, nc), and the bias and gravity
+    forces (nc). Checked: bias + gravity are the forces of `constrained_dynamics` at zero torques.
     """
     task = contact_jacobian(model, q, trace), contact_drift(model, q, v)
     forces = velocity_forces(model, q, v, trace), gravity_torque(model, q, trace)
