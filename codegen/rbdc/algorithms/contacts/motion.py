@@ -1,6 +1,7 @@
 """Motion of the bodies and of the contacts, all in the coordinates of a common frame.
 
-The common frame is that of a free root if the tree has one, otherwise the world's (`in_one_frame`).
+The common frame is that of the root if the whole tree hangs on one free root, otherwise the world's
+(`in_one_frame`).
 Velocities and accelerations are relative to the world, along the axes of the common frame. With the columns
 J = X_i S of the joint of body i, about the origin of the common frame,
 

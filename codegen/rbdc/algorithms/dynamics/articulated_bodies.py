@@ -1,4 +1,4 @@
-"""Articulated bodies: Featherstone, Rigid Body Dynamics Algorithms, table 7.1, axis by axis."""
+"""Articulated-body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 7.1, one axis at a time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rbdc.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 
 class Released(NamedTuple):
-    """A released axis s of a body with the articulated inertia IA.
+    """A joint axis s that moves freely and carries a body with the articulated inertia IA.
 
     u: U = IA s.
-    inverse: 1 / D.
+    inverse: 1 / D with D = s^T U + armature.
     gain: U D^-1.
-    left: the remaining inertia IA - U D^-1 U^T.
+    left: the inertia that remains, IA - U D^-1 U^T.
     """
 
     u: Force
@@ -25,7 +25,7 @@ class Released(NamedTuple):
 
 
 def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Released:
-    """Return the released axis s: D = s^T U + armature, IA - U D^-1 U^T."""
+    """Return the quantities of an axis s of a body with the articulated inertia `inertia`."""
     u = inertia @ s
     inverse = 1.0 / (s.dot(u) + armature)
     gain = u.scaled(inverse)
@@ -33,7 +33,7 @@ def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Releas
 
 
 def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
-    """Return the inertia of each body without the bodies that it carries."""
+    """Return the inertia of each body alone, to which recursions add those of the bodies that it carries."""
     inertia = m.array("IA", ArticulatedInertia)
     for b in m.down("IA = I"):
         inertia[b] = ArticulatedInertia.from_inertia(b.inertia())
@@ -43,7 +43,7 @@ def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
 def axes_released(
     b: Body, inertia: ArticulatedInertia, armature: Sequence[Scalar]
 ) -> Iterator[tuple[int, Released]]:
-    """Yield the axes of a joint, released from the last one on."""
+    """Yield the index and the quantities of each axis of a joint, from the last axis to the first."""
     for c in reversed(range(len(armature))):
         axis = released(inertia, b.columns()[c].s, armature[c])
         b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
@@ -53,8 +53,8 @@ def axes_released(
 
 
 def articulated_factors(m: Machine, inertia: Array[ArticulatedInertia]) -> Array[tuple[Force, Scalar]]:
-    """Return U D^-1 and D^-1 of all axes: M = L^T D L, in one frame with L_ij = s_j . U_i D_i^-1 for j above
-    i.
+    """Return U D^-1 and D^-1 of all axes. With all quantities in one frame, M = L^T D L with L_ij = s_j . U_i
+    D_i^-1 for each axis j above the axis i.
     """
     factors = m.array("factors", tuple)
     for b in m.up("U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T"):
@@ -72,12 +72,12 @@ OfJoint: TypeAlias = Callable[[Any], list[Scalar]]
 def articulated_accelerations(
     m: Machine, bias: Array[Force], tau: OfJoint, reference: OfJoint, world: Motion, name: str = "ddq"
 ) -> Array[Scalar]:
-    """Return ddq (nv) of bodies that move by a = X a_parent + S qddot and require I a + p, with p the bias
-    forces, for torques `tau` and the world's acceleration. `reference` is added to the result.
+    """Return ddq + `reference` (nv) for bodies with the accelerations a = X a_parent + S qddot and the forces
+    I a + p. bias: p. tau: torques. world: acceleration of the world.
 
-    Axis by axis from the last one of a joint, U = IA s, D = s^T U + armature and u = tau - s^T p; then IA - U
-    D^-1 U^T and p + U D^-1 u remain. At a leaf D^-1 u is added last: nothing waits for the sum, and its
-    largest part, D^-1 u, is rounded once.
+    For each axis of a joint, from the last to the first, u = tau - s^T p. Then IA - U D^-1 U^T and p + U D^-1
+    u remain. At a leaf, D^-1 u is added last: no other value waits for the sum, and its largest part, D^-1 u,
+    is rounded once.
     """
     inertia, gain = articulated_inertias(m), m.array("UD", Force)
     acceleration, ddq = m.array("a", Motion, world), m.vector(name)

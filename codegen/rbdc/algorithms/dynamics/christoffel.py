@@ -1,8 +1,9 @@
 """Christoffel symbols of the first kind of M, from composite inertias alone.
 
 They are the coefficients of the Coriolis matrix, C(q, v)_ij = sum_k G_ijk v_k (`dynamics.coriolis`).
-Take three degrees of freedom with their directions in one frame: l is of the deepest joint, u of a joint at
-or above that of l, and t of a joint at or above that of u. I is the composite inertia of the body of l. With
+Take three degrees of freedom l, u and t with their directions s in one frame: l belongs to the deepest joint,
+u to the same joint or an ancestor, and t to the joint of u or an ancestor of it. I is the composite inertia
+of the body of l. With
 
     a = s_t . (s_u x* I s_l) / 2                        (antisymmetric in u and t)
     b = s_t . (s_l x* I s_u - I (s_l x s_u)) / 2        (symmetric in u and t)
@@ -11,8 +12,8 @@ the entries are
 
     G_tlu = b + a,  G_ult = b - a,  G_lut = a - b
 
-and G_ijk = G_ikj where j and k are of different joints: directions of one joint do not commute. They follow
-from C = sum of J^T (I dJ/dt + B J) over bodies, with B(I, v) as in Echeandia and Wensing (2021).
+If j and k belong to different joints, G_ijk = G_ikj; directions of one joint do not commute. The entries
+follow from C = sum of J^T (I dJ/dt + B J) over bodies, with B(I, v) of Echeandia and Wensing (2021).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def christoffel(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
 
 
 def _symbols(m: Numbers) -> list[Matrix]:
-    """Return the symbols over all degrees of freedom, by matrices."""
+    """Return G over all degrees of freedom, without couplings: for each i, the matrix over j and k."""
     size, composite = full_size(m.model), composite_inertias(m)
     symbols = [zeros(size, size) for _ in range(size)]
     for low in m.columns():

@@ -1,10 +1,10 @@
 """A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, computed by the
 recursion of Echeandia and Wensing.
 
-C = sum over bodies of J^T (I Jdot + B J). Take a body as a cloud of point masses m at r with velocity rdot,
-both in the body's frame. Then B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p =
-sum m rdot and N = sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which keeps the
-recursion short.
+C = sum of J^T (I Jdot + B J) over bodies with the Jacobian J and the inertia I. Take a body as a cloud of
+point masses m at r with velocity rdot, both in the body's frame. Then B y = (-p x w, tr(N) w - N^T w) for a
+motion y with angular part w, where p = sum m rdot and N = sum m r rdot^T. The pair (p, N) adds up over a
+subtree like an inertia.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class CoriolisFactor:
 
     @classmethod
     def of_body(cls, inertia: RigidInertia, v: Motion) -> Self:
-        """Return p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
+        """Return p = m u + w x h, and N with the rows h_k u + w x K_k, for a body with the velocity v = (u,
+        w), the first moment h and the second moments K.
+        """
         h = inertia.first_moment
         rows = (
             v.linear.scaled(moment) + v.angular.cross(Vector3.of(row))
@@ -52,7 +54,7 @@ class CoriolisFactor:
         return type(self)(self.momentum + other.momentum, self.n + other.n)
 
     def moved(self, placement: Placement) -> Self:
-        """Return the masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
+        """Return the factor in the parent's frame: p' = R p, N' = R N R^T + P p'^T. placement: R, P."""
         r = placement.rotation
         momentum = r.apply(self.momentum)
         n = r.rotate_matrix(self.n) + Matrix3.outer(placement.translation, momentum)
@@ -96,7 +98,7 @@ class OneFrameFactor(CoriolisFactor):
         return cls(factor.momentum, n)
 
     def moved(self, placement: Placement) -> Self:
-        raise UnsupportedError(f"{type(self).__name__} is of one frame")
+        raise UnsupportedError(f"{type(self).__name__} cannot be moved to another frame")
 
     def apply(self, x: Motion) -> Force:
         return Force(-self.momentum.cross(x.angular), self.n.apply(x.angular))
@@ -106,8 +108,8 @@ class OneFrameFactor(CoriolisFactor):
 
 
 class Twice(OneFrameFactor):
-    """2 B from the numbers of B, for inertias that are not constants: doubling a motion takes fewer
-    operations.
+    """2 B, stored as B. If inertias are not constants, doubling the motion takes fewer operations than
+    doubling B.
     """
 
     def apply(self, x: Motion) -> Force:
@@ -119,7 +121,15 @@ class Twice(OneFrameFactor):
 
 @dataclass(frozen=True)
 class Direction:
-    """One degree of freedom, in one frame: s, psidot, psiddot, and sigma = psidot + sdot."""
+    """A degree of freedom of a joint. The joint's parent moves by v_p and a_p, the joint's body by v.
+
+    s: direction.
+    psi_rate: psidot = v_p x s.
+    psi_second: psiddot = a_p x s + v_p x psidot.
+    sigma: psidot + sdot with sdot = v x s.
+
+    For a Coriolis matrix, psidot and psiddot are zero, and sigma = sdot.
+    """
 
     s: Motion
     psi_rate: Motion
@@ -128,7 +138,7 @@ class Direction:
 
 
 class CoriolisEntries(NamedTuple):
-    """Entries of matrices in one place.
+    """Entries of three matrices in the same row and column.
 
     by_q: of dtau/dq.
     by_v: of dtau/dv, or of a Coriolis matrix.
@@ -142,7 +152,8 @@ class CoriolisEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class ClimbingForces:
-    """The forces of one degree of freedom on their way to the root.
+    """Four forces of one degree of freedom, which are carried to the root: each ancestor takes its entries of
+    the matrices from them. B and I are those of the subtree, the other symbols those of `Direction`.
 
     c_q: 2 B psidot + I psiddot.
     c_v: 2 B s + I (psidot + sdot).
@@ -160,20 +171,20 @@ class ClimbingForces:
         return ClimbingForces(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
     def above(self, s: Motion) -> CoriolisEntries:
-        """Return the entries in this degree of freedom's column, in the row of a direction of its joint or
-        above.
+        """Return the entries in the column of this degree of freedom. s: direction of the row, of the same
+        joint or of an ancestor.
         """
         return CoriolisEntries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> CoriolisEntries:
-        """Return the entries in this degree of freedom's row, in the column of a direction above."""
+        """Return the entries in the row of this degree of freedom. d: the column, a direction of an ancestor."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return CoriolisEntries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
 
 def row_of(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> ClimbingForces:
-    """Return the forces of a degree of freedom on its body, from the inertia and twice the factor of the
-    subtree.
+    """Return the four forces of a degree of freedom. doubled: 2 B of the subtree, or B for a Coriolis matrix.
+    inertia: composite inertia of the subtree.
     """
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.sigma
@@ -189,8 +200,8 @@ def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> M
 
 
 def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Array[Scalar]:
-    """Return C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and
-    each ancestor's dof j.
+    """Return C_ji = S_j^T (B S_i + IC Sdot_i) and C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i for each degree of
+    freedom i and each degree of freedom j of an ancestor. B and IC are those of the subtree of i.
     """
     velocity, factor = body_velocities(m), m.array("B", CoriolisFactor)
     direction, zero, c = m.array("s", Direction), Motion.zero(), m.matrix(name)
@@ -214,7 +225,9 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
 
 
 def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
-    """Return G^T C G + G^T M dG/dt if joints follow others along curves; M includes their armature."""
+    """Return G^T C G + G^T M dG/dt for mimic joints along curves with the Jacobian G. M includes the armature
+    of these joints. c: G^T C G.
+    """
     model, inertia = m.model, m.rows(inertia_matrix(m, composite))
     for index, start in enumerate(first_dofs(model)):
         if index in model.curves:

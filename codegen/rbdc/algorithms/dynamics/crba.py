@@ -13,8 +13,8 @@ from rbdc.spatial import RigidInertia, Scalar, Scalars
 
 
 def crba(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return M(q) (nv, nv), both triangles. Tested: symmetric, positive definite, columns rnea(q, 0, e_k) -
-    g(q).
+    """Return M(q) (nv, nv), both triangles. Tested: M is symmetric and positive definite; column k is
+    rnea(q, 0, e_k) - g(q).
     """
     m = Numbers(model, trace=trace, q=q)
     return plus_diagonal(m.reduced(inertia_matrix(m, composite_inertias(m))), model.armature)

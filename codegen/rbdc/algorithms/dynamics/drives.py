@@ -1,19 +1,20 @@
 """Forces of the drives of joints: the inertia of motors, viscous damping, springs and dry friction.
 
-They are diagonal over v, even if joints follow others. With K the armature, D the damping, S the stiffness, p
-the preload, F the dry friction and w its width (`Problem`)
+The force along an entry of v depends only on this entry and on its coordinate and acceleration, even if
+joints follow others. With the armature K, the damping D, the stiffness S, the preload p, the dry friction F
+and its width w (`Problem`), and inverse dynamics ID and inertia H of the links alone,
 
     r(q, v) = D v + S q + p + F v / sqrt(v^2 + w^2)
     tau = ID(q, v, a) + K a + r,     M = H + K,     dtau/dq = dID/dq + S
     dtau/dv = dID/dv + D + F w^2 / (v^2 + w^2)^(3/2),     d2tau/dv2 = d2ID/dv2 - 3 F w^2 v / (v^2 + w^2)^(5/2)
 
-If a joint with armature K follows another along a curve f(y), its motor also accelerates by f'' ydot^2: r
-then includes K f' f'' ydot^2.
+If a joint with armature K follows the coordinate y of another joint along a curve f(y), its motor also
+accelerates by f'' ydot^2: r then includes K f' f'' ydot^2.
 
-These forces depend on joint coordinates, not on links: the choice of link frames and regrouping do not affect
-them. Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
-friction jumps where a joint stops, so a square root smooths it. Unlike tanh(v / w), which differs from this
-law by a width, the square root is exact in SIMD lanes, and its derivatives of all orders are algebraic.
+These forces depend on joint coordinates, not on links. The choice of link frames and the regrouping of
+inertial parameters do not affect them. Source: Featherstone, Rigid Body Dynamics Algorithms, section 9.6,
+without the gyroscopic effect of rotors. Dry friction jumps at zero velocity; a square root smooths the jump.
+Unlike tanh(v / w), the square root is exact in SIMD lanes, and its derivatives of all orders are algebraic.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from rbdc.spatial.scalars import is_zero, sqrt
 def with_drives(
     model: Problem, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Vector:
-    """Return tau + K a + r(q, v) (nv), with tau the torques that move the bodies alone.
-    Checked against Pinocchio's armature, MuJoCo's armature, damping and springs.
+    """Return torques + K a + r(q, v) (nv). torques: inverse dynamics without drives. Checked against the
+    armature of Pinocchio, and the armature, damping and springs of MuJoCo.
     """
     armature, resisting, result = model.armature, resistance(model, q, v), list(torques)
     for body in model.bodies:
@@ -54,7 +55,7 @@ def without_resistance(model: Problem, tau: Scalars, q: Scalars, v: Scalars) -> 
 
 
 def resistance(model: Problem, q: Scalars, v: Scalars) -> list[Vector]:
-    """Return the terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
+    """Return, for each entry of v, the terms of r(q, v) that are not structurally zero (N, N m)."""
     terms: list[Vector] = [_product(d, rate) for d, rate in zip(model.damping, v, strict=True)]
     stiffness, preload = model.stiffness, model.preload
     for body in model.bodies:
@@ -80,7 +81,7 @@ def resistance_by_v(model: Problem, v: Scalars) -> Vector:
 
 
 def resistance_by_vv(model: Problem, v: Scalars) -> Vector:
-    """Return d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
+    """Return the diagonal of d2r/dv2 (nv), which is zero without dry friction."""
     curvatures: Vector = [0.0] * model.nv
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for term in friction:
@@ -95,6 +96,6 @@ def _product(factor: Scalar, rate: Scalar) -> Vector:
 
 
 def _formula(model: Problem) -> str:
-    """Return the law of the drives in the dynamics, for comments."""
+    """Return the formula of torques with drives, for comments."""
     terms = {"damping": "damping qdot", "springs": "spring", "friction": "friction"}
     return " + ".join(["tau + armature qddot", *(terms[term] for term in model.drive_terms)])

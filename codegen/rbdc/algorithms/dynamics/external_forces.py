@@ -1,9 +1,9 @@
 """External forces, in the frames of the bodies or in the frame of the world.
 
-A force in the world is [force; moment about the world's origin] in the world's axes; in the frame of body i
-it is iX0* f with the full Pluecker transform (Caron): turned into the body's axes, its moment taken about the
-body's origin. A tree on one free body is expressed in the frame of that body, so only the moments of the
-inputs grow with its distance from the origin.
+In the frame of the world, a force f is [force; moment about the world's origin] along the world's axes. In
+the frame of body i it is iX0* f with the full Pluecker transform (Caron): along the body's axes, with the
+moment about the body's origin. If the tree hangs on one free body, f is first expressed in the frame of this
+body. Only the moments of the inputs then grow with the distance from the world's origin.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def load_torque(
 ) -> list[Scalar]:
     """Return the sum of J_i^T (F_i, U_i) (nv; N, N m) at q (nq), with J_i the Jacobian of a point of body i.
 
-    `wrenches` has F and U of each body (N, N m) along the axes of the world, `arms` the point in the body's
-    frame (m). The arm of F turns with the body. Zhakatayev, Rogovchenko and Paetzold (2023) have such loads.
-    Checked: virtual work; Pinocchio's Jacobians.
+    `wrenches`: force F and moment U on each body (N, N m), along the axes of the world. `arms`: the point at
+    which F acts, in the body's frame (m). It moves with the body. Zhakatayev, Rogovchenko and Paetzold (2023)
+    describe these loads. Checked against virtual work and Pinocchio's Jacobians.
     """
     m, root = Numbers(model, q, trace=trace), free_root(model)
     there, force = in_one_frame(model, m.placements, trace), m.array("f", Force)
@@ -60,7 +60,7 @@ def loaded_machine(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Numbers:
-    """Return a machine with external forces, if any."""
+    """Return a machine for q, v, a and the external forces, if any."""
     m = Numbers(model, q, v, a, trace=trace)
     if fext is not None:
         m.fext = in_bodies(m, fext)
@@ -97,12 +97,12 @@ def in_bodies(m: Numbers, fext: Forces) -> Forces:
 
 
 def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:
-    """Return forces of the world in the frame of `in_one_frame`."""
+    """Map forces from the frame of the world to the common frame of `in_one_frame`."""
     root = free_root(m.model)
     return list(fext) if root is None else [m.placements[root].act_inverse_force(force) for force in fext]
 
 
 def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
-    """Return the sum of the forces, all in one frame, on the subtree of each joint."""
+    """Return, for each joint, the sum of the forces on its subtree; all forces are in one frame."""
     m = OneFrame(model)
     return m.in_order(subtree_sums(m, Entries(known=dict(enumerate(forces)))))

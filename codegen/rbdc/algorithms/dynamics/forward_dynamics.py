@@ -1,4 +1,4 @@
-"""Forward dynamics from inverse dynamics and M: bias first, then a solve."""
+"""Forward dynamics: inverse dynamics at reference accelerations (`reference_pass`), then a solve with M."""
 
 from __future__ import annotations
 
@@ -52,13 +52,12 @@ def by_cholesky(
 def by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """Return ddq by articulated bodies; the bias forces are wrenches of inverse dynamics at reference
-    accelerations.
+    """Return ddq by the articulated-body algorithm (by `by_cholesky` if joints are coupled). The bias forces
+    are the wrenches of inverse dynamics at reference accelerations.
 
-    These wrenches contain all effects of velocities, so there are no bias accelerations, and one pass carries
-    them to the root together with the torques of the joints. Gravity enters at the world, where it meets the
-    accelerations that it causes: in the bias it would cancel with them and lose digits. Free roots fall with
-    gravity.
+    These wrenches contain all effects of velocities, so there are no bias accelerations. Gravity enters as an
+    acceleration of the world: in the bias it would cancel with the accelerations that it causes and lose
+    digits. If all roots are free, gravity is part of their reference accelerations instead.
     """
     if model.coupled:
         return by_cholesky(model, q, v, tau, fext, trace)
@@ -83,7 +82,7 @@ def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace
 def _articulated(
     m: Numbers, bias: Array[Force], tau: Scalars, reference: Scalars, gravity: Vector3
 ) -> Vector:
-    """Return accelerations of articulated bodies, none of which is coupled."""
+    """Return ddq (nv) by `articulated_accelerations`, for a model without coupled joints."""
     torques, added = joint_velocities(m.model, tau), joint_velocities(m.model, reference)
     world = Motion(-gravity, Vector3.zero())
     return m.reduced_vector(
@@ -96,7 +95,7 @@ def accelerations(
 ) -> Vector:
     """Return ddq (nv): reference accelerations plus solve(tau - inverse dynamics at these accelerations)."""
     moving, reference = from_reference(model, q, v, tau, fext, trace)
-    trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
+    trace("forward dynamics", "tau - inverse dynamics at the reference accelerations", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
 
 
@@ -112,5 +111,5 @@ def from_reference(
 
 
 def is_free(model: Problem, root: int) -> bool:
-    """Return whether a root moves in all directions against the inertia of bodies only."""
+    """Return whether a root has a free joint without armature."""
     return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)

@@ -1,11 +1,11 @@
-"""The torque regressor over all `rbdc.algorithms.tools.parameters`: those of links, of payloads, and of the
-drives of joints. Also products with the regressor, which do not form it, and the derivatives of forward
-dynamics:
+"""The torque regressor Y over all parameters pi (`rbdc.algorithms.tools.parameters`): those of links, of
+payloads, and of the drives of joints. Further, products with Y that do not form Y, and the derivatives of
+forward dynamics:
 
     w^T dtau/dpi = w^T Y,     dddq/dpi = -M^-1 Y,     w^T dddq/dpi = -(M^-1 w)^T Y
 
-with Y at the acceleration that forward dynamics returns. For each body, the row w^T Y holds the products of
-the body's velocity, if joints move by w, with its ten unit wrenches.
+with Y at the accelerations that forward dynamics returns. The ten entries of w^T Y for a body are its ten
+unit wrenches (`body_regressor`) times its velocity at the joint velocities w.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from rbdc.spatial import Forces, Inertia, Motion, Scalar, Scalars
 def whole_regressor(
     links: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
-    """Return Y (nv, np): the columns of links by `links`, of payloads, and of drives. Checked: Y times
-    `rbdc.algorithms.tools.parameters.linear_parameters` = rnea(q, v, a).
+    """Return Y (nv, np): the columns of links, then of payloads, then of drives. links: returns the columns
+    of links. Checked: Y times `rbdc.algorithms.tools.parameters.linear_parameters` = rnea(q, v, a).
     """
     rows: Matrix = [[] for _ in range(model.nv)]
     if "links" in model.regressor:
@@ -61,8 +61,8 @@ def whole_regressor(
 def weighted_regressor(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace = silent
 ) -> Vector:
-    """Return w^T Y (np) without forming Y. On a joint-space model the parameters are those in the bodies' own
-    frames. Checked: w^T Y parameters = w . rnea(q, v, a).
+    """Return w^T Y (np) without forming Y. On a joint-space model, parameters are in the bodies' own frames,
+    not in the chosen frames. Checked: w^T Y parameters = w . rnea(q, v, a).
     """
     products: Vector = []
     if "links" in model.regressor:
@@ -82,8 +82,8 @@ def aba_weighted_regressor(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """Return w^T dddq/dpi (np) with the solves of `dynamics`.
-    Checked against differences of `aba` by parameters.
+    """Return w^T dddq/dpi (np). dynamics: returns ddq, and the solve with M. Checked against finite
+    differences of `aba` with respect to the parameters.
     """
     (w,) = weights
     a, solve = dynamics(model, q, v, tau, fext, trace)
@@ -109,7 +109,7 @@ def _in_own_frames(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Tr
 def _weighted_links(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace
 ) -> list[Scalar]:
-    """Return the ten products of each body."""
+    """Return the entries of w^T Y for the links, ten for each body."""
     m, rates = Numbers(model, q, v, a, trace=trace), joint_velocities(model, w)
     moving, products = m.array("W", Motion, Motion.zero()), list[Scalar]()
     motions = body_motions(m, BodyMotion.of_world(m.gravity))
@@ -121,9 +121,7 @@ def _weighted_links(
 
 
 def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
-    """Return the entries of a row for the parameters of payloads, from those of the bodies that carry
-    them.
-    """
+    """Return the entries of a row of Y for the parameters of payloads, from the row's entries for links."""
     added = [one for one in model.parameters if one.added]
     starts = [(one, PARAMETERS_PER_BODY * one.body) for one in added]
     return [
@@ -134,8 +132,8 @@ def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
 
 
 def _of_drives(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Iterator[tuple[int, list[Scalar]]]:
-    """Yield, for each column of a drive, the index of the body and the entries along the joint's directions,
-    from the joint's own coordinate, rate and acceleration.
+    """Yield, for each column of Y that belongs to a drive, the body's index, and the column's entries along
+    the directions of the body's joint.
     """
     places, rates = joint_positions(model, q), joint_velocities(model, v)
     seconds = joint_accelerations(model, v, a)
@@ -163,8 +161,8 @@ def _column(model: Problem, index: int, entries: Scalars) -> list[Scalar]:
 
 
 def moved_parameters(model: Problem, inertia: Scalars, pose: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return the ten parameters of a body about another frame. pose: placement of the body's frame in that
-    frame, x y z qx qy qz qw. Test: Pinocchio's `Inertia.se3Action`.
+    """Return the ten parameters of a body in another frame. pose: placement of the body's frame in the other
+    frame, x y z qx qy qz qw. Checked against Pinocchio's `Inertia.se3Action`.
     """
     del model, trace
     return Inertia.of(inertia).moved(held_at(pose)).scalars()

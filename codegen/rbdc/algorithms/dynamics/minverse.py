@@ -10,19 +10,19 @@ from rbdc.spatial import Scalars
 
 
 def minverse(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return M(q)^-1 as W D^-1 W^T with W = L^-1, which takes fewer operations across branches than solves
-    with L.
+    """Return M(q)^-1 (nv, nv) as W D^-1 W^T with W = L^-1. If the tree has branches, this takes fewer
+    operations than solves with L.
     """
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 
 def minverse_of_branches(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return M(q)^-1 with all branches of the tree treated alike, for SIMD lanes."""
+    """Return M(q)^-1 by the same operations for all branches of the tree, which can then share SIMD lanes."""
     return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
 
 
 def inverse_factors(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return L and D^-1, a diagonal matrix, of M = L^T D L, for a solve in a loop over columns."""
+    """Return `as_matrices` of M = L^T D L, for generated code that solves in a loop over columns."""
     return as_matrices(Factorisation(crba(model, q, trace)), trace)
 
 

@@ -1,9 +1,8 @@
-"""Inverse dynamics by Newton and Euler: from the root to the leaves, motions of bodies and the wrenches f
-that they require (`rbdc.algorithms.body_motion`); on the way back, tau = S^T f, and f of the child is added
-to f of the parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
+"""Inverse dynamics by Newton and Euler. A pass from the root to the leaves computes the motions of bodies and
+the wrenches f that these motions require (`rbdc.algorithms.body_motion`). A pass back computes tau = S^T f
+and adds f of each body to f of its parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
 
-Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Checked: the two forms,
-this one and `rbdc.algorithms.reference.rnea`, agree on every model.
+Sources: Luh, Walker and Paul (1980); Khalil and Gautier for the sparse inertial parameters.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ def newton_euler(
 ) -> list[Scalar]:
     """Return tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
-    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of the body's
-    frame, or of the world's if the model has `world_forces`. Checked: tau is that of
-    `rbdc.algorithms.reference.rnea` on every model.
+    `fext`: external wrench on each body (N, N m), about the origin and along the axes of the body's frame (of
+    the world's frame if the model has `world_forces`). Checked against `rbdc.algorithms.reference.rnea` on
+    every model.
     """
     m = loaded_machine(model, q, v, a, fext, trace)
     torques = inverse_dynamics(m, BodyMotion.of_world(m.gravity))
@@ -57,11 +56,10 @@ def inverse_dynamics(m: Machine, world: MotionKind, name: str = "tau") -> Array[
 def forces_needed(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> tuple[Array[Force], list[list[Scalar]]]:
-    """Return the forces that joints must exert on bodies, and the accelerations of the joints; see
+    """Return the forces that joints must exert on bodies, and the accelerations of the joints. chosen: see
     `body_motions`.
 
-    Each wrench directly follows the motion that it needs; most of the motion has no other use, so few values
-    are live at a time.
+    Each wrench is computed right after the motion of its body, so that few values are live at a time.
     """
     force, seconds = m.array("f", Force), []
     for b, _, motion, second in body_motions(m, world, chosen):
@@ -73,12 +71,12 @@ def forces_needed(
 
 
 def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Scalar]]:
-    """Return wrenches at chosen joint accelerations (nv), and these accelerations: forward dynamics computes
-    the difference from them.
+    """Return the wrenches on bodies at reference accelerations of the joints, and these accelerations (nv).
+    Forward dynamics computes the difference from them.
 
-    At the chosen accelerations no body accelerates along its own joint, which takes fewer operations than
-    zero accelerations; a free root falls with the world's acceleration. Coupled joints do not accelerate, nor
-    do joints with armature, whose inertia would have to be overcome again.
+    At the reference accelerations no body accelerates along its joint, and a free root falls freely. This
+    takes fewer operations than zero accelerations. The reference accelerations of coupled joints are zero,
+    and so are those of joints with armature, which would otherwise need a torque.
     """
     joints = Counter(body.index_v for body in m.model.bodies)
 

@@ -2,8 +2,9 @@
 (1986).
 
 The motions are those of `rbdc.algorithms.dynamics.newton_euler`, with classical accelerations and without
-linear velocities; either the ten unit wrenches of each body are carried up to the root, or the axes of the
-joints above are carried down to the body, whichever takes fewer operations.
+linear velocities. `regressor_by_forces` carries the ten unit wrenches of each body up to the root.
+`regressor_by_axes` carries the axes of the joints above down to the body. Generated code uses the one that
+takes fewer operations.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS_PER_BODY = 10
-"""m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
+"""m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz; moments are about the origin of the joint's frame."""
 
 _Rows: TypeAlias = Callable[[NumberBody, list[Force]], Iterator[tuple[int, list[Scalar]]]]
 """rows(b, forces) yields the indices and entries of the rows of Y that a body's ten forces affect."""
@@ -34,18 +35,19 @@ Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Mat
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
-"""Axes are parallel if the entries of their cross product are smaller. A missed pair costs work, not
-accuracy.
+"""Axes count as parallel if all entries of their cross product are smaller than this. A missed pair costs
+operations, not accuracy.
 """
 
 
 def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 * nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving
-    bodies. The ten forces of each body are carried up the tree, past joints on parallel axes in one step.
+    """Return Y (nv, 10 * nbodies) with Y pi = rnea(q, v, a) (tested) and the stacked parameters pi of the
+    moving bodies. The ten forces of each body are carried up the tree, across a series of joints with
+    parallel axes in one step.
     """
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
-        below: Placement | None = None  # the frame in which the forces are, if it is not the body's
+        below: Placement | None = None  # placement of the forces' frame in the body's, if different
         for body in (b, *b.chain):
             for k in body.columns():
                 seen = k.s if below is None else below.act_inverse(k.s)
@@ -54,15 +56,14 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
             if not body.rooted and not _is_parallel(model, body.at):
                 forces, below = [below.act_force(force) for force in forces], None
 
-    formula = "Y_j = S_j^T X* (F, N) of the k-th unit parameter"
+    formula = "Y_j = S_j^T X* (F, N) for each unit parameter"
     return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 * nbodies). The axes of the joints above are carried down to each body, instead of the
-    body's ten forces up.
+    """Return Y (nv, 10 * nbodies). The axes of the joints above are carried down to each body.
 
-    This takes fewer operations on arms, and on bodies with two or more arms.
+    This takes fewer operations than `regressor_by_forces` for single arms and for robots with several arms.
     """
     axes: list[list[tuple[int, Motion]]] = []
 
@@ -72,14 +73,12 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
         axes.append([*((row, b.from_parent(axis)) for row, axis in above), *axes_of_body])
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[b.at])
 
-    formula = "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter"
+    formula = "Y_j = (X^-1 S_j)^T (F, N) for each unit parameter"
     return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
-    """Return whether a body turns about the same axis as its parent: that axis is at rest in the body's
-    frame.
-    """
+    """Return whether a body and its parent turn about parallel axes."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
     if not body.joint.rotation == above.joint.rotation == "angle":
         return False
@@ -89,7 +88,7 @@ def _is_parallel(model: Problem, index: int) -> bool:
 
 
 def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
-    """Return the regressor, body by body from the nonzero rows of the body's ten columns."""
+    """Return Y. rows: yields the nonzero rows of a body's ten columns. formula: the comment."""
     model = m.model
     motions = [motion for _, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
@@ -102,8 +101,8 @@ def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
 
 
 def body_regressor(motion: BodyMotion) -> list[Force]:
-    """Return the ten wrenches of unit inertial parameters: [a; 0] for the mass, [U e; e x a] for the first
-    moment along e, [0; J alpha + w x J w] for the inertia J.
+    """Return the ten wrenches that a body's motion w, alpha, a, U requires for unit inertial parameters: [a;
+    0] for the mass, [U e; e x a] for the first moment along e, [0; J alpha + w x J w] for the inertia J.
     """
     w, spin, zero = motion.w, motion.spin, Vector3.zero()
     moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
@@ -117,7 +116,7 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
 def regressor_of_chosen_frames(
     regressor: Regressor, model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
-    """Return a regressor on a joint-space model, for parameters in the bodies' own frames."""
+    """Return Y of a joint-space model for parameters in the bodies' own frames, not in the chosen frames."""
     rows = [list(row) for row in regressor(model, q, v, a, trace)]
     for index, body in enumerate(model.bodies):
         columns = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
@@ -126,7 +125,7 @@ def regressor_of_chosen_frames(
                 row[columns] = pulled_back(row[columns], body.chosen)
         trace(
             body.name,
-            "for parameters in the body's own frame",
+            "columns of Y for the parameters in the body's own frame",
             f"O{index}",
             [x for row in rows for x in row[columns]],
         )
@@ -137,8 +136,9 @@ def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
     """Map a row from the parameters in a chosen frame, at R and p in the body's frame, to the parameters in
     the body's frame.
 
-    For a row y_m m + y_h h + tr(S J), the rotation gives R y_h and R S R^T. The shift to p subtracts (p h) 2
-    - p h^T - h p^T from J, adds m (p^2 - p p^T) to J, and subtracts m p from h.
+    The row times the parameters is y_m m + y_h . h + tr(S J), with the mass m, the first moment h and the
+    inertia J. The rotation yields R y_h and R S R^T. The shift to p subtracts 2 (p . h) 1 - p h^T - h p^T
+    from J, adds m (p^2 1 - p p^T) to J, and subtracts m p from h.
     """
     if all(is_zero(x) for x in entries):
         return entries
