@@ -1,12 +1,14 @@
 """Additional terms of the derivatives of inverse dynamics for joints that follow others along curves.
 
-Joint k follows a joint with the coordinate y: v_k = f' ydot and a_k = f'' ydot^2 + f' yddot. F_k is the force
-of the drive of k along its own coordinate. With tau = G^T tau_tree,
+Joint k follows a joint with the coordinate y along the curve f(y): v_k = f' ydot and a_k = f'' ydot^2 + f'
+yddot. F_k is the force of the drive of k along its coordinate. tau_tree and M are the torques and the inertia
+matrix of all joints, M_k is column k of M, and G is the Jacobian of all joint coordinates. With tau = G^T
+tau_tree, the curvature adds
 
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
     dtau/dydot += 2 G^T M_k f'' ydot
 
-are added to the terms of the tangents to the curves. M and dtau_tree/dv include the derivatives of F_k.
+M and dtau_tree/dv include the derivatives of F_k.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ def add_bends(
 
     rates: v and a (nv each).
     forces: forces on the subtree of each body, in the body's frame.
-    tree: dtau/dv and M of the whole tree, without drives.
+    tree: dtau_tree/dv and M, without drives.
     by: dtau/dq and dtau/dv.
-    Checked against dual numbers, differences.
+    Checked against dual numbers and differences.
     """
     (dv, inertia), (by_q, by_v) = tree, by
     for body, dof, force in zip(model.bodies, first_dofs(model), forces, strict=True):

@@ -28,8 +28,7 @@ def aba_derivatives(
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 = W D^-1 W^T (nv, nv each). W = L^-1 has the zeros of L
-    between branches. The cost of a branch grows with the number of its ancestors, not with its own size.
-    Checked against the reference.
+    between branches. Checked against the reference.
     """
     return values_and_derivatives(model, q, v, tau, fext, trace, inverse_of=inverse_of)[1]
 
@@ -44,7 +43,7 @@ def values_and_derivatives(
     *,
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[list[Scalar], tuple[Matrix, Matrix, Matrix]]:
-    """Return ddq (nv) with its derivatives."""
+    """Return ddq (nv), and the results of `aba_derivatives`."""
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
     a, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -60,7 +59,7 @@ def values_and_derivatives(
 
 
 aba_derivatives_of_branches = partial(aba_derivatives, inverse_of=InverseFactor.symmetric_inverse)
-"""The derivatives with all branches of the tree treated alike, for SIMD lanes."""
+"""`aba_derivatives` by the same operations for all branches of the tree, which can then share SIMD lanes."""
 
 
 def derivatives_to_solve(
@@ -84,8 +83,8 @@ def inverse_dynamics_derivatives(
     trace: Trace,
     factors: Factorisation,
 ) -> tuple[list[Scalar], Matrix, Matrix]:
-    """Return the acceleration for tau (nv), and dtau_dq and dtau_dv at this acceleration (nv, nv), without
-    the columns of a free root that need no solve.
+    """Return ddq for tau (nv), and dtau_dq and dtau_dv at these accelerations (nv, nv each), without the
+    terms of `known_root_columns`.
     """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
@@ -106,9 +105,9 @@ def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, 
     """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. In inverse dynamics, these
     columns of a free root are M x with x in the root's rows, so in forward dynamics they are -x.
 
-    With g the world's acceleration in the root's frame, they are e_k x g for the root's orientation and e_k x
-    w for its linear velocity. For its angular velocity they are v x e_k in the linear rows and e_k x w in the
-    angular rows.
+    Let g be the world's acceleration in the root's frame, (v, w) the root's velocity and e_k a unit vector.
+    The parts are e_k x g for the root's orientation and e_k x w for its linear velocity. For its angular
+    velocity they are v x e_k in the linear rows and e_k x w in the angular rows.
     """
     by_q, by_v = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
     positions = joint_positions(model, q)

@@ -1,16 +1,16 @@
-"""Derivatives of a frame's velocity and acceleration by q, v and a, in the form of Carpentier and Mansard,
-section III-D.
+"""Derivatives of a frame's velocity and acceleration with respect to q, v and a, in the form of Carpentier
+and Mansard, section III-D.
 
 In the coordinates of the frame, a step of degree of freedom k moves everything above its joint by -s_k x,
 where s_k = X^-1 S_k. It moves nothing between the joint and the frame. Let v_l and a_l be the velocity and
-acceleration of the joint's parent body, d the velocity of the frame relative to the parent body, and b its
-velocity relative to the child body (d = S_k qdot + b):
+acceleration of the joint's parent body, d the velocity of the frame relative to the parent body, and b the
+velocity of the frame relative to the joint's body (d = S_k qdot + b):
 
     dv/dq_k = v_l x s_k                        dv/dv_k = s_k
     da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k
 
-In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m changes by X (s_k x m), R m by R
-(w_k x m).
+In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well. A motion m in WORLD, X m, changes by
+X (s_k x m). In LOCAL_WORLD_ALIGNED, R m changes by R (w_k x m), with the angular part w_k of s_k.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def frame_classical_acceleration_derivatives(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return da_dq, da_dv, da_da (6, nv) of `frame_classical_acceleration`: the derivatives of the spatial
-    acceleration plus dw x v + w x dv, with the derivatives of the velocity.
+    acceleration plus dw x v + w x dv, with the frame's velocity (v, w) and its derivatives (dv, dw).
     """
     velocity = frame_velocity(model, q, v, frame, reference)
     spatial = frame_acceleration_derivatives(model, q, v, a, frame, reference)
@@ -91,7 +91,7 @@ def frame_classical_acceleration_derivatives(
 
 def classical_change(acceleration: Motion, velocity: Motion, at: Motion) -> Motion:
     """Return the change of the classical acceleration from the changes of the spatial acceleration and of the
-    velocity, whose value is `at`.
+    velocity. at: the velocity.
     """
     more = velocity.angular.cross(at.linear) + at.angular.cross(velocity.linear)
     return Motion(acceleration.linear + more, acceleration.angular)

@@ -2,23 +2,24 @@
 sensitivity.
 
 Derivation, with spatial vectors in one frame. A step e of the placement of joint b, in the joint's frame,
-moves the subtree of b like an additional joint between b and its parent p. That joint rests, and p moves by v
-and a (the world by an acceleration -g). So, by `rbdc.algorithms.derivatives.rnea_derivatives`,
+moves the subtree of b like an additional joint at rest between b and its parent. The parent has the velocity
+v and the acceleration a (the world has the acceleration -g). By
+`rbdc.algorithms.derivatives.rnea_derivatives`, with I, B and f of subtrees,
 
     psidot = v x e,     psiddot = a x e + v x psidot
 
     dtau_j/de = s_j^T (2 B_j psidot + I_j psiddot)                 for j of b or below
     dtau_j/de = s_j^T (2 B_b psidot + I_b psiddot + e x* f_b)      for j above b
 
-with I, B and f of subtrees. The first formula for all e at once is the force
+The first formula is the product of e with the force
 
     v x* (v x* r - r_b) - a x* r,     r = I_j s_j,     r_b = 2 B_j^T s_j
 
-Forces F_j that are fixed in the world, on the subtree of j, do not move with e: e . (s_j x* F_j) is
-subtracted from the entries of the first formula, and f_b excludes these forces.
+The force F_j on the subtree of j that is constant in the world does not move with e: e . (s_j x* F_j) is
+subtracted from the first formula, and f_b excludes such forces.
 
-Derivatives of the torques by lengths are those that Zhakatayev, Rogovchenko and Paetzold (2023), section VI,
-leave to further work.
+Zhakatayev, Rogovchenko and Paetzold (2023), section VI, leave derivatives of torques with respect to lengths
+to further work.
 """
 
 from __future__ import annotations
@@ -40,7 +41,11 @@ from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars
 
 @dataclass(frozen=True)
 class Seat:
-    """The frame of a joint on its parent, and the velocity and acceleration of the parent."""
+    """The place of a joint on its parent.
+
+    placement: frame of the joint at its zero position.
+    v, a: velocity and acceleration of the parent.
+    """
 
     placement: Placement
     v: Motion
@@ -61,8 +66,8 @@ class Seat:
         return forces
 
     def row(self, r: Force, r_b: Force, follows: Force) -> Force:
-        """Return the six entries of a degree of freedom of this joint or of a joint below. follows: s x* F of
-        forces fixed in the world.
+        """Return the six entries dtau/de of a degree of freedom of this joint or of a joint below. follows:
+        s x* F with the force F that is constant in the world.
         """
         felt = self.v.cross_force(self.v.cross_force(r) - r_b) - self.a.cross_force(r) - follows
         return self.placement.act_inverse_force(felt)
@@ -76,7 +81,7 @@ def rnea_geometry_derivatives(
 
     Column 6 * b + k is the derivative with respect to e_k, where the placement X of joint b on its parent
     becomes X exp(e). Joints that follow others have columns too.
-    Checked: differences of compiled packages whose joints are moved; dual numbers through
+    Checked against differences of compiled packages with moved joints, and against dual numbers through
     `rbdc.algorithms.reference.rnea`.
     """
     following = () if fext is None or model.world_forces else fext
@@ -95,8 +100,8 @@ def rnea_geometry_derivatives(
 def geometry_derivatives(
     m: Machine, turned: Array[Force] | None = None, name: str = "dtau_dplacement"
 ) -> Array[Force]:
-    """Return the six entries of each degree of freedom and each body, as a force. turned: for each column, s
-    x* F of forces fixed in the world.
+    """Return the six entries dtau/de of each degree of freedom and each body, as a force. turned: for each
+    column, s x* F with the force F that is constant in the world.
     """
     seat, force, factor = m.array("seat", Seat), m.array("f", Force), m.array("B", CoriolisFactor)
     composite, steps = m.array("IC", RigidInertia), m.array("steps", tuple)
@@ -114,7 +119,7 @@ def geometry_derivatives(
         b.add_to_parent(factor, factor[b])
         b.add_to_parent(force, force[b])
     entries = m.by_bodies(name, Force)
-    for b in m.down("entries of the joints above, of its own and of those below"):
+    for b in m.down("entries for the joints above, for the joint itself and for the joints below"):
         for k in b.above():
             entries[k, b] = Force.of([k.s.dot(x) for x in steps[b]])
         for columns in (b.columns(), b.below()):

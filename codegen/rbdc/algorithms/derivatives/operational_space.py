@@ -1,16 +1,16 @@
-"""Derivatives by q of the inertia that a frame feels, Lambda = (J M^-1 J^T + mu 1)^-1.
+"""Derivatives of the operational-space inertia Lambda = (J M^-1 J^T + mu 1)^-1 with respect to q.
 
-With x_a the columns of Jbar = M^-1 J^T Lambda and L_a the rows of Lambda,
+With the columns x_a of Jbar = M^-1 J^T Lambda and the rows L_a of Lambda,
 
     dLambda_ab/dq_k = x_a^T dM/dq_k x_b - L_a (dJ/dq_k) x_b - L_b (dJ/dq_k) x_a
 
-Neither derivative is formed. (dJ/dq_k) x is the derivative of the frame's velocity at the joint velocities x.
-With the velocity V_a of the body above joint k at these velocities, and the momentum P_a of all bodies that
-the joint carries,
+dM/dq and dJ/dq are not formed. (dJ/dq_k) x is the derivative, with respect to q_k, of the frame's velocity at
+the joint velocities x. At the joint velocities x_a, let V_a be the velocity of the parent of joint k, and P_a
+the momentum of all bodies that joint k carries:
 
     x_a^T dM/dq_k x_b = -(S_k x V_a) . P_b - (S_k x V_b) . P_a
 
-since the terms of bodies below the joint cancel: a step of q_k turns their motions and inertias together.
+Other terms of these bodies cancel: a step of q_k turns their motions and inertias together.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def operational_space_inertia_derivatives(
 
 
 def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace = silent) -> Matrix:
-    """Return x_a^T dM/dq_k x_b (nv, 21), by `PAIRS`. inverse: Jbar (nv, 6), row by row.
-    Checked against the symmetric part of Christoffel symbols.
+    """Return x_a^T dM/dq_k x_b (nv, 21; row k, columns in the order of `PAIRS`). inverse: Jbar (nv, 6),
+    row-major. Checked against the symmetric part of Christoffel symbols.
     """
     m, columns = Numbers(model, q, trace=trace), [list(inverse[k::SIZE]) for k in range(SIZE)]
     moving = [_moving(m, x) for x in columns]

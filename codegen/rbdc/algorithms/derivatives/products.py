@@ -1,13 +1,13 @@
-"""Products of the derivatives of inverse and forward dynamics with vectors, by the cheapest recursions.
+"""Products of the derivatives of inverse and forward dynamics with vectors, without forming the matrices.
 
-In one direction `newton_euler` runs over dual numbers, which carry rates along. Weighted sums of the rows of
-derivatives come from `newton_euler` over scalars that record their operations: forwards, then back over all
-steps. The Hessian of a weighted sum times a direction is the rate of the gradient in that direction
-(Pearlmutter, 1994). It is computed by adjoints over dual numbers and costs a few evaluations.
+For a product with a direction, `newton_euler` runs over dual numbers. For a weighted sum of rows,
+`newton_euler` runs over scalars that record their operations, which are then differentiated in reverse. The
+Hessian of a weighted sum times a direction is the derivative of the gradient along this direction
+(Pearlmutter, 1994): the recording scalars are dual numbers, and the cost is a few evaluations.
 
-Forward dynamics follows by Carpentier and Mansard's equation (24). M is factored once for all solves. The
-rows of -M^-1 dID weighted with w are those of -dID weighted with s = M^-1 w. The products -dID^T s change
-with the direction of q and v, with that of the accelerations, and with ds = -M^-1 dM s.
+Forward dynamics uses Carpentier and Mansard's equation (24). M is factored once for all solves. The rows of
+-M^-1 dID with weights w are the rows of -dID with weights s = M^-1 w. Along a direction, -dID^T s changes
+with q and v, with the accelerations, and with ds = -M^-1 dM s.
 `rbdc.algorithms.reference.derivatives.products` multiplies the papers' matrices.
 """
 
@@ -39,9 +39,8 @@ def rnea_tangent(
     trace: Trace = silent,
     at: Callable[[Problem, Scalars], Problem] = lambda model, _: model,
 ) -> Vector:
-    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv) in the directions dq, dv and da. at: returns the model
-    at a configuration, needed if joints follow others along curves.
-    Checked against the same product of `rnea_derivatives`.
+    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv). at: returns the model at a configuration, needed if
+    joints follow others along curves. Checked against the same product of `rnea_derivatives`.
     """
     dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -70,8 +69,8 @@ def aba_tangent(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """Return ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) in the directions dq, dv and dtau, with the solves of
-    `dynamics`. Checked against the product of `aba_derivatives`.
+    """Return ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv). dynamics: method of forward dynamics. Checked
+    against the same product of `aba_derivatives`.
     """
     dq, dv, dtau = directions
     a, solve = dynamics(model, q, v, tau, fext, trace)
@@ -115,7 +114,7 @@ def external_torque_adjoint(
 
 
 def there_and_back(tape: Tape, trace: Trace) -> Trace:
-    """Return a trace of recorded scalars: their values at once, their adjoints on the way back."""
+    """Return a trace that announces values of recorded scalars at once, and adjoints in the reverse pass."""
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [adjoint.value_of(x) for x in values])
@@ -137,8 +136,8 @@ def aba_adjoint(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each), with the solves of `dynamics`.
-    Checked against the products of `aba_derivatives`.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each). dynamics: method of forward dynamics.
+    Checked against the same products of `aba_derivatives`.
     """
     (w,) = weights
     a, solve = dynamics(model, q, v, tau, fext, trace)
@@ -157,8 +156,8 @@ def rnea_hessian_product(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """Return the rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da; the
-    weights may have rates too. Checked against `rnea_hessian_vector` times the direction.
+    """Return the derivatives of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) along the direction (dq,
+    dv, da). w may be dual numbers. Checked against `rnea_hessian_vector` times the direction.
     """
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -178,8 +177,8 @@ def aba_hessian_product(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """Return the rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau,
-    with the solves of `dynamics`. Checked against `aba_hessian_vector` times the direction.
+    """Return the derivatives of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) along the direction (dq,
+    dv, dtau). dynamics: method of forward dynamics. Checked against `aba_hessian_vector` times the direction.
     """
     (w, dq, dv, dtau), rest = weights_and_direction, [0.0] * model.nv
     a, solve = dynamics(model, q, v, tau, fext, trace)

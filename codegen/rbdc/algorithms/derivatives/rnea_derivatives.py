@@ -2,19 +2,19 @@
 frames.
 
 Derivation, with spatial vectors in one frame. Body k moves by v_k and a_k (the world by an acceleration -g)
-and needs f_k = I a_k + v_k x* I v_k; joint i gives tau_i = s_i^T f for the force f of its subtree. A
-direction s_j of joint j, whose parent p moves by v_p and a_p, has
+and requires the force f_k = I a_k + v_k x* I v_k. Joint i exerts tau_i = s_i^T f with the force f on its
+subtree. A direction s_j of joint j, whose parent p moves by v_p and a_p, has
 
     psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
 
-By q_j: a step along s_j moves the subtree of j and not p. If p moved along with it, everything would only be
-rotated. Seen from the subtree, the difference is that p has psidot_j more velocity and a_p x s_j more
-acceleration. For any k below, v_k changes by psidot_j. a_k changes by a_p x s_j and, because it contains v x
-S qdot of every joint between, by psidot_j x (v_k - v_p):
+Derivatives with respect to q_j: a step along s_j moves the subtree of j and not p. If p moved along with the
+subtree, everything would only be rotated. Seen from the subtree, the difference is that p has psidot_j more
+velocity and a_p x s_j more acceleration. For any body k of the subtree, v_k changes by psidot_j. a_k changes
+by a_p x s_j and, because it contains v x S qdot of every joint between p and k, by psidot_j x (v_k - v_p):
 
     v_k changes by psidot_j,     a_k by psiddot_j - v_k x psidot_j
 
-By qdot_j, v_k changes by s_j and a_k by s_j x (v_k - v_p) + v_j x s_j:
+Derivatives with respect to qdot_j: v_k changes by s_j and a_k by s_j x (v_k - v_p) + v_j x s_j:
 
     v_k changes by s_j,          a_k by psidot_j + sdot_j - v_k x s_j
 
@@ -23,8 +23,8 @@ A change of v_k by u and of a_k by y - v_k x u changes f_k by I y + 2 B u, with 
 
     2 B u = v x* (I u) + u x* (I v) - I (v x u)
 
-I and B add up over a subtree. If j is i or above i, the subtree of i and s_i move together. In rows j
-strictly above i, the subtree of i turns and s_j does not. With I, B and f of the subtree of i this gives
+I and B add up over a subtree. If j is i or above i, a step of j moves the subtree of i and s_i together. If j
+is strictly above i, a step of i turns the subtree of i but not s_j. With I, B and f of the subtree of i,
 
     dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
     dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)
@@ -36,12 +36,13 @@ So four forces of each direction i are carried to the root, and each ancestor ta
     c_q = 2 B psidot_i + I psiddot_i, and s_i x* f from the parent on
     c_v = 2 B s_i + I (psidot_i + sdot_i),     r_b = 2 B^T s_i,     r = I s_i
 
-Economies. Accelerations are classical, so that psiddot = (U s_v + a x s_w + 2 v x (w x s_w), U s_w) with the
-parent's w, U, v and a at the body's origin. The constants of B are doubled, so that 2 B comes without a
-multiplication. The linear velocity of a free root is taken as zero, because it enters only through a = vdot +
-w x v. Let g be the world's acceleration in the root's frame, and let the indices f and n denote linear and
-angular parts. Then the root's columns of row i are r_f x g for its orientation, r_f x w for its linear
-velocity, and r_b + r_n x w + v x r_f for its angular velocity.
+Three measures save operations. First, accelerations are classical: psiddot = (U s_v + a x s_w + 2 v x (w x
+s_w), U s_w) with s = (s_v, s_w) and the parent's w, U = [alpha] + [w][w], v and a at the body's origin.
+Second, the constants of B are stored doubled, so that 2 B needs no multiplication. Third, the linear velocity
+of a free root is taken as zero, because it enters only through a = vdot + w x v. Let g be the world's
+acceleration in the root's frame, v and w the root's velocity, and r = (r_f, r_n). The entries of row i in the
+root's columns are then r_f x g for the orientation, r_f x w for the linear velocity, and r_b + r_n x w + v x
+r_f for the angular velocity.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ MATRICES = "dtau_dq", "dtau_dv", "dtau_da"
 
 @dataclass(frozen=True)
 class Travelling(BodyMotion):
-    """A motion with the linear velocity v of the origin."""
+    """A `BodyMotion` with the linear velocity v of the body's origin."""
 
     v: Vector3
 
@@ -90,7 +91,7 @@ class Travelling(BodyMotion):
 
     @staticmethod
     def at(motion: BodyMotion, v: Vector3) -> Travelling:
-        """Return a motion with its velocity."""
+        """Return a motion with the linear velocity v."""
         return Travelling(motion.w, motion.alpha, motion.a, motion.spin, v)
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
@@ -127,8 +128,8 @@ class Travelling(BodyMotion):
 
 
 class Sweeping(SpatialMotion):
-    """A spatial motion for bodies whose inertias are not constants: psidot of each direction yields v x S
-    qdot, and the force is I a + B v.
+    """A spatial motion for bodies whose inertias are not constants: v x S qdot is the sum of v x s of each
+    direction times its rate, and the force is I a + B v.
     """
 
     law = "f = I a + B v"
@@ -137,7 +138,7 @@ class Sweeping(SpatialMotion):
         return motion_sum((self.v.cross(k.s) for k in b.columns()), b.rates())
 
     def turning(self) -> Sweeping:
-        """Return the motion as seen from a frame that moves along: its origin accelerates by a + w x v."""
+        """Return the motion in a frame that moves with the body: the origin accelerates by a + w x v."""
         v, w = self.v.linear, self.v.angular
         return Sweeping(Motion(Vector3.zero(), w), Motion(self.a.linear + w.cross(v), self.a.angular))
 
@@ -164,9 +165,9 @@ def rnea_derivatives(
     space; SI.
 
     `fext` (N, N m) is constant in the bodies' frames, or in the world if the model has `world_forces`.
-    Checked against `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns` a
-    free root's columns contain only 2 B of its angular velocity and the terms of forces in the world. The
-    rest is M x with known x.
+    Checked against `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns`, a
+    free root's columns contain only r_b of its angular velocity (see the module's docstring) and the terms of
+    world-frame forces. The remaining terms are M x with known x.
     """
     following = None if model.world_forces else fext
     m = loaded_machine(model, q, v, a, following, trace)
@@ -207,8 +208,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces on subtrees, and the matrices called `names`, without drives. Each degree of freedom
-    has entries with itself and its ancestors.
+    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. names: names of the matrices.
+    A degree of freedom has entries with those of its joint and of its ancestors.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -218,11 +219,11 @@ def inverse_dynamics_derivatives(
 
 @dataclass(frozen=True)
 class MovingBodies:
-    """Quantities of bodies, which are then summed over subtrees.
+    """Quantities of bodies, which `columns_of` sums over subtrees.
 
-    force, composite, factor: forces, inertias and 2 B.
-    direction: directions of joints.
-    roots: free roots at rest.
+    force, composite, factor: force, inertia and 2 B of each body.
+    direction: direction of each degree of freedom.
+    roots: free roots whose linear velocity is taken as zero.
     """
 
     force: Array[Force]
@@ -233,7 +234,7 @@ class MovingBodies:
 
 
 def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
-    """Return bodies as joints move them, without external forces."""
+    """Return the quantities of bodies that the joints move, without external forces."""
     force, composite, factor = m.array("f", Force), m.array("IC", RigidInertia), m.array("B", CoriolisFactor)
     direction, roots = m.array("direction", Direction), dict[Any, Root]()
     for b, carried, motion, _ in body_motions(m, world):
@@ -249,7 +250,7 @@ def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
 
 
 def accelerate(m: Machine, bodies: MovingBodies) -> None:
-    """Add the effect of joint accelerations to bodies that move without them, for a machine that has no v."""
+    """Add the effect of joint accelerations to `bodies`, which have none. m: a machine without v."""
     for b, carried, motion, _ in body_motions(m, Sweeping.of_world(Vector3.zero())):
         for k in b.columns():
             known, (_, second) = bodies.direction[k], carried.rates_of(k.s)
@@ -260,7 +261,7 @@ def accelerate(m: Machine, bodies: MovingBodies) -> None:
 def columns_of(
     m: Machine, bodies: MovingBodies, names: Sequence[str], *, root_columns: bool = True
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the matrices of bodies in motion."""
+    """Return dtau/dq, dtau/dv and M of moving bodies. names: names of the matrices."""
     force, composite, factor, direction = bodies.force, bodies.composite, bodies.factor, bodies.direction
     for b in m.up("sums over subtrees"):
         b.label("p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", "B", factor[b].scalars())
@@ -271,7 +272,9 @@ def columns_of(
         b.add_to_parent(force, force[b])
     by_q, by_v, by_a = (m.matrix(name) for name in names)
     m.label_columns("rows and columns of dtau_dq, dtau_dv and M of this joint", "d", by_q, by_v, by_a)
-    for k in m.columns("c_q = 2 B psidot + I psiddot, c_v = 2 B s + I sigma, r_b = 2 B^T s, r = I s"):
+    for k in m.columns(
+        "c_q = 2 B psidot + I psiddot, c_v = 2 B s + I (psidot + sdot), r_b = 2 B^T s, r = I s"
+    ):
         row = row_of(factor[k.body], composite[k.body], direction[k])
         turned_row = replace(row, c_q=row.c_q + direction[k].s.cross_force(force[k.body]))
         for j, r in k.same(row):
@@ -313,10 +316,10 @@ def doubled(inertia: RigidInertia) -> MomentInertia:
 
 @dataclass(frozen=True)
 class Root:
-    """A free root at rest.
+    """A free root whose linear velocity is taken as zero.
 
-    a: its acceleration from the world.
-    w, v: its angular and its linear velocity.
+    a: acceleration of the world, in the root's frame.
+    w, v: angular and linear velocity of the root.
     """
 
     a: Vector3
@@ -324,7 +327,9 @@ class Root:
     v: Vector3
 
     def columns(self, s: Motion, row: ClimbingForces, *, by_q: bool) -> tuple[Scalar, Scalar]:
-        """Return the entries by q and by v of a direction of the root; see the module's docstring."""
+        """Return the entries of dtau/dq and dtau/dv in the column of a direction s of the root. See the
+        module's docstring.
+        """
         if not by_q:
             return 0.0, s.angular.dot(row.r_b.angular)
         f, n = row.r.linear, row.r.angular

@@ -1,32 +1,35 @@
 """Second derivatives of inverse dynamics by compact operators: IDSVA-SO of Singh, Russell and Wensing, in
 one frame.
 
-Derivation. With [linear; angular] vectors s = (u, w), the operators of the paper's Algorithm 1
-(`rbdc.algorithms.reference.derivatives.idsva_so`) all have columns of zeros for linear parts. For a degree of
-freedom i let (f, n) = I s with the inertia I of its subtree, and L the symmetric matrix
+Derivation. Vectors are [linear; angular]. A degree of freedom i has the direction s = (u, w), and its subtree
+the inertia I with the mass m, the first moment h and the rotational inertia J. Let (f, n) = I s. With the
+symmetric matrix
 
     L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T
 
-of mass m, first moment h and rotational inertia J. Then, on x = (u_x, w_x),
+the operators of the paper's Algorithm 1 (`rbdc.algorithms.reference.derivatives.idsva_so`) map a motion x =
+(u_x, w_x) to
 
     A1 x      = s x* I x - I (s x x)              = (-f x w_x,  f x u_x + L w_x)
     A0 x      = x x* I s                          = (w_x x f,   u_x x f + w_x x n)
     B(I, s) x = A0 x + A1 x                       = (-2 f x w_x,  L w_x - n x w_x)
 
-B of the subtree, doubled as in the paper, is a pair (p, N) with B x = (-p x w_x, N w_x), and so is
+B of the subtree, doubled as in the paper, is a pair (p, N) with B x = (-p x w_x, N w_x). A3 is a pair (p',
+N') of the same form, where f', n' and L' are f, n and L of psidot instead of s:
 
     A3 = B(I, psidot) + s x* B - B s x:  p' = w x p + 2 f',  N' = [w]N - N[w] - [u][p] + L' - [n']
 
-with (f', n') and L' of psidot instead of s. Let b = p x u + N^T w be the angular part of B^T s. Then u8, u9
-and u11 of the paper are, for a direction j above i,
+Let b = p x u + N^T w be the angular part of B^T s, and let psidot_j = (u'_j, w'_j). For a direction j above
+i, u9 of the paper and the angular parts of u8 and u11, whose linear parts are not needed, are
 
     u9 = s_j x* (f, n),   u11 = 2 f x u_j + L w_j + n x w_j
-    u8 = w_j x b - (2 f x u(psidot_j) + L w(psidot_j) + n x w(psidot_j))
+    u8 = w_j x b - (2 f x u'_j + L w'_j + n x w'_j)
 
-where the linear parts of u8 and u11 are not needed. Every entry of a tensor has a deepest index d. For x, y
-at or above it, the entries are products of s_x with quantities of d and y. If the row is d itself, they are
-products of u8, u9 and u11 with quantities of y. `rnea_second_derivatives` writes them out; `path_quantities`
-returns the quantities that loops (`rbdc.planning.paths.inverse`) need.
+The three indices of a tensor's entry are degrees of freedom on one path to the root. Let d be the deepest. If
+the row x (the torque) is above d, the entry is s_x times a force that depends on d and the third index y. If
+the row is d, the entry is a product of u8, u9 or u11 of d and one other index with a motion of the third.
+`rnea_second_derivatives` computes all entries; `path_quantities` returns the quantities that loops
+(`rbdc.planning.paths.inverse`) need.
 
 Everything is in the frame of the root body if the tree hangs on one free body, otherwise in that of the
 world.
@@ -64,8 +67,8 @@ class Subtree:
     """Sums over a body's subtree.
 
     inertia: inertia of the subtree.
-    p, n: p and N of B, doubled.
-    force: force f of the subtree.
+    p, n: p and N of the doubled B.
+    force: force on the subtree.
     """
 
     inertia: RigidInertia
@@ -101,8 +104,8 @@ class TreeInMotion:
     subtrees: sums over the subtree of each body.
     joints: joint of each degree of freedom.
     first: for each degree of freedom, the first one of its joint.
-    paths: for each degree of freedom, its ancestors from the root, then itself.
-    fixed: for each body, forces fixed in the world on its subtree, if any.
+    paths: for each degree of freedom, those of its ancestors from the root down, then those of its joint.
+    fixed: for each body, the force on its subtree that is constant in the world; empty without such forces.
     """
 
     directions: list[Direction]
@@ -116,9 +119,9 @@ class TreeInMotion:
 def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return quantities from which loops start, with a column for each degree of freedom: s, psidot, psiddot,
-    sigma (6 each). Then follow m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9) and force (6) of its
-    subtree, and the external force (6) if the model has `world_forces`.
+    """Return the input of generated loops, with a column for each degree of freedom. Its rows are s, psidot,
+    psiddot, sigma (6 each), then m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9) and force (6) of the
+    subtree, then the external force on the subtree (6) if the model has `world_forces`.
     """
     tree = _tree(model, q, v, a, fext, trace)
     loads = tree.fixed or [Force.zero()] * model.njoints
@@ -143,7 +146,7 @@ def rnea_second_derivatives(
 def second_derivatives(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
 ) -> list[Tensor]:
-    """Return the tensors by q twice, by v twice, by q and v, and of M by q (nv, nv, nv each)."""
+    """Return the tensors d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv, nv, nv each)."""
     tree = _tree(model, q, v, a, fext, trace)
     size, motions = len(tree.joints), list(zip(tree.first, (x.s for x in tree.directions), strict=True))
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
@@ -155,7 +158,8 @@ def second_derivatives(
             add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[joint])
         name = model.bodies[joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
-            trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
+            title = f"second derivatives {symbol} whose deepest joint is this one"
+            trace(name, title, f"{symbol}{d}", [tensor[d][d][d]])
     reduced = [reduce_tensor(model, tensor) for tensor in tensors]
     for k, x in enumerate(resistance_by_vv(model, v)):
         reduced[1][k][k][k] = reduced[1][k][k][k] + x
@@ -164,13 +168,13 @@ def second_derivatives(
 
 @dataclass(frozen=True)
 class Operators:
-    """Terms of one degree of freedom.
+    """Operators of one degree of freedom; see the module's docstring for the symbols.
 
     i_s: (f, n) = I s.
     symmetric: L.
     p3, n3: p' and N' of A3.
     b: angular part of B^T s.
-    by_q, by_v: columns (12b) and (13b) of the paper.
+    by_q, by_v: forces (12b) and (13b) of the paper.
     """
 
     i_s: Force
@@ -183,7 +187,7 @@ class Operators:
 
     @staticmethod
     def of(d: Direction, subtree: Subtree) -> Operators:
-        """Return the terms of a direction and its subtree."""
+        """Return the operators of a direction with its subtree."""
         u, w, moved, row = d.s.linear, d.s.angular, subtree.inertia @ d.psi_rate, subtree.row(d)
         symmetric = symmetric_part(subtree.inertia, d.psi_rate)
         columns = (
@@ -225,15 +229,15 @@ class Operators:
         return Force(linear + linear, angular)
 
     def u11(self, x: Motion) -> Vector3:
-        """Return the angular part of B(I, s)^T x."""
+        """Return the angular part of u11 = B(I, s)^T x."""
         return self.a1(x).angular - self.a0(x).angular
 
     def u8(self, d: Direction) -> Vector3:
-        """Return the angular part of A4 s - B(I, s)^T psidot."""
+        """Return the angular part of u8 = A4 s_d - B(I, s)^T psidot_d."""
         return d.s.angular.cross(self.b) - self.u11(d.psi_rate)
 
     def above(self, m: Direction) -> Above:
-        """Return the forces for a direction at or above."""
+        """Return the forces for a direction m of the same joint or of an ancestor."""
         second, crossed = self.a3(m.psi_rate) + self.a1(m.psi_second), self.b_s(m.psi_rate)
         return Above(
             second,
@@ -260,13 +264,14 @@ def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
 
 
 class Above(NamedTuple):
-    """Forces for the torques above a degree of freedom d, with a direction m at or above d.
+    """Forces that depend on a degree of freedom d and on a direction m of d's joint or of an ancestor. Times
+    s_x, they are entries of tensors in the row x above d (the torque of x).
 
     qq: A3 psidot_m + A1 psiddot_m.
-    qq_above: qq + s_m x* by_q, for torques above m.
+    qq_above: qq + s_m x* by_q, for x above m.
     moved: A3 s_m + A1 sigma_m.
     crossed: B(I, s_d) psidot_m.
-    crossed_above: crossed + s_m x* by_v, for torques above m.
+    crossed_above: crossed + s_m x* by_v, for x above m.
     a1, a0: A1 s_m and A0 s_m.
     """
 
@@ -282,7 +287,7 @@ class Above(NamedTuple):
 def _rows_above(
     tree: TreeInMotion, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor
 ) -> None:
-    """Add the rows of torques x strictly above the joint of d, for all y at or above it."""
+    """Set the entries whose deepest index is d, in all rows x above the joint of d."""
     directions, first, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
     for y in tree.paths[d]:
         m = directions[y]
@@ -305,7 +310,7 @@ def _rows_above(
 def _own_rows(
     tree: TreeInMotion, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor
 ) -> None:
-    """Add the row of the torque of d itself."""
+    """Set the entries whose deepest index is d, in the row d."""
     del mq
     directions = tree.directions
     for j in tree.paths[d]:
@@ -334,7 +339,7 @@ def _tree(
     subtree = m.array("c", Subtree)
     for b in m.up():
         subtree.add(b, Subtree.of_body(bodies.composite[b], bodies.factor[b], bodies.force[b]))
-        b.label("I, p, N, f of the subtree", "c", subtree[b].scalars())
+        b.label("inertia, 2 B = (p, N) and force of the subtree", "c", subtree[b].scalars())
         b.add_to_parent(subtree, subtree[b])
     fixed: list[Force] = []
     if fext is not None and model.world_forces:

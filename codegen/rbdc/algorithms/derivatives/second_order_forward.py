@@ -1,5 +1,6 @@
-"""Second derivatives of forward dynamics written out: Singh, Russell and Wensing's equations (44)-(49),
-zeros left out.
+"""Second derivatives of forward dynamics by explicit formulas: Singh, Russell and Wensing's equations
+(44)-(49) without the terms that are zero. u and w are two of q, v and tau, FD_u is dFD/du, and ^R exchanges
+the last two indices:
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R),   dM^-1/dq = -M^-1 dM/dq M^-1
 
@@ -31,7 +32,7 @@ def aba_second_derivatives(
     turned = [transposed(slab) for slab in mq]
 
     def inner(matrix: Matrix) -> Tensor:
-        """Return dM/dq times a matrix; entries i, k, j: dM_i./dq_k times column j."""
+        """Return the tensor whose entry [i, k, j] is row i of dM/dq_k times column j of the matrix."""
         return [product(slab, matrix) for slab in turned]
 
     def solved(tensor: Tensor) -> Matrix:

@@ -7,10 +7,10 @@ with y_i = S_i x* F_i, for j at or above i,
     dtau_i/dq_j       = -(S_j x S_i)^T F_i = -S_j^T y_i
     d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k at or above j
 
-The second formula is symmetric in j and k unless both are of one joint. The entries dtau_j/dq_i of j above i
-are 0: neither S_j nor the force moves. For forces that are fixed in the bodies the entries
-dtau_i/dq_j are 0 instead. The recursions include these forces. Weighted sums over i (`TurnedForce`) serve all
-j above.
+The second formula is symmetric in j and k unless j and k belong to the same joint. The entries dtau_j/dq_i
+for j above i are 0: neither S_j nor the force moves. For forces that are fixed in the bodies, dtau_i/dq_j is
+0 instead; the recursions of inverse dynamics include those forces. Weighted sums of `TurnedForce` over i are
+used for all j above.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from rbdc.spatial.vectors import AXES
 
 @dataclass(frozen=True)
 class TurnedForce:
-    """The linear map x -> (x x s) x* F of a direction s = (u, w) and a force F = (f, n). Maps add up.
+    """The linear map y -> (y x s) x* F of a direction s = (u, w) and a force F = (f, n). Maps can be added.
 
-    k, n: K x = (x x w) x f and N x = (x x u) x f + (x x w) x n; the result is (K w_x, K u_x + N w_x).
+    k, n: matrices with K z = (z x w) x f and N z = (z x u) x f + (z x w) x n.
+
+    A motion y = (u_y, w_y) is mapped to (K w_y, K u_y + N w_y).
     """
 
     k: Matrix3
@@ -46,7 +48,7 @@ class TurnedForce:
 
     @staticmethod
     def of(entries: Scalars) -> TurnedForce:
-        """Return the map of its entries."""
+        """Rebuild a map from its `scalars`."""
         return TurnedForce(Matrix3.of(entries[:9]), Matrix3.of(entries[9:]))
 
     def __call__(self, x: Motion) -> Force:
@@ -58,14 +60,14 @@ class TurnedForce:
 
 
 def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
-    """Add dtau_dq of the forces to a matrix over all degrees of freedom."""
+    """Add dtau_dq of the world-frame forces `fext` to a matrix over all degrees of freedom."""
     there = in_one_frame(m.model, m.placements, m.trace)
     totals = of_subtrees(m.model, from_one_frame(m, fext))
     directions = [there[b.at].act(k.s) for b in m.bodies for k in b.columns()]
     for b in m.bodies:
         for k in b.columns():
             row, turned = matrix[k.at], directions[k.at].cross_force(totals[b.at])
-            m.trace(b.own.name, "S x* F of forces in the world", f"y{k.at}", turned.scalars())
+            m.trace(b.own.name, "S x* F, F: world-frame force on the subtree", f"y{k.at}", turned.scalars())
             for j in (*b.above(), *b.columns()):
                 row[j.at] = row[j.at] - directions[j.at].dot(turned)
 
@@ -73,8 +75,11 @@ def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
 def add_second_terms(
     slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], row: int, total: Force
 ) -> None:
-    """Add d2tau_dqdq of the forces to the row of direction `row`. `path`: `row` and its ancestors. `motions`:
-    for each direction the first direction of its joint, and S. `total`: force on the subtree of `row`.
+    """Add d2tau_dqdq of the world-frame forces to `slab`, the entries in row `row`.
+
+    motions: for each degree of freedom, the first one of its joint, and S.
+    path: degrees of freedom of the joint of `row` and of its ancestors.
+    total: world-frame force on the subtree of `row`.
     """
     for j in path:
         first, s = motions[j]

@@ -177,7 +177,7 @@ class ClimbingForces:
         return CoriolisEntries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> CoriolisEntries:
-        """Return the entries in the row of this degree of freedom. d: the column, a direction of an ancestor."""
+        """Return the entries in the row of this degree of freedom. d: direction of the column, above."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return CoriolisEntries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
