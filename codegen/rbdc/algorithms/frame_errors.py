@@ -56,7 +56,7 @@ class Error:
         return Error(Motion(differentiate_translation(turn, relative.translation), turn.w), turn)
 
     def rates(self) -> InverseJacobian:
-        """Return the change of the error with steps of the placement."""
+        """Return J(e)^-1: the derivative of the error with respect to a step of the placement."""
         v, w, g, t2 = (
             self.motion.linear,
             self.motion.angular,
@@ -78,7 +78,7 @@ class Error:
 
 @dataclass(frozen=True)
 class InverseJacobian:
-    """J(e)^-1 by its blocks A and B."""
+    """J(e)^-1 with its blocks A (`turning`) and B (`mixed`)."""
 
     turning: Matrix3
     mixed: Matrix3
@@ -126,9 +126,7 @@ class InverseJacobian:
 
 
 def held_at_unit(target: Scalars) -> Placement:
-    """Return the target's placement, its quaternion divided by its length: errors do not change with that
-    length.
-    """
+    """Return the target's placement with a normalised quaternion: errors do not depend on its length."""
     return held_at([*target[:3], *normalized(target[3:])])
 
 
@@ -147,8 +145,8 @@ def frame_error_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> tuple[Matrix, Matrix, Motion, Matrix]:
     """Return the derivatives of `frame_error` with respect to q in the tangent space (6, nv) and to the
-    entries of the target (6, 7), the error, and its derivatives with respect to a step of the frame's offset
-    in the moved frame's axes (6, 6).
+    entries of the target (6, 7), the error, and the derivatives of the error with respect to a step of the
+    frame's offset, along the axes of the frame with this offset (6, 6).
     """
     climb, target = (
         replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL"),
@@ -161,8 +159,8 @@ def frame_error_derivatives(
 
 
 def log6(model: Model, pose: Scalars, trace: Trace = silent) -> Motion:
-    """Return the motion that in unit time leads from the identity to a placement, x y z qx qy qz qw: turns of
-    at most half a revolution. Checked against Pinocchio, at angles from 1e-12 to pi.
+    """Return the motion that in unit time leads from the identity to a placement, x y z qx qy qz qw. It turns
+    by at most half a revolution. Checked against Pinocchio, at angles from 1e-12 to pi.
     """
     del model, trace
     turn = logarithm(pose[3:])

@@ -1,13 +1,12 @@
-"""The Jacobian of a frame relative to another, and the manipulability of a frame with its gradient, both by
-climbing from the frames to the root.
+"""The Jacobian of a frame relative to another, and the manipulability of a frame with its gradient. They are
+computed along the paths from the frames to the root.
 
 Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985), of all six
 rows. It is the same in all references, because their Jacobians X J have |det X| = 1. In the frame's
-coordinates a step of degree of freedom k moves the columns of the joints i above that of k by s_i x s_k:
+coordinates a step of degree of freedom k changes each column s_i whose joint is above that of k by s_i x s_k.
+With A = J J^T and the columns y_i of A^-1 J,
 
-    dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k),     A = J J^T,     Y = A^-1 J
-
-over the joints i above that of k.
+    dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k)     over i whose joint is above that of k
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """Return `determinant` times det(A), and A^-1 J by columns, with A = J J^T and the columns of J."""
+    """Return `determinant` times det(A), and the columns of A^-1 J, with A = J J^T. columns: of J."""
     determinant, factors = factorised(product(transposed(columns), columns), determinant)
     return determinant, [factors.solve(column) for column in columns]
 

@@ -1,14 +1,15 @@
-"""Position and placement of a frame, their derivatives by q, and those of the frame's Jacobian, climbing from
-the frame to the root.
+"""Position and placement of a frame, and derivatives of the position, the placement and the Jacobian with
+respect to q. They are computed along the path from the frame to the root.
 
-With the columns s = (v, w) of the Jacobian at the frame's origin along the world's axes, a step of degree of
-freedom a moves the frame's origin p by v_a, and turns its axes x by w_a x x. A further step of b moves
-everything below the joint of b:
+Let s = (v, w) be the columns of the Jacobian at the frame's origin along the world's axes. A step of degree
+of freedom a moves the frame's origin p by v_a and turns each axis y of the frame by w_a x y. A further step
+of b moves everything below the joint of b. The iterated derivatives in the tangent space, first along a
+(Singh et al., eq. 17), are
 
-    L_b L_a p = w_o x v_i        L_b L_a x = w_o x (w_i x x)
+    L_b L_a p = w_o x v_i        L_b L_a y = w_o x (w_i x y)
 
-where o is the outer and i the inner one of a and b: o is b if the joint of b is that of a or nearer to the
-root. These are the iterated derivatives in the tangent space, first along a (Singh et al., eq. 17).
+where o is the outer and i the inner degree of freedom of a and b: o is b if the joint of b is that of a or
+nearer to the root, otherwise o is a.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL
 
 
 def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
-    """Return the placement of a frame in the world, the 4x4 matrix [R p; 0 1] row by row (m)."""
+    """Return the placement of a frame in the world, the 4x4 matrix [R p; 0 1], row-major (m)."""
     return homogeneous(PathToRoot.of(model, q, frame, reference).world)
 
 
@@ -41,7 +42,7 @@ def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: 
 
 
 def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return the derivatives by q of the entries of the placement (16, nv), row by row."""
+    """Return the derivatives of the row-major entries of the placement with respect to q (16, nv)."""
     climb = _aligned(model, q, frame, reference)
     columns = map(Motion.of, transposed(climb.matrix(climb.columns)))
     rows = [placement_change(climb.world, s) for s in columns]
@@ -71,11 +72,11 @@ def frame_placement_second_derivatives(
 
 
 def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dJ/dq of `frame_jacobian` (6 * nv, nv): for each row of J the derivatives of column a along b.
+    """Return dJ/dq of `frame_jacobian` (6 * nv, nv; row nv * k + a, column b for entry [k, a] of J).
 
-    In WORLD a joint b that carries joint a moves column a, by s_b x s_a. In LOCAL a joint b between joint a
-    and the frame moves the frame against column a, by s_a x s_b. In LOCAL_WORLD_ALIGNED the first term is
-    without the linear part of s_b, and of the second only the linear part w_a x v_b remains.
+    In WORLD a joint b that carries joint a changes column a by s_b x s_a. In LOCAL a joint b between joint a
+    and the frame moves the frame, which changes column a by s_a x s_b. In LOCAL_WORLD_ALIGNED the first term
+    is without the linear part of s_b, and of the second only the linear part w_a x v_b remains.
     """
     return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 
@@ -111,14 +112,14 @@ def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motio
 
 
 def placement_change(world: Placement, s: Motion) -> list[Scalar]:
-    """Return the change of the sixteen entries when the frame moves by s, at its origin along the world's
-    axes.
+    """Return the change of the sixteen entries of a placement if the frame moves by s, which is given at the
+    frame's origin along the world's axes.
     """
     return _moved(world, s.linear, s.angular.cross)
 
 
 def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
-    """Return the change of the sixteen entries by two steps; the outer one carries the inner one along."""
+    """Return the second derivative of the sixteen entries along two steps. The outer carries the inner step."""
 
     def turned(x: Vector3) -> Vector3:
         return outer.angular.cross(inner.angular.cross(x))

@@ -11,15 +11,16 @@ SMALL = 0.1
 
 
 def logarithm_of(placement: Placement) -> Motion:
-    """Return the motion that in unit time leads from the identity to a placement (m, rad), in the coordinates
-    of either; at half a turn, one of the two solutions.
+    """Return the motion that in unit time leads from the identity to a placement (m, rad). Its entries are
+    the same in the coordinates of the identity and of the placement. At half a turn, this is
+    one of two solutions.
     """
     turn = logarithm(quaternion_of(placement.rotation.rows()))
     return Motion(differentiate_translation(turn, placement.translation), turn.w)
 
 
 def rate_of_exponential(e: Motion, step: Motion) -> Motion:
-    """Return the motion of the exponential of e, in its own coordinates, when e changes by a step:
+    """Return the motion of the placement exp(e), in the placement's coordinates, when e changes by a step:
 
         step - a ad(e) step + b ad(e)^2 step - c ad(e)^3 step + d ad(e)^4 step
 
@@ -48,7 +49,7 @@ def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
 
 
 def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
-    """Return the change of the logarithm e when the placement moves by a step in its own coordinates:
+    """Return the change of the logarithm e of a placement that moves by a step in its own coordinates:
 
         step + ad(e) step / 2 + alpha ad(e)^2 step + beta ad(e)^4 step
 

@@ -3,10 +3,10 @@ joint by joint.
 
 The motions e = S dv that a joint allows are closed under the cross product. Rotations, planar motions and
 free motions therefore share the formulas of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
-its right Jacobian J and the exponential's adjoint exp(-ad(e)) = 1 - ad(e) J, the derivatives are
+the right Jacobian J of SE(3) and exp(-ad(e)) = 1 - ad(e) J, the derivatives are
 
-    q (+) dv:               by dv  J(e),           by q   1 - ad(e) J(e)
-    e = log(q0^-1 q1):      by q1  J(e)^-1,        by q0  -J(-e)^-1 = ad(e) - J(e)^-1
+    q' = q (+) dv:          dq'/ddv = J(e),        dq'/dq = 1 - ad(e) J(e)
+    e = log(q0^-1 q1):      de/dq1 = J(e)^-1,      de/dq0 = -J(-e)^-1 = ad(e) - J(e)^-1
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def _joint_by_joint(
 def _announce(
     model: Model, entries: dict[int, list[Scalar]], turning: tuple[str, str], added: str, trace: Trace
 ) -> None:
-    """Trace the entries joint by joint, by formula and symbol; those of joints whose coordinates are simply
-    added lie side by side and are traced together.
+    """Trace the entries of each joint that turns, with the formula and symbol `turning`. Trace those of
+    joints whose coordinates are simply added together, with the formula `added`.
     """
     formula, symbol = turning
     sums: list[Scalar] = []
@@ -83,7 +83,7 @@ def _announce(
         else:
             trace(model.bodies[index].name, formula, f"{symbol}{index}", of_joint)
     if sums:
-        trace("joints with one coordinate", added, "sum", sums)
+        trace("joints whose coordinates are added", added, "sum", sums)
 
 
 Pair = tuple[Motion, Motion]
@@ -104,8 +104,8 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> 
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of the difference with respect to q0 and q1 (nv, nv each), in the tangent
-    spaces. Checked against Pinocchio's dDifference.
+    """Return the derivatives of `difference` with respect to q0 and q1 (nv, nv each), in the tangent spaces.
+    Checked against Pinocchio's dDifference.
     """
 
     def rates(index: int, body: Body, step: Motion) -> Pair:
@@ -124,8 +124,8 @@ def _blocks(
     formulas: tuple[str, str],
     trace: Trace,
 ) -> tuple[Matrix, Matrix]:
-    """Return two block-diagonal matrices from the rates along each motion of a joint, and diagonal entries
-    for joints whose coordinates are simply added.
+    """Return two block-diagonal matrices. rates: returns, for a direction of a joint that turns, a column of
+    both blocks. added: diagonal entries for joints whose coordinates are simply added.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     matrices: tuple[Matrix, Matrix] = (first, second)

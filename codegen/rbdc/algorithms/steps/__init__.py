@@ -1,1 +1,1 @@
-"""Steps of time and their derivatives; time derivatives along motions."""
+"""Time steps and their derivatives; time derivatives along motions."""

@@ -1,16 +1,19 @@
-"""Second derivatives of steps by Euler's rules, without the second derivatives of accelerations.
+"""Second derivatives of time steps by Euler's rules, without the terms of second derivatives of
+accelerations.
 
-For a joint that turns, with e = dt v' (semi-implicit) or dt v (explicit), q' moves along a direction a by
+For a joint that turns, let e = dt v' (semi-implicit) or dt v (explicit). Along a direction a, q changes by
+dq_a, e by e_a, and q' by
 
     x_a = dq_a + J(e) (e_a - ad(e) dq_a)
 
-(`rbdc.algorithms.steps.rules`), and w^T x_a = g^T dq_a + p^T e_a with p = J^T w and g = w - ad(e)^T p.
-In the tangent space at q' the second derivative of w^T q' along a, then b, is
+with the right Jacobian J of SE(3) (`rbdc.algorithms.steps.rules`). For weights w, w^T x_a = g^T dq_a + p^T
+e_a with p = J^T w and g = w - ad(e)^T p. In the tangent space at q' the second derivative of w^T q' along a,
+then b, is
 
     (dg/de e_b)^T dq_a + (dp/de e_b)^T e_a + w^T [x_b, x_a] / 2 + p^T e_ab
 
-The last term is a second derivative of accelerations, with p in place of the weights w. All other terms
-belong to one joint each.
+with the second derivative e_ab of e. The last term is a second derivative of accelerations with the weights
+p. Each of the other terms belongs to one joint.
 """
 
 from __future__ import annotations
@@ -58,8 +61,8 @@ def _as_force(motion: Motion) -> Force:
 def add_curvature(
     model: Problem, e: Scalars, w_q: Scalars, steps: Sequence[Matrix], blocks: Sequence[Matrix]
 ) -> None:
-    """Add to the blocks of `PAIRS` (nv, nv each) the terms of joints that turn. steps: derivatives of e by q,
-    v and tau (nv, nv each). Checked against dual numbers twice through the reference.
+    """Add the terms of joints that turn to the blocks of `PAIRS` (nv, nv each). steps: derivatives of e with
+    respect to q, v and tau (nv, nv each). Checked against nested dual numbers through the reference.
     """
     for body, entries in joints_of(model):
         if body.joint.euclidean:
@@ -72,8 +75,8 @@ def add_curvature(
 
 
 def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Matrix:
-    """Return w_q^T [x_b, x_a] / 2 for each column x_a of `first` and x_b of `second`, both matrices of
-    derivatives of q'.
+    """Return w_q^T [x_b, x_a] / 2 in row a and column b, for the columns x_a of `first` and x_b of `second`,
+    which are derivatives of q'.
     """
     result = zeros(len(first[0]), len(second[0]))
     for body, entries in joints_of(model):
@@ -86,7 +89,9 @@ def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Mat
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
-    """Return the bilinear form (2 * nv, 2 * nv) in (dq, e) of one direction and (dq, e) of the other."""
+    """Return the matrix (2 * nv, 2 * nv, with nv of the joint) of the bilinear form in (dq_a, e_a) and (dq_b,
+    e_b).
+    """
     size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
     motions = [
         step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()

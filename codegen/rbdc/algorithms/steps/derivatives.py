@@ -1,8 +1,8 @@
-"""Steps of time and their derivatives, with and without contacts (`rbdc.algorithms.steps.rules`).
+"""Time steps and their derivatives, with and without contacts (`rbdc.algorithms.steps.rules`).
 
-Products in one direction solve with M once per stage and form no matrix. Matrices of derivatives need the
-matrices of the derivatives of accelerations, which all directions share. Weighted sums are computed by the
-transposed recursion of the products.
+Derivatives along one direction need one solve with M per stage and no matrix. Matrices of derivatives use the
+matrices of the derivatives of accelerations, which are computed once for all directions. Weighted sums of
+rows come from reverse-mode differentiation of the derivatives along one direction.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def free(
     options: ContactOptions,
     trace: Trace,
 ) -> Law:
-    """Return forward dynamics with the solves of `dynamics`."""
+    """Return forward dynamics by the method `dynamics`."""
     del options  # there are no contacts
 
     def law(q: Vector, v: Vector) -> Accelerations:
@@ -99,7 +99,7 @@ def held_by_matrices(
 
 
 def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -> Along:
-    """Return the products of the derivatives by q, v and tau with a direction of q, v and tau."""
+    """Return the function that multiplies derivatives with respect to q, v and tau by a direction."""
 
     def product(matrices: Sequence[Matrix], directions: Sequence[Vector]) -> Vector:
         direction = [x for vector in directions for x in vector]
@@ -116,9 +116,8 @@ def step(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model; with contacts also
-    the contact forces at the start (nc).
-    Checked against MuJoCo's `mj_step`; differences of order 4 by halved steps.
+    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model, and with contacts
+    also the contact forces at the start (nc). Checked against MuJoCo's `mj_step`; halved steps show order 4.
     """
     q, v, tau, dt = inputs
     law = law_of(model, tau, fext, options, trace)
@@ -134,9 +133,9 @@ def step_derivatives(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
-    """Return the derivatives of q' in its tangent space, of v' and, with contacts, of the contact forces, by
-    q, v, tau (nv columns each) and dt (one column).
-    Checked against differences on the manifold, dual numbers.
+    """Return the derivatives of q' in its tangent space, of v' and, with contacts, of the contact forces,
+    with respect to q, v, tau (nv columns each) and dt (one column). Checked against differences on the
+    manifold and dual numbers.
     """
     q, v, tau, dt = inputs
     law, n = law_of(model, tau, fext, options, trace), model.nv
@@ -157,9 +156,9 @@ def step_jvp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return the changes of q' in its tangent space and of v' (nv), with contacts also of the contact forces
-    (nc), in the direction dq, dv, dtau and ddt, which follow q, v, tau and dt.
-    Checked against the products of `step_derivatives`.
+    """Return the derivatives of q' in its tangent space, of v' (nv) and, with contacts, of the contact forces
+    (nc) along a direction. inputs: q, v, tau, dt, then the direction dq, dv, dtau, ddt.
+    Checked against `step_derivatives` times the direction.
     """
     q, v, tau, dt, *direction = inputs
     dq, dv, dtau, (ddt,) = map(list, direction)
@@ -176,10 +175,9 @@ def step_vjp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return weighted sums of the rows of the derivatives by q, v, tau (nv each) and dt (1). Rows of q' are
-    weighted with w_q (nv), rows of v' with w_v (nv), rows of the contact forces with w_forces (nc). The
-    weights follow q, v, tau and dt.
-    Checked against the products of `step_derivatives`.
+    """Return weighted sums of the rows of the derivatives with respect to q, v, tau (nv each) and dt (1).
+    inputs: q, v, tau, dt, then the weights of the rows of q' (nv), of v' (nv) and, with contacts, of the
+    contact forces (nc). Checked against the weights times `step_derivatives`.
     """
     q, v, tau, dt, *weights = inputs
     tape = Tape()

@@ -1,22 +1,23 @@
-"""Steps of time under constant generalised forces, on the configuration manifold. With a = ddq(q, v):
+"""Time steps under constant generalised forces, on the configuration manifold. With a = ddq(q, v):
 
     semi-implicit Euler    v' = v + dt a,    q' = q (+) dt v'
     explicit Euler         v' = v + dt a,    q' = q (+) dt v
     Runge-Kutta            the classical rule of order 4; for joints that turn, with the two commutators of
                            Munthe-Kaas and Owren, Computations in a free Lie algebra (1999), section 4
 
-The last rule is, with K_i = dt v_i of its stages and the signs for velocities in the body's axes,
+With K_i = dt v_i for the velocity v_i of stage i, and signs for velocities along the body's axes, Runge-Kutta
+is
 
     q_2 = q (+) K_1/2,   q_3 = q (+) (K_2/2 + [K_1, K_2]/8),   q_4 = q (+) K_3
     q'  = q (+) (K_1 + 2 K_2 + 2 K_3 + K_4 + [K_1, K_4]/2)/6
 
-A rule is written once over `Stepping`. Plain scalars give values. In a direction, v, dt and accelerations are
-dual numbers, and a configuration carries a tangent vector. With J, the right Jacobian of SE(3),
+A rule is written once over `Stepping`. Plain scalars yield values. For derivatives along a direction
+(`Moving`), v, dt and accelerations are dual numbers, and a configuration carries a tangent vector. With the
+right Jacobian J of SE(3),
 
     d(q (+) e) = dq + J(e) (de - ad(e) dq)
 
-This formula is linear in the directions, and weighted sums of the rows of the derivatives are computed by its
-adjoint.
+This formula is linear in the direction. Its adjoint yields weighted sums of the rows of the derivatives.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from rbdc.spatial import Force, Motion, Scalar, Scalars
 from rbdc.spatial.tangent import rate_of, tangents, value_of
 
 Along = Callable[[Vector, Vector, Vector], tuple[Vector, Vector]]
-"""The changes of accelerations (nv) and of forces (nc) in directions dq, dv and dtau."""
+"""(dq, dv, dtau) -> derivatives of accelerations (nv) and of contact forces (nc) along this direction."""
 
 
 class Accelerations(NamedTuple):
@@ -43,7 +44,7 @@ class Accelerations(NamedTuple):
 
     ddq: accelerations (nv).
     forces: forces of contacts (nc).
-    along: returns the changes of ddq and of the forces in a direction.
+    along: returns the derivatives of ddq and of the forces along a direction.
     """
 
     ddq: Vector
@@ -56,10 +57,10 @@ Law = Callable[[Vector, Vector], Accelerations]
 
 
 class Configuration(NamedTuple):
-    """A configuration, with its change if there is a direction.
+    """A configuration, and its derivative along a direction.
 
     q: configuration (nq).
-    rate: tangent vector (nv) by which q moves in the direction, or None.
+    rate: tangent vector (nv), or None without a direction.
     """
 
     q: Vector
@@ -68,7 +69,7 @@ class Configuration(NamedTuple):
 
 @dataclass
 class Stepping:
-    """Values of a step.
+    """A time step that a rule computes in stages.
 
     start: configuration before the step.
     law: the dynamics, evaluated once per stage.
@@ -103,7 +104,7 @@ class Stepping:
         return self.stages[self.asked - 1]
 
     def bracket(self, x: Vector, y: Vector) -> Vector:
-        """Return [x, y] (nv) of motions of joints: zero where coordinates are simply added."""
+        """Return the commutators [x, y] (nv) of motions of joints; zero if coordinates are simply added."""
         return flat(
             [
                 _project(body.joint, body.joint.motion(x[entries]).cross(body.joint.motion(y[entries])))
@@ -116,13 +117,13 @@ class Stepping:
 
 @dataclass
 class Moving(Stepping):
-    """A step in a direction: scalars are dual numbers.
+    """A time step with its derivatives along a direction; scalars are dual numbers.
 
-    torques: the direction of tau.
-    pushed: the change of the forces at the start (nc).
-    turns: rows of J for each move and joint, kept for further directions; None for one direction, which needs
-        no matrix.
-    moves: number of moves so far.
+    torques: dtau of the direction.
+    pushed: derivative of the contact forces at the start (nc).
+    turns: rows of J for each call of `move` and each joint, kept for further directions. None if there is
+        only one direction, which needs no matrix.
+    moves: number of calls of `move` so far.
     """
 
     torques: Vector = field(default_factory=list)
@@ -182,7 +183,7 @@ def _sum(*terms: tuple[Scalar, Sequence[Any]]) -> Vector:
 
 
 Rule = Callable[[Stepping, Sequence[Any], Any], tuple[Configuration, Vector]]
-"""The configuration and the velocity after a step from v, by dt."""
+"""(stepping, v, dt) -> configuration and velocity after the time step."""
 
 
 def _semi_implicit(m: Stepping, v: Sequence[Any], dt: Any) -> tuple[Configuration, Vector]:
@@ -226,8 +227,8 @@ def stepped(model: Problem, law: Law, inputs: Sequence[Scalars], trace: Trace) -
 
 @dataclass
 class Directions:
-    """A step of one law in one direction or, with `turns`, in several directions, for which the stages are
-    evaluated once.
+    """Derivatives of a time step along one direction or, with `turns`, along several directions. The stages
+    are evaluated once.
     """
 
     model: Problem
@@ -238,7 +239,9 @@ class Directions:
     stages: list[Accelerations] = field(default_factory=list)
 
     def along(self, dq: Vector, dv: Vector, dtau: Vector, ddt: Scalar) -> tuple[Vector, Vector, Vector]:
-        """Return the changes of q' in its tangent space, of v' (nv) and of the first stage's forces (nc)."""
+        """Return the derivatives of q' in its tangent space, of v' (nv) and of the first stage's contact
+        forces (nc).
+        """
         q, v, dt = self.given
         start = Configuration([*q], dq)
         m = Moving(self.model, start, self.law, self.trace, self.stages, torques=dtau, turns=self.turns)

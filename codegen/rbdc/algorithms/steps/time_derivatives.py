@@ -1,10 +1,10 @@
-"""Time derivatives of inverse and forward dynamics along a motion, by the recursions over power series.
+"""Time derivatives of inverse and forward dynamics along a motion. The recursions run over power series.
 
 The motion is given by its derivatives at one time: q, v, a, jerk and so on. From v(t) the series of q(t)
 follows term by term as the solution of dq/dt = rate(q, v), on the configuration manifold too.
 
 Forward dynamics finds the terms of a(t) one after the other. Term n of inverse dynamics contains a_n only in
-the product M a_n, so the factors of M at the start give every a_n:
+the product M a_n, so the factors of M at the start serve every n:
 
     a_n = M^-1 (tau_n - term n of inverse dynamics with a_n = 0)
 """
@@ -46,15 +46,16 @@ def aba_time_derivatives(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return ddq (nv) and its time derivatives under tau with the time derivatives `rates` (nv each), by the
-    solves of `dynamics`. Checked against `rnea_time_derivatives` of the results.
+    """Return ddq (nv) and its time derivatives (nv each). rates: time derivatives of tau (nv each). dynamics:
+    method of forward dynamics. Checked against `rnea_time_derivatives` of the results.
     """
     ddq, solve = dynamics(model, q, v, tau, fext, trace)
     accelerations = [ddq]
     for order, pushed in enumerate(rates, 1):
         known = _torques(model, q, v, [*accelerations, [0.0] * model.nv], fext, trace)
         moving = [x - y for x, y in zip(pushed, _derivatives(known, order), strict=True)]
-        trace("forward dynamics", "rate of tau - inverse dynamics of the others", f"moving{order}", moving)
+        title = f"time derivative {order} of tau - inverse dynamics, if that of qddot is zero"
+        trace("forward dynamics", title, f"moving{order}", moving)
         accelerations.append(solve(moving))
     return tuple(accelerations)
 
@@ -62,7 +63,7 @@ def aba_time_derivatives(
 def _torques(
     model: Problem, q: Scalars, v: Scalars, rates: Sequence[Scalars], fext: Forces | None, trace: Trace
 ) -> list[Series]:
-    """Return inverse dynamics along a motion."""
+    """Return the series of the torques along a motion. rates: a, jerk and so on (nv each)."""
     velocity, acceleration = _series([v, *rates[:-1]]), _series(rates)
     position = _configuration(model, q, velocity)
     there = at_configuration(model, position)
@@ -76,7 +77,7 @@ def _series(derivatives: Sequence[Scalars]) -> list[Series]:
 
 
 def _derivatives(series: Scalars, order: int) -> Vector:
-    """Return derivatives of one order (nv)."""
+    """Return the time derivatives of an order from series."""
     return [float(factorial(order)) * terms_of(x, order + 1)[order] for x in series]
 
 
@@ -91,12 +92,12 @@ def _configuration(model: Problem, q: Scalars, velocity: Sequence[Series]) -> li
 
 
 def _term_by_term(trace: Trace) -> Trace:
-    """Return a trace of series, which announces the terms of each order in turn."""
+    """Return a trace that announces the coefficients of series, one order after the other."""
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         count = max(map(length_of, values), default=1)
         for order, terms in enumerate(zip(*(terms_of(x, count) for x in values), strict=True)):
-            term, mark = (f", term {order} in time", f"_t{order}") if order else ("", "")
+            term, mark = (f", coefficient of t^{order}", f"_t{order}") if order else ("", "")
             trace(section, f"{formula}{term}", f"{symbol}{mark}", terms)
 
     return record
