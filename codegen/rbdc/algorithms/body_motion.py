@@ -1,5 +1,5 @@
-"""The motion of bodies under their joints, and the forces that this motion requires: in the bodies' frames
-with the classical acceleration of each origin, or with spatial vectors in one frame.
+"""The motion of bodies and the forces that it requires. `BodyMotion` uses the bodies' frames and the
+classical acceleration of each origin; `SpatialMotion` uses spatial vectors.
 
 Derivation. A body turns with w (rad/s) and alpha (rad/s^2), and its origin accelerates by a (m/s^2). With U =
 [alpha] + [w][w] a point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
@@ -12,15 +12,16 @@ With the entries of U, of which U_zz - U_yy = w_z^2 - w_y^2,
 
     n_x = K_yy U_zy - K_zz U_yz + K_yz (w_z^2 - w_y^2) + K_xy U_zx - K_xz U_yx
 
-A child's frame lies at P, turned by R, in its parent's. Before its joint moves, the child has R^T w, R^T
-alpha and R^T (a + U P) from the parent. The joint adds the velocity (v_J, w_J) = S qdot. It is constant in
-the child's frame, which turns by w + w_J. v_J moves the child past the parent's points, which turn by w:
+A child's frame lies at P, turned by R, in its parent's. If the child moves with the parent, the child's w,
+alpha and a are R^T w, R^T alpha and R^T (a + U P) of the parent. The joint adds the velocity (v_J, w_J) = S
+qdot, which is constant in the child's frame. This frame turns by w + w_J, and v_J moves its origin past the
+points of the parent, which turn by w:
 
     w_child = w + w_J
     alpha_child = alpha + S_angular qddot + w x w_J
     a_child = a + S_linear qddot + (w + w_J) x v_J + w x v_J
 
-so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world.
+No linear velocity of a body is needed. Gravity is an acceleration -g of the world.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Spin:
 
 
 class AnyMotion(ABC):
-    """The motion of a body, in the body's frame or in the one frame of a machine.
+    """The motion of a body, in the body's frame or in the common frame of a machine.
 
     law: formula of its wrench.
     """
@@ -79,7 +80,7 @@ class AnyMotion(ABC):
 
     @abstractmethod
     def seen_from(self, placement: Placement) -> Self:
-        """Return the motion that the parent gives to a body before its joint moves, in the body's frame."""
+        """Return, in the frame of a body, the motion of the body if it moves with its parent."""
 
     @abstractmethod
     def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Self:
@@ -93,7 +94,7 @@ class AnyMotion(ABC):
 
     def without_own(self, joint: JointType) -> tuple[Self, list[Scalar]]:
         """Return the motion without its acceleration along the joint's directions, and the joint
-        accelerations that cancel that acceleration. Directions along no single axis keep theirs.
+        accelerations that cancel that acceleration. They are zero for directions that are not along an axis.
         """
         raise UnsupportedError(f"{type(self).__name__} does not choose accelerations of joints")
 
@@ -132,7 +133,7 @@ class BodyMotion(AnyMotion):
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> BodyMotion:
-        """Rebuild a motion from its `scalars`, without the differences, which bodies below do not need."""
+        """Rebuild a motion from its `scalars`, without `Spin.differences`, which bodies below do not need."""
         w, alpha, a, *rows = (Vector3.of(scalars[k : k + 3]) for k in range(0, 18, 3))
         return BodyMotion(w, alpha, a, Spin((rows[0], rows[1], rows[2]), Vector3.zero()))
 
@@ -228,9 +229,9 @@ class SpatialMotion(AnyMotion):
 def body_motions(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
-    """Yield each body from the root, with its motion before its joint moves, its motion, and the
-    accelerations of its joint. These are the machine's; for a `chosen` body they are the accelerations with
-    which the body does not accelerate along its joint.
+    """Yield each body, from the root to the leaves, with the motion that it has if it moves with its parent,
+    its motion, and the accelerations of its joint. The accelerations are those of the machine. For a `chosen`
+    body they are those at which the body does not accelerate along its joint.
     """
     motion = m.array("motion", type(world), world)
     for b in m.down("motions and forces, from the root to the leaves"):
@@ -256,7 +257,7 @@ def body_velocities(m: Machine) -> Array[Motion]:
 
 
 def subtree_sums(m: Machine, quantities: Array[Quantity]) -> Array[Quantity]:
-    """Sum quantities of the bodies over their subtrees, in their frames."""
+    """Sum quantities of the bodies over subtrees, each sum in the frame of the subtree's root."""
     for b in m.up():
         b.add_to_parent(quantities, quantities[b])
     return quantities
@@ -266,8 +267,8 @@ def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
     """Return first * above - second * below for the entries above = product + alpha and below = product -
-    alpha of U. If both moments are nonzero, use their sum and difference, which are constants: rarely are
-    both entries needed elsewhere.
+    alpha of U. If both moments are nonzero, use their sum and difference, which are constants: both entries
+    are rarely needed elsewhere.
     """
     if is_zero(first) or is_zero(second):
         return first * above - second * below

@@ -1,5 +1,4 @@
-"""The rate of the centroidal momentum, the acceleration of the centre of mass, and the derivatives of the
-centroidal momentum and of its rate.
+"""The centroidal momentum and its rate, their derivatives, and the acceleration of the centre of mass.
 
 Attach the robot to a free root without mass that rests in the world. The wrench that moves all bodies is the
 one that this root must exert: the first six rows of inverse dynamics and of its derivatives. With this wrench
@@ -88,7 +87,7 @@ def com_acceleration(
 
 
 def about_centre(centre: Vector3, force: Force) -> Force:
-    """Return a force about the centre of mass from that force about the world's origin."""
+    """Express about the centre of mass a force that is given about the world's origin."""
     return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
@@ -105,9 +104,7 @@ def centroidal_momentum_derivative(
 def centroidal_momenta(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return h = A v and hdot (6 each). If joints follow others along curves, derivatives of h and hdot come
-    from the chain rule.
-    """
+    """Return h = A v and hdot (6 each)."""
     momentum = [dot(row, v) for row in centroidal_momentum_matrix(model, q, trace)]
     return momentum, centroidal_momentum_derivative(model, q, v, a, trace)
 
@@ -115,8 +112,8 @@ def centroidal_momenta(
 def derivatives_about_centre(
     matrix: Matrix, centre: Vector3, shifts: Sequence[Vector3], total: Vector3
 ) -> Matrix:
-    """Return dF and dN (6, nv) about the centre of mass from those about the world's origin. shifts: dc/dq_k;
-    total: F, zero unless the derivative is by q.
+    """Return dF and dN (6, nv) about the centre of mass. matrix: dF and dN about the world's origin. shifts:
+    dc/dq_k. total: F; zero for derivatives with respect to v and a.
     """
     columns = []
     for column, shift in zip(transposed(matrix), shifts, strict=True):
@@ -129,7 +126,7 @@ def centroidal_dynamics_derivatives(
     model: JointSpaceModel, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, ...]:
     """Return dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each), with the
-    momentum h = A v about the centre of mass. Checked against differences, Pinocchio.
+    momentum h = A v about the centre of mass. Checked against differences and Pinocchio.
     """
     by_q, by_v, by_a = (
         [row[ROOT.nv :] for row in matrix[: ROOT.nv]]

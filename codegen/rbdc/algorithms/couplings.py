@@ -1,14 +1,14 @@
 """Joints that follow others along curves: polynomials, and clusters of closed loops.
 
-A cluster has a leader's coordinate y and followers' coordinates z, bound by loops: e(y, z) = 0. From a
-polynomial z_0(y) a fixed number of steps z <- z - J_z^-1 e closes the loops. J = [J_y J_z] is the Jacobian of
-the relative velocity of the loops' frames. With r(q, qdot), the relative acceleration of these frames at
-qddot = 0,
+In a cluster, loops with the error e(y, z) = 0 determine the coordinates z of the followers from the
+coordinate y of the leader. A fixed number of steps z <- z - J_z^-1 e, which start from a polynomial z_0(y),
+closes the loops. J = [J_y J_z] is the Jacobian of the relative velocity of the loops' frames. With the
+relative acceleration r(q, qdot) of these frames at qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
-by the theorem of implicit functions. Once the loops are closed, each further step over a power series of time
-doubles the number of correct terms. Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
+by the implicit function theorem. Once the loops are closed, each further step over power series in time
+doubles the number of correct terms. Source: Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from rbdc.spatial.series import length_of, terms_of
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 GIVEN = 4
-"""Number of quantities by which derivatives are taken: place, slope, curvature and jerk."""
+"""Number of inputs for each follower along a curve: place, slope, curvature and jerk."""
 
 
 def at_configuration(
     model: Problem, q: Scalars, values: Scalars | None = None, trace: Trace = silent
 ) -> Problem:
-    """Return the model with couplings replaced by their tangents at q (nq). values: place, slope, curvature
-    and jerk of each follower along a curve, if known.
+    """Return the model with couplings along curves replaced by their tangents at q (nq). values: place,
+    slope, curvature and jerk of each follower along a curve; None: compute them.
     """
     if not model.curves:
         return model
@@ -44,14 +44,14 @@ def at_configuration(
 
 
 def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
-    """Return the curves of the followers at q (nq), in the order of the bodies. Checked: dual numbers; the
-    energy along motions of a linkage equals that of the tree.
+    """Return the curves of the followers at q (nq), in the order of the bodies. Checked against dual numbers,
+    and by the energy along motions of a linkage, which equals that of the tree.
     """
     curves: dict[int, Curve] = {}
     for index, law in model.curves.items():
         body = model.bodies[index]
         curves[index] = _polynomial(law.coefficients, q[body.index_q])
-        formula = "q, q', q'' along the leader's coordinate: a polynomial"
+        formula = "q, q', q'': polynomials in the leader's coordinate"
         trace(body.name, formula, f"curve{index}", curves[index][:3])
     for cluster in model.clusters:
         y = q[model.bodies[cluster.leader].index_q]
@@ -61,7 +61,6 @@ def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Cu
 
 
 def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
-    """Return a polynomial and its derivatives."""
     derivatives, powers = [], list(coefficients)
     for _ in range(5):
         derivatives.append(polynomial(y, *powers))
@@ -91,7 +90,7 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
 
 
 class Linkage:
-    """The closure equations of a cluster, as functions of y (of the leader) and z (of the followers)."""
+    """The closure equations of a cluster as functions of y and z."""
 
     def __init__(self, model: Problem, cluster: Cluster) -> None:
         self.tree = tree_of(model, cluster)
@@ -118,7 +117,7 @@ class Linkage:
         return self._split(contacts_at(self.tree, self._joined(y, z)).jacobian())[1]
 
     def derivatives(self, y: Scalar, z: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Return z' and z'' where the loops are closed."""
+        """Return z' and z'' if the loops are closed at y and z."""
         q = self._joined(y, z)
         by_y, by_z = self._split(contacts_at(self.tree, q).jacobian())
         slopes = solved(by_z, [-x for x in by_y])
@@ -127,8 +126,8 @@ class Linkage:
 
 
 def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
-    """Return x with `matrix` x = `side`. One or two unknowns are solved with cofactors, more with columns
-    that are orthogonalised in turn. No pivots are chosen. Checked against NumPy's solution.
+    """Return x with `matrix` x = `side`. One or two unknowns are solved with cofactors, more by Gram-Schmidt
+    orthogonalisation of the columns without pivoting. Checked against NumPy's solution.
     """
     if len(side) == 1:
         return [side[0] / matrix[0][0]]

@@ -119,7 +119,7 @@ def placement_change(world: Placement, s: Motion) -> list[Scalar]:
 
 
 def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
-    """Return the second derivative of the sixteen entries along two steps. The outer carries the inner step."""
+    """Return the second derivative of the sixteen entries along an outer and an inner step."""
 
     def turned(x: Vector3) -> Vector3:
         return outer.angular.cross(inner.angular.cross(x))

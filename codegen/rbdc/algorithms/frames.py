@@ -1,8 +1,8 @@
-"""Jacobian, velocity and acceleration of a frame, climbing from the frame to the root.
+"""Jacobian, velocity and acceleration of a frame, computed along the path from the frame to the root.
 
-With X_i the frame's placement in body i, column i of the LOCAL Jacobian is X_i^-1 S_i; one step up the tree
+With the frame's placement X_i in body i, column i of the LOCAL Jacobian is X_i^-1 S_i. One step up the tree
 is X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited. At the root, X is the
-frame's placement in the world. X acts on the LOCAL columns to give WORLD; its rotation alone gives
+frame's placement in the world. X maps the LOCAL columns to WORLD; the rotation of X maps them to
 LOCAL_WORLD_ALIGNED.
 """
 
@@ -36,8 +36,8 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 def frame_step(
     model: Model, index: int, q: Scalars, x: Placement, trace: Trace = silent
 ) -> tuple[list[Motion], Placement]:
-    """Return one step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of
-    that joint.
+    """Return the columns X^-1 S of joint `index`, and the frame's placement in the parent of this joint. x:
+    the frame's placement in the joint's body.
     """
     body = model.bodies[index]
     columns = [x.act_inverse(s) for s in body.joint.subspace()]
@@ -47,9 +47,7 @@ def frame_step(
 
 
 def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
-    """Return a LOCAL motion of a frame with the placement `world`, in the axes and at the point of a
-    reference.
-    """
+    """Map a LOCAL motion of a frame to the axes and the point of a reference. world: frame's placement."""
     if reference == "LOCAL":
         return motion
     if reference == "WORLD":
@@ -59,7 +57,7 @@ def expressed(motion: Motion, world: Placement, reference: str) -> Motion:
 
 @dataclass(frozen=True)
 class MovingFrame:
-    """A frame in motion, LOCAL.
+    """The motion of a frame, in LOCAL coordinates.
 
     steps: for each body that carries the frame, the velocity that the body's joint adds.
     relative: for each of these bodies, the frame's velocity relative to the body.
@@ -99,13 +97,13 @@ class PathToRoot:
         return PathToRoot(model, columns, x, reference)
 
     def expressed(self, motion: Motion) -> Motion:
-        """Return a LOCAL motion in the axes and at the point of the reference."""
+        """Map a LOCAL motion to the axes and the point of the reference."""
         return expressed(motion, self.world, self.reference)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
         """Return the matrix (6, nv) of LOCAL columns, expressed in the reference. Columns of other bodies are
-        zero; columns of coupled joints are summed. bends: indices of columns, and the motions to add there,
-        in the reference.
+        zero; columns of coupled joints are summed. bends: index of a column, and a motion to add to it, which
+        is already expressed in the reference.
         """
         seen = {index: [self.expressed(s) for s in of_body] for index, of_body in columns.items()}
         bodies = enumerate(self.model.bodies)
@@ -117,20 +115,20 @@ class PathToRoot:
         return matrix
 
     def curves(self) -> dict[int, CouplingAt]:
-        """Return, by body, the joints that carry the frame and follow others along curves."""
+        """Return, by body, the couplings of joints that carry the frame and follow others along curves."""
         couplings = {index: self.model.bodies[index].coupling for index in self.columns}
         return {index: coupling for index, coupling in couplings.items() if isinstance(coupling, CouplingAt)}
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
-        """Yield an index in v and J dG/dq, in the reference, for each joint that follows another along a
-        curve. With `rates`, yield J dG/dt instead.
+        """Yield an index in v and a column of J dG/dq, in the reference, for each joint that follows another
+        along a curve. G: derivatives of the joints' coordinates. With `rates`, yield J dG/dt instead.
         """
         for index, curve in self.curves().items():
             k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)
             yield k, self.expressed(bend if rates is None else bend.scaled(rates[k]))
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
-        """Return X^-1 S x for each body that carries the frame, with x the body's entry of `rates`."""
+        """Return X^-1 S x for each body that carries the frame. rates: x of each body."""
         return {index: motion_sum(columns, rates[index]) for index, columns in self.columns.items()}
 
     def moving(self, v: Scalars) -> MovingFrame:
@@ -164,9 +162,10 @@ def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: 
 def frame_jacobian_time_derivative(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return dJ/dt (6, nv). In the world, the columns s of a joint change by V_i x s, with V_i the velocity
-    of the joint's body. In coordinates that move by U, U x s is subtracted. U is the frame's velocity for
-    LOCAL, its linear part for LOCAL_WORLD_ALIGNED. Checked against Pinocchio, differences.
+    """Return dJ/dt (6, nv). A column s of a joint changes by (V_i - U) x s, with the velocity V_i of the
+    joint's body and the velocity U of the coordinates. U is zero for WORLD, the frame's velocity for LOCAL,
+    and the linear part of the frame's velocity for LOCAL_WORLD_ALIGNED. Checked against Pinocchio and
+    differences.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, carrying, rates = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -178,8 +177,8 @@ def frame_jacobian_time_derivative(
 
 
 def as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
-    """Return a body's velocity in coordinates that move with the reference, LOCAL. `relative` is the frame's
-    velocity relative to the body.
+    """Return V_i - U of `frame_jacobian_time_derivative`, in LOCAL coordinates. velocity: V_i. relative: the
+    frame's velocity relative to the body.
     """
     if reference == "WORLD":
         return velocity
@@ -204,7 +203,7 @@ def classical(acceleration: Motion, velocity: Motion) -> Motion:
 
 def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """Return (dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
-    accelerations. Checked against the product.
+    accelerations. Checked against the product of the matrix and v.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, rest = climb.moving(v), joint_accelerations(model, v, [0.0] * model.nv)
@@ -217,8 +216,9 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
 def frame_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
-    """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i, with s_i
-    = X^-1 S qdot of joint i and d_i the sum of s over the joints between i and the frame.
+    """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i over the
+    joints i that carry the frame, with s_i = X^-1 S qdot and the sum d_i of s over the joints between i and
+    the frame.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     pushes = climb.sums(joint_accelerations(model, v, a))

@@ -1,4 +1,4 @@
-"""Placements of bodies and links in one frame: that of a free root, or the world."""
+"""Placements of links in the world, and the motion of all bodies in a common frame."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 
 def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the placement of every frame (link) in the world, as rows of the sixteen entries of 4x4
-    matrices. Checked against finite differences of velocity.
+    """Return the placement of every frame (link) in the world, one row for each: the 16 entries of its 4x4
+    matrix, row-major. Checked against finite differences of velocity.
     """
     world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
     return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]
 
 
 def homogeneous(placement: Placement) -> list[Scalar]:
-    """Return the sixteen entries, row by row, of the 4x4 matrix [R p; 0 1]."""
+    """Return the sixteen entries, row-major, of the 4x4 matrix [R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
     return [*(x for row, offset in zip(rows, p, strict=True) for x in (*row, offset)), 0.0, 0.0, 0.0, 1.0]
 
@@ -32,8 +32,8 @@ def homogeneous(placement: Placement) -> list[Scalar]:
 def expand(
     model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return configuration and velocity of the whole tree, followers included, body by body. Checked: dual
-    numbers; the loops of clusters are closed at this configuration.
+    """Return the coordinates and the rates of all joints of the tree, followers included, in the order of the
+    bodies. Checked against dual numbers; the loops of clusters are closed at these coordinates.
     """
     quantities = [joint_positions(model, q), joint_velocities(model, v)]
     for index, body in enumerate(model.bodies):
@@ -45,12 +45,13 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """The motion of all bodies, in the coordinates of one frame.
+    """The motion of all bodies in a common frame: that of the root if the whole tree hangs on one free root,
+    otherwise the world's.
 
     placements: placement of each body.
     columns: Jacobian columns of each body's joint.
     velocities, accelerations: velocity and acceleration of each body.
-    frame: placement of the one frame in the world.
+    frame: placement of the common frame in the world.
     """
 
     model: Problem
@@ -61,21 +62,21 @@ class TreeMotion:
     frame: Placement
 
     def velocity(self, body: int) -> Motion:
-        """Return velocity of a body, or of the world."""
+        """Return the velocity of a body, or of the world."""
         return Motion.zero() if body == WORLD else self.velocities[body]
 
     def acceleration(self, body: int) -> Motion:
-        """Return acceleration of a body, or of the world."""
+        """Return the acceleration of a body, or of the world."""
         return Motion.zero() if body == WORLD else self.accelerations[body]
 
 
 def tree_motion(
     model: Problem, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
 ) -> TreeMotion:
-    """Return the motion of the bodies at q (nq), v and a (nv), which default to zero."""
+    """Return the motion of the bodies at q (nq), v and a (nv); v and a default to zero."""
     m, world = RootFrame(model, q, v, a, trace=trace), SpatialMotion.of_world(Vector3.zero())
     columns = [[k.s for k in b.columns()] for b in m.bodies]
     for b, of_body in zip(m.bodies, columns, strict=True):
-        b.label("J = X S, at the origin", "J", flat([s.scalars() for s in of_body]))
+        b.label("J = X S at the origin of the common frame", "J", flat([s.scalars() for s in of_body]))
     moved = [motion for _, _, motion, _ in body_motions(m, world)]
     return TreeMotion(model, m.placements, columns, [x.v for x in moved], [x.a for x in moved], m.frame)

@@ -1,15 +1,14 @@
-"""Centre of mass, momentum and energies from sums over subtrees, in the form that is generated from the
-joint-space model.
+"""Centre of mass, momentum and energies from sums over subtrees, for the joint-space model.
 
-None of them depends on where the links' frames lie. Let m and h = m c be the mass and the first moment of the
-subtree of body i about the origin of the body's frame, summed from the leaves to the root. At a rate S =
-(v, w) of the joint the linear momentum of the subtree is m v + w x h. Placements in the world, with which the
-textbook recursions begin (`rbdc.algorithms.reference.centroidal`), are hardly needed. The inertia that
-regrouping has removed from the moving links, because it does not move, is added here.
+These quantities do not depend on the placement of the links' frames. Let m and h = m c be the mass and the
+first moment of the subtree of body i about the origin of the body's frame, summed from the leaves to the
+root. If the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. Textbook recursions
+(`rbdc.algorithms.reference.centroidal`) begin with all placements in the world; here few are needed.
+Regrouping has removed inertia that does not move from the moving links; it is added here.
 
-The first moment and the energies are linear in the inertial parameters. A body whose frame is at (R, p) in
-the world has the first moment m p + R h there. If its origin moves by u and it turns by w, its kinetic energy
-is m u.u / 2 + h.(u x w) + w.J w / 2.
+The first moment and the energies are linear in the inertial parameters. A body with its frame at (R, p) in
+the world has the first moment m p + R h there. If the body's origin moves by u and the body turns by w, its
+kinetic energy is m u.u / 2 + h.(u x w) + w.J w / 2.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ def _in_world(
 
 
 def parent_poses(m: Numbers) -> list[Placement]:
-    """Return the placement in the world of the frame of each body's parent. Momenta are expressed there, so
-    the last frames are not needed.
+    """Return the placement in the world of the frame of each body's parent. Momenta of joints are expressed
+    in this frame, so the frames of leaves are not needed.
     """
     pose = m.array("W", Placement, Placement.identity())
     for b in (b for b in m.down() if not b.leaf):
@@ -104,8 +103,8 @@ def centre_of_moving_links(model: JointSpaceModel, q: Scalars, trace: Trace = si
 
 
 def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return -g . sum of m c (J), zero for masses at the world's origin; every link counts. Checked: its
-    gradient is the torque of gravity.
+    """Return -g . sum of m c over all links (J), with c from the world's origin. Checked: the gradient is the
+    torque of gravity.
     """
     moment = model.base_inertia.first_moment + moving_moment(model, q, 1.0, trace)
     return [-model.gravity.dot(moment)]
@@ -114,7 +113,7 @@ def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) 
 def joint_columns(
     model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
-    """Return the matrix (rows, nv) of the columns of each joint, which are traced body by body."""
+    """Return the matrix (rows, nv) from the columns of each joint, and trace them body by body."""
     rows: Matrix = []
     for index, (body, of_joint) in enumerate(zip(model.bodies, columns, strict=True)):
         trace(body.name, formula, f"{symbol}{index}", flat(of_joint))
@@ -131,12 +130,12 @@ def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> M
         axes = (k.s for k in b.columns())
         momenta = (s.linear.scaled(subtree.mass) + s.angular.cross(subtree.first_moment) for s in axes)
         columns.append([pose.rotation.apply(turn.apply(p)).scalars() for p in momenta])
-    return joint_columns(model, columns, "J = R (m v + w x h) of S", "J", trace)
+    return joint_columns(model, columns, "J = R (m v + w x h), S = (v, w)", "J", trace)
 
 
 def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return A (6, nv): A v is the momentum of the moving links about their centre of mass, linear rows
-    first, in world axes. Checked: the sum of the momenta of all bodies.
+    first, in world axes. Checked against the sum of the momenta of all bodies.
     """
     m, columns = Numbers(model, q, trace=trace), []
     composite = m.in_order(composite_inertias(m))
@@ -174,9 +173,7 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Return the kinetic energy of one body (J). Constants are halved beforehand, and no constant is used
-    twice, because J is symmetric.
-    """
+    """Return the kinetic energy of one body (J)."""
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (
         w.x * (0.5 * j.xx * w.x + j.xy * w.y + j.xz * w.z)
@@ -207,7 +204,7 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
         u, w = velocity[b].linear, velocity[b].angular
         turning = [0.5 * w.x * w.x, w.x * w.y, 0.5 * w.y * w.y, w.x * w.z, w.y * w.z, 0.5 * w.z * w.z]
         entries = [0.5 * u.dot(u), *u.cross(w).scalars(), *turning]
-        b.label("T by m, m c, J: u.u / 2, u x w, w w^T", "y", entries)
+        b.label("derivatives of T by m, m c, J: u.u / 2, u x w, terms of w w^T", "y", entries)
         result += entries
     return result
 

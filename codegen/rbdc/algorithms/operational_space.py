@@ -5,9 +5,9 @@ Manipulators, 1987), from the factors of M = L^T D L:
     Jbar = M^-1 J^T Lambda,        D L Jbar = Y Lambda
     F = Lambda a + bias + gravity,        bias = Jbar^T C v - Lambda (dJ/dt) v,        gravity = Jbar^T g
 
-J^T has entries along the path from the frame to the root only, and L^T Y = J^T adds none elsewhere. Rows that
-are switched off are ignored: Lambda is the inverse of the block of the other rows, with zeros around the
-block.
+F is the force at the frame for an acceleration a of the frame, C the Coriolis matrix, g the torque of
+gravity. J^T and Y have entries only along the path from the frame to the root. Rows that are switched off are
+ignored: Lambda is the inverse of the block of the other rows, with zeros around the block.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def operational_space_inertia(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> Matrix:
-    """Return Lambda (6, 6). options: contain mu. rows: (6,), 1 for rows of the task, 0 for others.
+    """Return Lambda (6, 6). options: provides mu. rows: (6,), 1 for rows of the task, 0 for others.
     Checked against the inverse of J M^-1 J^T.
     """
     jacobian = frame_jacobian(model, q, frame, reference)

@@ -1,9 +1,9 @@
-"""Configurations and velocities near given ones in which the loops are closed.
+"""Projection of configurations and velocities onto those that close the loops.
 
-A fixed number of Newton steps of least norm are made: q (+) -J^T (J J^T)^-1 e, with the errors e of the
-loops. J is the Jacobian of the relative velocity, because the derivative of a logarithm maps the logarithm
-itself to itself. The factor 1 / sqrt(1 + |step|^2) shortens long steps to less than one unit (m, rad) and
-changes short steps only to second order.
+A configuration is projected by a fixed number of Newton steps of least norm, q (+) -J^T (J J^T)^-1 e, with
+the errors e of the loops. J is the Jacobian of the relative velocity. It can replace the Jacobian of e,
+because the derivative of a logarithm maps the logarithm to itself. The factor 1 / sqrt(1 + |step|^2) shortens
+long steps to less than one unit (m, rad) and changes short steps only to second order.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from rbdc.spatial.scalars import sqrt
 
 
 def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
-    """Return the configuration (nq), and the error of the loops that is left (rows of the loops; m, rad).
-    Checked: the error is zero if q is near a closed configuration; closed configurations are returned
-    unchanged.
+    """Return the configuration (nq), and the remaining error of the loops (rows of the loops; m, rad).
+    Checked: the error is zero if q is near a closed configuration; closed configurations are unchanged.
     """
     loops, reached = _loops(model), list(q)
     for count in range(PROJECTION_STEPS):
         error, jacobian = _error_and_jacobian(loops, reached)
         step = _least(jacobian, error)
-        trace("loops", "J^T (J J^T)^-1 e", f"step{count}", step)
+        trace("loops", "Newton step J^T (J J^T)^-1 e for the loops' errors e", f"step{count}", step)
         factor = -1.0 / sqrt(1.0 + dot(step, step))
         reached = integrate(loops, reached, [factor * x for x in step])
-        trace("loops", "configuration", f"q{count}", reached)
+        trace("loops", "configuration after the step", f"q{count}", reached)
     return reached, _error_and_jacobian(loops, reached)[0]
 
 
@@ -49,12 +48,12 @@ def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = sile
 
 
 def _loops(model: Problem) -> Problem:
-    """Return the model with closed loops alone, along the axes of their frames."""
+    """Return the model whose only contacts are the closed loops, with rows along the axes of their frames."""
     return replace(loops_of(model), world_aligned=False)
 
 
 def _error_and_jacobian(loops: Problem, q: Scalars) -> tuple[Vector, Matrix]:
-    """Return errors of the loops, and J, along the axes of the contacts' frames."""
+    """Return the errors of the loops, and J."""
     contacts = contacts_at(at_configuration(loops, q), q)
     return contacts.rows(ContactMotion.error), contacts.jacobian()
 
