@@ -67,7 +67,6 @@ def on_free_root(model: Problem) -> Problem:
 
 
 def _at_rest(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[Problem, Scalars, Scalars, Scalars]:
-    """Return the robot on a free root at rest, and q, v and a with the entries of this root first."""
     still = [0.0] * ROOT.nv
     return on_free_root(model), [*ROOT.neutral(), *q], [*still, *v], [*still, *a]
 

@@ -128,7 +128,6 @@ def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> li
 
 
 def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]) -> list[Scalar]:
-    """Return the change of the sixteen entries when the origin moves by a step and each axis by `turned`."""
     axes = [turned(Vector3.of(axis)).scalars() for axis in transposed(world.rotation.rows())]
     rows = transposed([*axes, step.scalars()])
     return [entry for row in rows for entry in row] + [0.0] * 4

@@ -72,9 +72,6 @@ def _joint_by_joint(
 def _announce(
     model: Model, entries: dict[int, list[Scalar]], turning: tuple[str, str], added: str, trace: Trace
 ) -> None:
-    """Trace the entries of each joint that turns, with the formula and symbol `turning`. Trace those of
-    joints whose coordinates are simply added together, with the formula `added`.
-    """
     formula, symbol = turning
     sums: list[Scalar] = []
     for index, of_joint in entries.items():

@@ -173,7 +173,6 @@ def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Return the kinetic energy of one body (J)."""
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (
         w.x * (0.5 * j.xx * w.x + j.xy * w.y + j.xz * w.z)

@@ -48,12 +48,10 @@ def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = sile
 
 
 def _loops(model: Problem) -> Problem:
-    """Return the model whose only contacts are the closed loops, with rows along the axes of their frames."""
     return replace(loops_of(model), world_aligned=False)
 
 
 def _error_and_jacobian(loops: Problem, q: Scalars) -> tuple[Vector, Matrix]:
-    """Return the errors of the loops, and J."""
     contacts = contacts_at(at_configuration(loops, q), q)
     return contacts.rows(ContactMotion.error), contacts.jacobian()
 

@@ -2,8 +2,8 @@
 
 The implicit function theorem is applied to T = ID(q, v, qddot) - J^T f = tau and r(q, v, qddot) = 0. While T
 is differentiated, the forces f are constant along the axes of the contacts' frames (Carpentier and Budhiraja,
-2018). An index dx denotes the derivative with respect to x, which is q or v. With Delta = J M^-1 J^T + E (E:
-`rbdc.algorithms.contacts.dynamics`),
+2018). An index dx denotes the derivative with respect to x = q or v. With Delta = J M^-1 J^T + E of
+`rbdc.algorithms.contacts.dynamics`,
 
     f_dx = -Delta^-1 (r_dx - J M^-1 T_dx),     qddot_dx = -M^-1 (T_dx - J^T f_dx)
     f_dtau = -Delta^-1 J M^-1,                 qddot_dtau = M^-1 + M^-1 J^T f_dtau
@@ -11,9 +11,8 @@ is differentiated, the forces f are constant along the axes of the contacts' fra
 If there are two proximal steps, T_dx and r_dx of each step are taken at the qddot and f of this step.
 
 T_dx is the derivative of inverse dynamics under external forces that are constant in the frames of their
-bodies. Two kinds of forces need a further term in T_dq. First, a loop exerts F on body 1 and -F on body 2,
-and -F turns with body 1 instead of body 2. Entry [j, k] of T_dq, for a degree of freedom j that carries body
-2, has the further term
+bodies, plus two terms in T_dq. First, a loop exerts F on body 1 and -F on body 2, and -F turns with body 1
+instead of body 2. For each degree of freedom j that carries body 2, T_dq[j, k] has the further term
 
     J_j . (J_k x* F) if k carries only body 1,     -J_j . (J_k x* F) if k carries only body 2
 
@@ -150,14 +149,13 @@ def constrained_system(
 
 
 def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of accelerations (exactly symmetric) and of forces with respect to torques."""
     nothing: Vector = [0.0] * len(constraints.switches)
     pairs = [constraints.steps(unit, nothing)[-1] for unit in identity(size)]
     return mirrored([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
 def following(contacts: Contacts, forces: Scalars) -> Matrix:
-    """Return the further terms of T_dq (nv, nv) that the module's docstring derives."""
+    """Return the further terms of T_dq (nv, nv) of the module's docstring."""
     tree, model = contacts.tree, contacts.tree.model
     starts, size = first_dofs(model), full_size(model)
     full = zeros(size, size)

@@ -1,12 +1,12 @@
-"""Constrained dynamics for the contact forces f and the accelerations qddot, with the bias h of M and the
-residual gamma of the contacts. Elimination runs along the tree from the leaves, then over the contacts:
+"""Constrained dynamics with the contact forces f, the accelerations qddot, the bias forces h and the
+contacts' residual gamma. Elimination runs along the tree from the leaves to the root, then over the contacts:
 
     [-E  -J ] [f     ]   [gamma  ]
     [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
 
-The factors L^T D L of the whole matrix keep the zeros of M between branches. A row of J has entries only for
-the bodies that carry its contact. The block that remains for the contacts is -(J M^-1 J^T + E). The switch s
-is 1 for active contacts. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
+The factors L^T D L of the matrix keep the zeros of M between branches. A row of J has entries only for the
+bodies that carry its contact. The block that remains for the contacts is -(J M^-1 J^T + E). Active contacts
+have the switch s = 1. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
 
 For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. Its
 error is of second order in mu. Each step satisfies the equations of motion. Derivatives are those of the
@@ -102,8 +102,8 @@ class Constraints:
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
-        """Return the right-hand sides (nc + nv, n) of derivatives, rows of contacts first; rows of inactive
-        contacts are zero. by: derivatives of inverse dynamics (nv, n). residual: its derivatives (nc, n).
+        """Return the right-hand sides (nc + nv, n) of derivatives, rows of contacts first. by: derivatives of
+        inverse dynamics (nv, n). residual: derivatives of the residual (nc, n).
         """
         switched_rows = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
         return [*switched_rows, *([-x for x in row] for row in by)]
@@ -181,7 +181,7 @@ def constrained_dynamics(
 
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
-    """Map forces of all contacts from the axes of the common frame to the axes that users see."""
+    """Map forces of all contacts from the axes of the common frame to those that users see."""
     result: Vector = []
     for one, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         result += along_axes(users, one, rows)

@@ -1,9 +1,8 @@
 """Motion of the bodies and of the contacts, all in the coordinates of a common frame.
 
 The common frame is that of the root if the whole tree hangs on one free root, otherwise the world's
-(`in_one_frame`).
-Velocities and accelerations are relative to the world, along the axes of the common frame. With the columns
-J = X_i S of the joint of body i, about the origin of the common frame,
+(`in_one_frame`). Velocities and accelerations are relative to the world, along the axes of the common frame.
+With the columns J = X_i S of the joint of body i, about the origin of the common frame,
 
     V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 
@@ -147,9 +146,8 @@ class ContactMotion:
         return at(here, one) - at(there, other)
 
     def supports(self) -> dict[int, tuple[bool, bool]]:
-        """Return, for each body that carries body 1 or body 2, whether it carries body 1 and whether it
-        carries body 2. Bodies that carry both are included only if the contact holds points, which can be
-        apart.
+        """Return, for each body that carries body 1 or body 2, whether it carries body 1, and body 2. Bodies
+        that carry both are included only if the contact holds points, which can be apart.
         """
         one, two = (set(self.tree.model.support(body)) for body in self.bodies)
         carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
@@ -280,8 +278,8 @@ def contacts_at(
     *,
     local: bool = True,
 ) -> Contacts:
-    """Return the contacts at q (nq), v and a (nv); v and a default to zero. local: whether rows are along the
-    axes that users see, not those of the common frame (see the module's docstring).
+    """Return the contacts at q (nq), v and a (nv); v and a default to zero. local: see the module's
+    docstring.
     """
     tree, motions = tree_motion(model, q, v, a, trace), []
     world, places = tree.frame.inverse(), row_slices(model)
@@ -295,7 +293,6 @@ def contacts_at(
 
 
 def _placed(tree: TreeMotion, frame: Frame) -> Placement:
-    """Return the placement of a frame of the description in the common frame."""
     if frame.body == WORLD:
         return tree.frame.inverse().compose(frame.placement)
     return tree.placements[frame.body].compose(tree.model.bodies[frame.body].own_placement(frame.placement))

@@ -9,9 +9,9 @@ once. A prime is the derivative along the direction (q', v', tau'), and x is q o
 
 If there are two proximal steps, T and r of each step are taken at the solution of this step.
 
-T' and r' come from the recursions of T and r over dual numbers. Weighted sums of rows come from reverse-mode
-differentiation of the same recursions. A logarithm e is an input of the recursions; its derivative has the
-closed form e' = Jlog(e) J q'.
+T' and r' come from the recursions of T and r over dual numbers, weighted sums of rows from reverse-mode
+differentiation of these recursions. A logarithm e is an input of the recursions and has the derivative e' =
+Jlog(e) J q'.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def constrained_dynamics_vjp(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """Return weighted sums of the rows of the derivatives with respect to q, v and tau (nv each). w_ddq (nv)
-    are the weights of the rows of ddq, w_forces (nc) those of the rows of the forces. Checked against the
-    weights times `constrained_dynamics_derivatives`.
+    """Return weighted sums of the rows of the derivatives with respect to q, v and tau (nv each). weights: of
+    the rows of ddq (nv) and of the forces (nc). Checked against the weights times
+    `constrained_dynamics_derivatives`.
     """
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = constraints.weights(*map(list, weights))

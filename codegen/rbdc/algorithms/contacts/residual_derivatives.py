@@ -1,8 +1,8 @@
 """Derivatives of the residuals of contacts with respect to q (tangent space) and v.
 
-Let a joint have the parent velocity V_p, the parent acceleration A_p, and the body velocity V_k. A step of
-its degree of freedom k with the column J changes the velocity V and the acceleration A of each body in its
-subtree. In coordinates that move with the subtree, with psi = V_p x J,
+A degree of freedom k has the column J, and its joint's body the velocity V_k. The parent of the body has the
+velocity V_p and the acceleration A_p. A step of k changes the velocity V and the acceleration A of each body
+in its subtree. In coordinates that move with the subtree, with psi = V_p x J,
 
     dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dV/dqdot = J, dA/dqdot = psi + J x (V - V_k)
 
@@ -50,8 +50,7 @@ def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
     """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes:
-    derivatives of the joint accelerations with respect to q and to v (nv, nv each); columns of a joint have
-    entries only in the rows of the same joint.
+    those of the joint accelerations (nv, nv each), with entries only between degrees of freedom of one joint.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]
@@ -97,7 +96,6 @@ def _steps(
 
 
 def _by_q(contact: ContactMotion, one: ResidualStep, two: ResidualStep) -> ContactMotion:
-    """Return the contact in the coordinates of body 1, over dual numbers for a step of q."""
     turn, second, frame = one.s - two.s, contact.bodies[1], contact.second
     w, b = contact.tree.velocity(second), contact.tree.acceleration(second)
     velocities = one.velocity, two.velocity + w.cross(turn)
@@ -123,7 +121,6 @@ def moving_logarithm(contact: ContactMotion, step: Motion) -> Motion:
 def _moving(
     contact: ContactMotion, velocities: tuple[Motion, Motion], accelerations: tuple[Motion, Motion]
 ) -> ContactMotion:
-    """Return the contact over dual numbers, from the derivatives of the motions of body 1 and of body 2."""
     tree = contact.tree
     moving = [body for body in contact.bodies if body != WORLD]
     v, a = (dict(zip(contact.bodies, changes, strict=True)) for changes in (velocities, accelerations))

@@ -41,5 +41,4 @@ def contact_space(
 
 
 def _switches(model: Problem, options: ContactOptions) -> Scalars | None:
-    """Return a switch for each row, or None if all contacts are active."""
     return None if options.active is None else options.switches(model)

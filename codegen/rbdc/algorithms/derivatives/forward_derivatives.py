@@ -95,15 +95,13 @@ def inverse_dynamics_derivatives(
 
 
 def root_columns_are_known(model: Problem) -> bool:
-    """Return whether the columns of free roots are M x with known x; armature of the root would prevent
-    that.
-    """
+    """Return whether the columns of free roots are M times known vectors; armature of a root prevents it."""
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
 def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
-    """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. In inverse dynamics, these
-    columns of a free root are M x with x in the root's rows, so in forward dynamics they are -x.
+    """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. They are in the root's rows:
+    in inverse dynamics, these columns of a free root are M times minus the parts.
 
     Let g be the world's acceleration in the root's frame, (v, w) the root's velocity and e_k a unit vector.
     The parts are e_k x g for the root's orientation and e_k x w for its linear velocity. For its angular

@@ -9,8 +9,8 @@ velocity of the frame relative to the joint's body (d = S_k qdot + b):
     dv/dq_k = v_l x s_k                        dv/dv_k = s_k
     da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k
 
-In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well. A motion m in WORLD, X m, changes by
-X (s_k x m). In LOCAL_WORLD_ALIGNED, R m changes by R (w_k x m), with the angular part w_k of s_k.
+In other references the step moves the coordinates as well. A motion X m in WORLD changes by X (s_k x m), a
+motion R m in LOCAL_WORLD_ALIGNED by R (w_k x m), with the angular part w_k of s_k.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def frame_classical_acceleration_derivatives(
 
 def classical_change(acceleration: Motion, velocity: Motion, at: Motion) -> Motion:
     """Return the change of the classical acceleration from the changes of the spatial acceleration and of the
-    velocity. at: the velocity.
+    velocity `at`.
     """
     more = velocity.angular.cross(at.linear) + at.angular.cross(velocity.linear)
     return Motion(acceleration.linear + more, acceleration.angular)

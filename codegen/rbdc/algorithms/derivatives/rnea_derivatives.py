@@ -115,8 +115,8 @@ class Travelling(BodyMotion):
         return self.wrench(inertia), CoriolisFactor.of_body(doubled(inertia), Motion(self.v, self.w))
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """Return psidot and psiddot of a joint's direction s, in the frame of the joint's body, if this is
-        the motion of the joint's parent.
+        """Return psidot and psiddot of a direction s, in the frame of the joint's body. self: motion of the
+        joint's parent.
         """
         psi_rate = Motion(self.w.cross(s.linear) + self.v.cross(s.angular), self.w.cross(s.angular))
         doubled = psi_rate + psi_rate
@@ -128,8 +128,8 @@ class Travelling(BodyMotion):
 
 
 class Sweeping(SpatialMotion):
-    """A spatial motion for bodies whose inertias are not constants: v x S qdot is the sum of v x s of each
-    direction times its rate, and the force is I a + B v.
+    """A spatial motion for bodies whose inertias are not constants: v x S qdot comes from v x s of each
+    direction, and the force is I a + B v.
     """
 
     law = "f = I a + B v"
@@ -327,9 +327,7 @@ class Root:
     v: Vector3
 
     def columns(self, s: Motion, row: ClimbingForces, *, by_q: bool) -> tuple[Scalar, Scalar]:
-        """Return the entries of dtau/dq and dtau/dv in the column of a direction s of the root. See the
-        module's docstring.
-        """
+        """Return the entries of dtau/dq and dtau/dv in the column of a direction s of the root."""
         if not by_q:
             return 0.0, s.angular.dot(row.r_b.angular)
         f, n = row.r.linear, row.r.angular

@@ -7,14 +7,14 @@ symmetric matrix
 
     L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T
 
-the operators of the paper's Algorithm 1 (`rbdc.algorithms.reference.derivatives.idsva_so`) map a motion x =
-(u_x, w_x) to
+the operators of the paper's Algorithm 1 (`rbdc.algorithms.reference.derivatives.idsva_so`) map a motion z =
+(u_z, w_z) to
 
-    A1 x      = s x* I x - I (s x x)              = (-f x w_x,  f x u_x + L w_x)
-    A0 x      = x x* I s                          = (w_x x f,   u_x x f + w_x x n)
-    B(I, s) x = A0 x + A1 x                       = (-2 f x w_x,  L w_x - n x w_x)
+    A1 z      = s x* I z - I (s x z)              = (-f x w_z,  f x u_z + L w_z)
+    A0 z      = z x* I s                          = (w_z x f,   u_z x f + w_z x n)
+    B(I, s) z = A0 z + A1 z                       = (-2 f x w_z,  L w_z - n x w_z)
 
-B of the subtree, doubled as in the paper, is a pair (p, N) with B x = (-p x w_x, N w_x). A3 is a pair (p',
+B of the subtree, doubled as in the paper, is a pair (p, N) with B z = (-p x w_z, N w_z). A3 is a pair (p',
 N') of the same form, where f', n' and L' are f, n and L of psidot instead of s:
 
     A3 = B(I, psidot) + s x* B - B s x:  p' = w x p + 2 f',  N' = [w]N - N[w] - [u][p] + L' - [n']
@@ -31,8 +31,7 @@ the row is d, the entry is a product of u8, u9 or u11 of d and one other index w
 `rnea_second_derivatives` computes all entries; `path_quantities` returns the quantities that loops
 (`rbdc.planning.paths.inverse`) need.
 
-Everything is in the frame of the root body if the tree hangs on one free body, otherwise in that of the
-world.
+The frame is that of the root body if the tree hangs on one free body, otherwise that of the world.
 """
 
 from __future__ import annotations
@@ -168,7 +167,7 @@ def second_derivatives(
 
 @dataclass(frozen=True)
 class Operators:
-    """Operators of one degree of freedom; see the module's docstring for the symbols.
+    """Operators of one degree of freedom, with the symbols of the module's docstring.
 
     i_s: (f, n) = I s.
     symmetric: L.

@@ -40,7 +40,7 @@ class TurnedForce:
 
     @staticmethod
     def of_direction(s: Motion, force: Force) -> TurnedForce:
-        """Return the map of one direction."""
+        """Return the map of a direction and a force."""
         moments = [e.cross(s.angular) for e in AXES]
         k = Matrix3(*(x.cross(force.linear) for x in moments))
         n = Matrix3(*(e.cross(s.linear).cross(force.linear) for e in AXES))

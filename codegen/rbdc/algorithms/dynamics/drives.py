@@ -96,6 +96,5 @@ def _product(factor: Scalar, rate: Scalar) -> Vector:
 
 
 def _formula(model: Problem) -> str:
-    """Return the formula of torques with drives, for comments."""
     terms = {"damping": "damping qdot", "springs": "spring", "friction": "friction"}
     return " + ".join(["tau + armature qddot", *(terms[term] for term in model.drive_terms)])

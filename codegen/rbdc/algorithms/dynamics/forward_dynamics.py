@@ -82,7 +82,6 @@ def inverse_inertia_product(model: Problem, q: Scalars, x: Scalars, trace: Trace
 def _articulated(
     m: Numbers, bias: Array[Force], tau: Scalars, reference: Scalars, gravity: Vector3
 ) -> Vector:
-    """Return ddq (nv) by `articulated_accelerations`, for a model without coupled joints."""
     torques, added = joint_velocities(m.model, tau), joint_velocities(m.model, reference)
     world = Motion(-gravity, Vector3.zero())
     return m.reduced_vector(

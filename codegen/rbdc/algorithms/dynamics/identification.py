@@ -109,7 +109,6 @@ def _in_own_frames(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Tr
 def _weighted_links(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace
 ) -> list[Scalar]:
-    """Return the entries of w^T Y for the links, ten for each body."""
     m, rates = Numbers(model, q, v, a, trace=trace), joint_velocities(model, w)
     moving, products = m.array("W", Motion, Motion.zero()), list[Scalar]()
     motions = body_motions(m, BodyMotion.of_world(m.gravity))
@@ -121,7 +120,6 @@ def _weighted_links(
 
 
 def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
-    """Return the entries of a row of Y for the parameters of payloads, from the row's entries for links."""
     added = [one for one in model.parameters if one.added]
     starts = [(one, PARAMETERS_PER_BODY * one.body) for one in added]
     return [
@@ -153,7 +151,6 @@ def _of_drives(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Iterator[t
 
 
 def _column(model: Problem, index: int, entries: Scalars) -> list[Scalar]:
-    """Return a column (nv) from its entries along the directions of a joint."""
     full: Vector = [0.0] * full_size(model)
     start = first_dofs(model)[index]
     full[start : start + len(entries)] = entries

@@ -78,7 +78,6 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
 
 
 def _is_parallel(model: Problem, index: int) -> bool:
-    """Return whether a body and its parent turn about parallel axes."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
     if not body.joint.rotation == above.joint.rotation == "angle":
         return False
@@ -88,7 +87,6 @@ def _is_parallel(model: Problem, index: int) -> bool:
 
 
 def _by_rows(m: Numbers, rows: _Rows, formula: str) -> Matrix:
-    """Return Y. rows: yields the nonzero rows of a body's ten columns. formula: the comment."""
     model = m.model
     motions = [motion for _, _, motion, _ in body_motions(m, BodyMotion.of_world(m.gravity))]
     full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)

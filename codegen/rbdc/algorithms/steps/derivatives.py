@@ -99,8 +99,6 @@ def held_by_matrices(
 
 
 def _products(of_accelerations: Sequence[Matrix], of_forces: Sequence[Matrix]) -> Along:
-    """Return the function that multiplies derivatives with respect to q, v and tau by a direction."""
-
     def product(matrices: Sequence[Matrix], directions: Sequence[Vector]) -> Vector:
         direction = [x for vector in directions for x in vector]
         return [dot([x for row in rows for x in row], direction) for rows in zip(*matrices, strict=True)]

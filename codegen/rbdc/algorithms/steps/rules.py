@@ -145,7 +145,6 @@ class Moving(Stepping):
         return Configuration(super().move(step).q, rate)
 
     def _through(self, body: Any, e: Motion, step: Motion) -> Vector:
-        """Return J(e) times a step of a joint."""
         if self.turns is None:
             return _project(body.joint, rate_of_exponential(e, step))
         key = self.moves, body.index_v
@@ -174,7 +173,6 @@ def _project(joint: Any, motion: Motion) -> Vector:
 
 
 def _sum(*terms: tuple[Scalar, Sequence[Any]]) -> Vector:
-    """Return the sum of vectors times factors."""
     (factor, first), *others = terms
     total = [factor * x for x in first]
     for factor, vector in others:

@@ -63,7 +63,6 @@ def aba_time_derivatives(
 def _torques(
     model: Problem, q: Scalars, v: Scalars, rates: Sequence[Scalars], fext: Forces | None, trace: Trace
 ) -> list[Series]:
-    """Return the series of the torques along a motion. rates: a, jerk and so on (nv each)."""
     velocity, acceleration = _series([v, *rates[:-1]]), _series(rates)
     position = _configuration(model, q, velocity)
     there = at_configuration(model, position)
@@ -71,13 +70,11 @@ def _torques(
 
 
 def _series(derivatives: Sequence[Scalars]) -> list[Series]:
-    """Return the series of the entries of a vector from its derivatives."""
     rows = zip(*derivatives, strict=True)
     return [Series((1.0 / factorial(order)) * x for order, x in enumerate(row)) for row in rows]
 
 
 def _derivatives(series: Scalars, order: int) -> Vector:
-    """Return the time derivatives of an order from series."""
     return [float(factorial(order)) * terms_of(x, order + 1)[order] for x in series]
 
 
@@ -92,8 +89,6 @@ def _configuration(model: Problem, q: Scalars, velocity: Sequence[Series]) -> li
 
 
 def _term_by_term(trace: Trace) -> Trace:
-    """Return a trace that announces the coefficients of series, one order after the other."""
-
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         count = max(map(length_of, values), default=1)
         for order, terms in enumerate(zip(*(terms_of(x, count) for x in values), strict=True)):
