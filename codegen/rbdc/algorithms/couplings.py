@@ -69,7 +69,6 @@ def _polynomial(coefficients: Scalars, y: Scalar) -> Curve:
 
 
 def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace) -> dict[int, Curve]:
-    """Return the curves of a cluster's followers, starting from their polynomials."""
     linkage = Linkage(model, cluster)
     name = model.bodies[cluster.leader].name
     start, z = terms_of(y, 1)[0], [terms_of(x, 1)[0] for x in z]

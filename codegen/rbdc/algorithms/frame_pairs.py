@@ -1,5 +1,4 @@
-"""The Jacobian of a frame relative to another, and the manipulability of a frame with its gradient. They are
-computed along the paths from the frames to the root.
+"""The Jacobian of a frame relative to another, and the manipulability of a frame with its gradient.
 
 Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985), of all six
 rows. It is the same in all references, because their Jacobians X J have |det X| = 1. In the frame's
@@ -63,7 +62,6 @@ def manipulability_gradient(
 
 
 def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
-    """Return `determinant` times det(A), and the columns of A^-1 J, with A = J J^T. columns: of J."""
     determinant, factors = factorised(product(transposed(columns), columns), determinant)
     return determinant, [factors.solve(column) for column in columns]
 

@@ -1,5 +1,5 @@
 """Position and placement of a frame, and derivatives of the position, the placement and the Jacobian with
-respect to q. They are computed along the path from the frame to the root.
+respect to q.
 
 Let s = (v, w) be the columns of the Jacobian at the frame's origin along the world's axes. A step of degree
 of freedom a moves the frame's origin p by v_a and turns each axis y of the frame by w_a x y. A further step
@@ -82,9 +82,7 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
 
 
 def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> PathToRoot:
-    """Return the path from the frame to the root, with results at the frame's origin along the world's axes,
-    because positions and placements are the same in every reference.
-    """
+    """Return the path in LOCAL_WORLD_ALIGNED: positions and placements are the same in every reference."""
     return replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
 
 

@@ -163,9 +163,8 @@ def frame_jacobian_time_derivative(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
     """Return dJ/dt (6, nv). A column s of a joint changes by (V_i - U) x s, with the velocity V_i of the
-    joint's body and the velocity U of the coordinates. U is zero for WORLD, the frame's velocity for LOCAL,
-    and the linear part of the frame's velocity for LOCAL_WORLD_ALIGNED. Checked against Pinocchio and
-    differences.
+    joint's body and the velocity U of the coordinates: zero (WORLD), the frame's velocity (LOCAL) or the
+    linear part of it (LOCAL_WORLD_ALIGNED). Checked against Pinocchio and differences.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, carrying, rates = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -216,9 +215,8 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
 def frame_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
-    """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i over the
-    joints i that carry the frame, with s_i = X^-1 S qdot and the sum d_i of s over the joints between i and
-    the frame.
+    """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i over
+    joints i, with s_i = X^-1 S qdot and the sum d_i of s over the joints between i and the frame.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     pushes = climb.sums(joint_accelerations(model, v, a))

@@ -45,8 +45,7 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """The motion of all bodies in a common frame: that of the root if the whole tree hangs on one free root,
-    otherwise the world's.
+    """The motion of all bodies, in the common frame of `in_one_frame`.
 
     placements: placement of each body.
     columns: Jacobian columns of each body's joint.

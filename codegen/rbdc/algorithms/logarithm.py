@@ -75,9 +75,7 @@ def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
 
 
 def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
-    """Return 2/t^2 + (t + 3 sin t) / (4 t (cos t - 1)) and 1/t^4 + (t + sin t) / (4 t^3 (cos t - 1)) for the
-    squared angle.
-    """
+    """Return alpha and beta for the squared angle."""
     safe = where_less(t2, SMALL, 1.0, t2)
     t = sqrt(safe)
     s, versine = sin(t), cos(t) - 1.0
@@ -90,9 +88,7 @@ def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _exponential_ratios(t2: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """Return (4 - t sin t - 4 cos t) / (2 t^2), (4 t - 5 sin t + t cos t) / (2 t^3), (2 - t sin t - 2 cos t)
-    / (2 t^4) and (2 t - 3 sin t + t cos t) / (2 t^5) for the squared angle.
-    """
+    """Return a, b, c and d for the squared angle."""
     safe = where_less(t2, SMALL, 1.0, t2)
     t = sqrt(safe)
     c, s = cos(t), sin(t)

@@ -59,9 +59,7 @@ def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) ->
 def _joint_by_joint(
     model: Model, entries: Callable[[JointType, slice, slice], list[Scalar]]
 ) -> dict[int, list[Scalar]]:
-    """Return, by body, the results of `entries` for each joint that follows no other. `entries` takes the
-    joint and its slices of q and of v.
-    """
+    """Return `entries` of each joint that follows no other and of its slices of q and of v, by body."""
     return {
         index: entries(body.joint, model.q_slice(index), model.v_slice(index))
         for index, body in enumerate(model.bodies)

@@ -2,9 +2,8 @@
 
 These quantities do not depend on the placement of the links' frames. Let m and h = m c be the mass and the
 first moment of the subtree of body i about the origin of the body's frame, summed from the leaves to the
-root. If the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. Textbook recursions
-(`rbdc.algorithms.reference.centroidal`) begin with all placements in the world; here few are needed.
-Regrouping has removed inertia that does not move from the moving links; it is added here.
+root. If the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. Regrouping has
+removed inertia that does not move from the moving links; it is added here.
 
 The first moment and the energies are linear in the inertial parameters. A body with its frame at (R, p) in
 the world has the first moment m p + R h there. If the body's origin moves by u and the body turns by w, its
@@ -56,17 +55,13 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 def _in_world(
     model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
-    """Return the first moment of all moving links in the world (kg m), times a factor that `subtrees` already
-    include.
-    """
+    """Return the first moment of all moving links in the world (kg m), times the factor in `subtrees`."""
     rooted = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(rooted, model.resting.scaled(factor)).first_moment
 
 
 def parent_poses(m: Numbers) -> list[Placement]:
-    """Return the placement in the world of the frame of each body's parent. Momenta of joints are expressed
-    in this frame, so the frames of leaves are not needed.
-    """
+    """Return the placement in the world of the frame of each body's parent."""
     pose = m.array("W", Placement, Placement.identity())
     for b in (b for b in m.down() if not b.leaf):
         above, local = pose[b.parent], b.placement()

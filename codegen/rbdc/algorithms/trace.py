@@ -46,9 +46,8 @@ _COMPONENTS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "B": (_FACTOR,),
     "c": ((*_INERTIA, *_FACTOR, *_FORCE),),
 }
-"""Names of the components of a quantity, by the stem of its symbol. A force has f and n, a motion v and w (dw
-is the rate of w), a placement R by rows and p, an inertia m, h and moments, a Coriolis factor p and N, a
-joint's direction s, psidot and psiddot.
+"""Names of the components of a quantity, by the stem of its symbol. dw is the rate of w; psi and dpsi are
+psidot and psiddot.
 """
 
 

@@ -42,7 +42,6 @@ def _acting(contacts: Contacts) -> list[ContactMotion]:
 
 
 def _wrench(contacts: Contacts, forces: Scalars) -> Force:
-    """Return the wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
     for contact in _acting(contacts):
         one, two = contact.forces(forces)
@@ -70,9 +69,7 @@ def centroidal_contact_dynamics_derivatives(
 
 
 def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
-    """Return, for each degree of freedom of each joint, the derivative of the wrench of all contacts about
-    the origin of the common frame.
-    """
+    """Return the derivatives of the wrench about the origin of the common frame, joint by joint."""
     columns = contacts.tree.columns
     changes = [[Force.zero()] * len(of_body) for of_body in columns]
     for contact in _acting(contacts):

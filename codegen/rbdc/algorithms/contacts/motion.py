@@ -213,7 +213,6 @@ class ContactMotion:
         return residual if is_zero(self.kp) else residual + self.error().scaled(self.kp)
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
-        """Return the classical acceleration of a body's point: a + w x v."""
         velocity, spatial = (
             at(frame.translation, m(body)) for m in (self.tree.velocity, self.tree.acceleration)
         )

@@ -11,8 +11,8 @@ k carries body 1 but not body 2, and by Omega = -J if k carries body 2 but not b
 V_2 changes by dV_2 + V_2 x Omega, A_2 by dA_2 + A_2 x Omega, and the frame of body 2 by -Omega. The residual
 is then differentiated with dual numbers. Rows along the world's axes also turn with body 1.
 
-Dual numbers from q on were compared with these formulas. They take 0.85 to 1.05 times the operations for legs
-and linkages, up to 1.36 times for an arm of seven joints, and 2 to 5 times the time to trace.
+Dual numbers from q on take 0.85 to 1.05 times the operations of these formulas for legs and linkages, up to
+1.36 times for an arm of seven joints, and 2 to 5 times the time to trace.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _rows(
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
-    """Return the derivative of a quantity with respect to every degree of freedom (rows, nv). moved: returns
-    the contact over dual numbers from the effects of a degree of freedom on body 1 and on body 2.
+    """Return the derivatives of a quantity (rows, nv). moved: returns the contact over dual numbers, from the
+    effects of a degree of freedom on body 1 and on body 2.
     """
     columns: dict[int, list[Motion]] = {}
     for index, carried in contact.supports().items():
@@ -80,7 +80,6 @@ def _rows(
 def _steps(
     tree: TreeMotion, index: int, body: int, carried: bool, pushes: Sequence[Matrix]
 ) -> list[ResidualStep]:
-    """Return the effect of each degree of freedom of the joint `index` on the motion of `body`."""
     columns, joint = tree.columns[index], tree.model.bodies[index]
     if not carried:
         return [ResidualStep()] * len(columns)

@@ -8,7 +8,6 @@ Hessian of a weighted sum times a direction is the derivative of the gradient al
 Forward dynamics uses Carpentier and Mansard's equation (24). M is factored once for all solves. The rows of
 -M^-1 dID with weights w are the rows of -dID with weights s = M^-1 w. Along a direction, -dID^T s changes
 with q and v, with the accelerations, and with ds = -M^-1 dM s.
-`rbdc.algorithms.reference.derivatives.products` multiplies the papers' matrices.
 """
 
 from __future__ import annotations

@@ -208,8 +208,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. names: names of the matrices.
-    A degree of freedom has entries with those of its joint and of its ancestors.
+    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. A degree of freedom has
+    entries with those of its joint and of its ancestors.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -261,7 +261,7 @@ def accelerate(m: Machine, bodies: MovingBodies) -> None:
 def columns_of(
     m: Machine, bodies: MovingBodies, names: Sequence[str], *, root_columns: bool = True
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return dtau/dq, dtau/dv and M of moving bodies. names: names of the matrices."""
+    """Return dtau/dq, dtau/dv and M of moving bodies, with these names."""
     force, composite, factor, direction = bodies.force, bodies.composite, bodies.factor, bodies.direction
     for b in m.up("sums over subtrees"):
         b.label("p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", "B", factor[b].scalars())

@@ -28,8 +28,6 @@ i, u9 of the paper and the angular parts of u8 and u11, whose linear parts are n
 The three indices of a tensor's entry are degrees of freedom on one path to the root. Let d be the deepest. If
 the row x (the torque) is above d, the entry is s_x times a force that depends on d and the third index y. If
 the row is d, the entry is a product of u8, u9 or u11 of d and one other index with a motion of the third.
-`rnea_second_derivatives` computes all entries; `path_quantities` returns the quantities that loops
-(`rbdc.planning.paths.inverse`) need.
 
 The frame is that of the root body if the tree hangs on one free body, otherwise that of the world.
 """
@@ -118,9 +116,9 @@ class TreeInMotion:
 def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return the input of generated loops, with a column for each degree of freedom. Its rows are s, psidot,
-    psiddot, sigma (6 each), then m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9) and force (6) of the
-    subtree, then the external force on the subtree (6) if the model has `world_forces`.
+    """Return the input of loops (`rbdc.planning.paths.inverse`), a column for each degree of freedom. Its
+    rows are s, psidot, psiddot, sigma (6 each), then m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9) and
+    force (6) of the subtree, then the external force on the subtree (6) if the model has `world_forces`.
     """
     tree = _tree(model, q, v, a, fext, trace)
     loads = tree.fixed or [Force.zero()] * model.njoints

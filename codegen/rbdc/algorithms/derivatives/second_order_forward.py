@@ -4,9 +4,8 @@ the last two indices:
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R),   dM^-1/dq = -M^-1 dM/dq M^-1
 
-These formulas serve models of a few degrees of freedom, whose tensors are straight-line code. For larger
-models `rbdc.planning.paths.forward` computes the same tensors from sums over paths and subtrees, without the
-tensors of inverse dynamics.
+These formulas serve models of a few degrees of freedom. `rbdc.planning.paths.forward` serves larger models
+and does not need the tensors of inverse dynamics.
 """
 
 from __future__ import annotations

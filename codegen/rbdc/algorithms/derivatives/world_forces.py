@@ -9,8 +9,7 @@ with y_i = S_i x* F_i, for j at or above i,
 
 The second formula is symmetric in j and k unless j and k belong to the same joint. The entries dtau_j/dq_i
 for j above i are 0: neither S_j nor the force moves. For forces that are fixed in the bodies, dtau_i/dq_j is
-0 instead; the recursions of inverse dynamics include those forces. Weighted sums of `TurnedForce` over i are
-used for all j above.
+0 instead; the recursions of inverse dynamics include those forces.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Releas
 
 
 def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
-    """Return the inertia of each body alone, to which recursions add those of the bodies that it carries."""
+    """Return the inertia of each body alone, with which recursions start."""
     inertia = m.array("IA", ArticulatedInertia)
     for b in m.down("IA = I"):
         inertia[b] = ArticulatedInertia.from_inertia(b.inertia())

@@ -43,7 +43,6 @@ def christoffel(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
 
 
 def _symbols(m: Numbers) -> list[Matrix]:
-    """Return G over all degrees of freedom, without couplings: for each i, the matrix over j and k."""
     size, composite = full_size(m.model), composite_inertias(m)
     symbols = [zeros(size, size) for _ in range(size)]
     for low in m.columns():

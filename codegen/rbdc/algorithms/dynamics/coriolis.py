@@ -152,8 +152,8 @@ class CoriolisEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class ClimbingForces:
-    """Four forces of one degree of freedom, which are carried to the root: each ancestor takes its entries of
-    the matrices from them. B and I are those of the subtree, the other symbols those of `Direction`.
+    """Four forces of one degree of freedom, from which the entries in the rows and columns of ancestors
+    follow. B and I are those of the subtree.
 
     c_q: 2 B psidot + I psiddot.
     c_v: 2 B s + I (psidot + sdot).
@@ -171,13 +171,11 @@ class ClimbingForces:
         return ClimbingForces(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
     def above(self, s: Motion) -> CoriolisEntries:
-        """Return the entries in the column of this degree of freedom. s: direction of the row, of the same
-        joint or of an ancestor.
-        """
+        """Return the entries in the column of this degree of freedom. s: the row's direction, at or above."""
         return CoriolisEntries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> CoriolisEntries:
-        """Return the entries in the row of this degree of freedom. d: direction of the column, above."""
+        """Return the entries in the row of this degree of freedom. d: the column's direction, above."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return CoriolisEntries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
@@ -200,9 +198,6 @@ def coriolis(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> M
 
 
 def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Array[Scalar]:
-    """Return C_ji = S_j^T (B S_i + IC Sdot_i) and C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i for each degree of
-    freedom i and each degree of freedom j of an ancestor. B and IC are those of the subtree of i.
-    """
     velocity, factor = body_velocities(m), m.array("B", CoriolisFactor)
     direction, zero, c = m.array("s", Direction), Motion.zero(), m.matrix(name)
     for b in m.down():
@@ -225,8 +220,8 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
 
 
 def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
-    """Return G^T C G + G^T M dG/dt for mimic joints along curves with the Jacobian G. M includes the armature
-    of these joints. c: G^T C G.
+    """Return G^T C G + G^T M dG/dt for mimic joints along curves with the Jacobian G. c: G^T C G. M includes
+    the armature.
     """
     model, inertia = m.model, m.rows(inertia_matrix(m, composite))
     for index, start in enumerate(first_dofs(model)):

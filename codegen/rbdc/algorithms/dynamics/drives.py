@@ -11,9 +11,9 @@ and its width w (`Problem`), and inverse dynamics ID and inertia H of the links 
 If a joint with armature K follows the coordinate y of another joint along a curve f(y), its motor also
 accelerates by f'' ydot^2: r then includes K f' f'' ydot^2.
 
-These forces depend on joint coordinates, not on links. The choice of link frames and the regrouping of
-inertial parameters do not affect them. Source: Featherstone, Rigid Body Dynamics Algorithms, section 9.6,
-without the gyroscopic effect of rotors. Dry friction jumps at zero velocity; a square root smooths the jump.
+The choice of link frames and the regrouping of inertial parameters do not affect these forces. Source:
+Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
+friction jumps at zero velocity; a square root smooths the jump.
 Unlike tanh(v / w), the square root is exact in SIMD lanes, and its derivatives of all orders are algebraic.
 """
 

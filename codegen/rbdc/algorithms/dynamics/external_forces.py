@@ -1,9 +1,9 @@
 """External forces, in the frames of the bodies or in the frame of the world.
 
 In the frame of the world, a force f is [force; moment about the world's origin] along the world's axes. In
-the frame of body i it is iX0* f with the full Pluecker transform (Caron): along the body's axes, with the
-moment about the body's origin. If the tree hangs on one free body, f is first expressed in the frame of this
-body. Only the moments of the inputs then grow with the distance from the world's origin.
+the frame of body i it is iX0* f with the full Pluecker transform (Caron). If the tree hangs on one free body,
+f is first expressed in the frame of this body: only the moments of the inputs then grow with the distance
+from the world's origin.
 """
 
 from __future__ import annotations

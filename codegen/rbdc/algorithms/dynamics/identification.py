@@ -130,9 +130,7 @@ def _of_payloads(model: Problem, row: Scalars) -> list[Scalar]:
 
 
 def _of_drives(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> Iterator[tuple[int, list[Scalar]]]:
-    """Yield, for each column of Y that belongs to a drive, the body's index, and the column's entries along
-    the directions of the body's joint.
-    """
+    """Yield, for each drive column of Y, the body's index and the entries along its joint's directions."""
     places, rates = joint_positions(model, q), joint_velocities(model, v)
     seconds = joint_accelerations(model, v, a)
     unit = DryFriction(1.0, model.friction_width)

@@ -75,8 +75,8 @@ def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Sca
     Forward dynamics computes the difference from them.
 
     At the reference accelerations no body accelerates along its joint, and a free root falls freely. This
-    takes fewer operations than zero accelerations. The reference accelerations of coupled joints are zero,
-    and so are those of joints with armature, which would otherwise need a torque.
+    takes fewer operations than zero accelerations. Coupled joints and joints with armature have the reference
+    acceleration zero.
     """
     joints = Counter(body.index_v for body in m.model.bodies)
 

@@ -42,8 +42,7 @@ operations, not accuracy.
 
 def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Return Y (nv, 10 * nbodies) with Y pi = rnea(q, v, a) (tested) and the stacked parameters pi of the
-    moving bodies. The ten forces of each body are carried up the tree, across a series of joints with
-    parallel axes in one step.
+    moving bodies. The forces cross a series of joints with parallel axes in one step.
     """
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
@@ -61,9 +60,8 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 * nbodies). The axes of the joints above are carried down to each body.
-
-    This takes fewer operations than `regressor_by_forces` for single arms and for robots with several arms.
+    """Return Y (nv, 10 * nbodies). This takes fewer operations than `regressor_by_forces` for single arms and
+    for robots with several arms.
     """
     axes: list[list[tuple[int, Motion]]] = []
 

@@ -73,7 +73,7 @@ class Stepping:
 
     start: configuration before the step.
     law: the dynamics, evaluated once per stage.
-    trace: receives the quantities at the end of the step.
+    trace: receives the quantities of `integrate`.
     stages: results of the stages evaluated so far.
     asked: number of stages that the rule has used.
     """
@@ -167,7 +167,7 @@ def joints_of(model: Problem) -> list[tuple[Any, slice]]:
 
 
 def _project(joint: Any, motion: Motion) -> Vector:
-    """Return the entries of a motion of a joint with S^T S = 1."""
+    """Return the entries of a motion; S^T S = 1."""
     entries: Vector = joint.project(Force(motion.linear, motion.angular))
     return entries
 

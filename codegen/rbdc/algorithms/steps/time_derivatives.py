@@ -1,7 +1,7 @@
 """Time derivatives of inverse and forward dynamics along a motion. The recursions run over power series.
 
 The motion is given by its derivatives at one time: q, v, a, jerk and so on. From v(t) the series of q(t)
-follows term by term as the solution of dq/dt = rate(q, v), on the configuration manifold too.
+follows term by term as the solution of dq/dt = rate(q, v).
 
 Forward dynamics finds the terms of a(t) one after the other. Term n of inverse dynamics contains a_n only in
 the product M a_n, so the factors of M at the start serve every n:
@@ -79,7 +79,6 @@ def _derivatives(series: Scalars, order: int) -> Vector:
 
 
 def _configuration(model: Problem, q: Scalars, velocity: Sequence[Series]) -> list[Series]:
-    """Return the series of the configuration, with as many terms as the series of the velocity."""
     series = [Series([x]) for x in q]
     for count in range(1, max(map(length_of, velocity), default=1)):
         rates = configuration_rate(model, series, [Series(x.terms[:count]) for x in velocity])
