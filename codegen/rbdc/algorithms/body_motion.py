@@ -149,7 +149,7 @@ class BodyMotion(AnyMotion):
         return BodyMotion.turning(*map(r.apply_transposed, (self.w, self.alpha, point)))
 
     def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Any:
-        # The joint's velocity is constant in the body's frame, which turns at w + its own rate in the world.
+        # The joint's velocity is constant in the body's frame, which turns at w + rate.angular in the world.
         w, rate, second = self.w, b.motion(b.rates()), b.motion(seconds)
         origin = self.a + second.linear + (w + w + rate.angular).cross(rate.linear)
         return BodyMotion.turning(

@@ -112,7 +112,7 @@ def derivatives_about_centre(
     matrix: Matrix, centre: Vector3, shifts: Sequence[Vector3], total: Vector3
 ) -> Matrix:
     """Return dF and dN (6, nv) about the centre of mass. matrix: dF and dN about the world's origin. shifts:
-    dc/dq_k. total: F; zero for derivatives with respect to v and a.
+    dc/dq_k. total: F or P; zero for derivatives with respect to v and a.
     """
     columns = []
     for column, shift in zip(transposed(matrix), shifts, strict=True):

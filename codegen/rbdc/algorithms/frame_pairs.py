@@ -2,10 +2,10 @@
 
 Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985), of all six
 rows. It is the same in all references, because their Jacobians X J have |det X| = 1. In the frame's
-coordinates a step of degree of freedom k changes each column s_i whose joint is above that of k by s_i x s_k.
-With A = J J^T and the columns y_i of A^-1 J,
+coordinates a step of degree of freedom k changes each column s_i of an ancestor of k's joint by s_i x s_k.
+With A = J J^T and the columns y_i of A^-1 J, summed over all i of ancestors of k's joint,
 
-    dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k)     over i whose joint is above that of k
+    dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k)
 """
 
 from __future__ import annotations

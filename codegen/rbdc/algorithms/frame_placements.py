@@ -61,7 +61,7 @@ def frame_position_second_derivatives(
 def frame_placement_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return L_b L_a of the entries of the placement (16 * nv, nv)."""
+    """Return L_b L_a of the entries of the placement (16 * nv, nv; row nv * k + a, column b)."""
     climb, tensor = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, (s, t), above in _pairs(climb):
         outer, inner = (t, s) if above else (s, t)

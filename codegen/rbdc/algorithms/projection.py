@@ -43,7 +43,7 @@ def project_velocity(model: Problem, q: Scalars, v: Scalars, trace: Trace = sile
     """
     _, jacobian = _error_and_jacobian(_loops(model), q)
     off = _least(jacobian, [dot(row, v) for row in jacobian])
-    trace("loops", "J^T (J J^T)^-1 J v", "off", off)
+    trace("loops", "J^T (J J^T)^-1 J v: part of v that opens the loops", "off", off)
     return [x - y for x, y in zip(v, off, strict=True)]
 
 

@@ -98,7 +98,7 @@ class Constraints:
             hold(matrix, rows, switch, mu, ((Index(k), switch, entries) for k, entries in columns))
         factors = Factorisation(matrix.entries)
         for k, row in enumerate(factors.lower):
-            trace("contacts", f"row {k} of L, and 1 / D", f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
+            trace("contacts", f"row {k} of L, then of 1 / D", f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:

@@ -109,7 +109,7 @@ def constrained_dynamics_vjp(
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = constraints.weights(*map(list, weights))
     of_torques, of_rows = (_sum(parts) for parts in zip(*weighted, strict=True))
-    trace("contacts", "z = K^-1 w", WEIGHTS, [*of_rows, *of_torques])
+    trace("contacts", "z = K^-1 w of the weights w", WEIGHTS, [*of_rows, *of_torques])
     tape, contacts = Tape(), contacts_at(model, q, options=options).each
     logarithms = [contact.logarithm() if contact.has_logarithm else None for contact in contacts]
     symbolic = [None if x is None else Motion.of(tape.variables(x.scalars())) for x in logarithms]

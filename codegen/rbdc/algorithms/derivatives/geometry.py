@@ -8,8 +8,8 @@ v and the acceleration a (the world has the acceleration -g). By
 
     psidot = v x e,     psiddot = a x e + v x psidot
 
-    dtau_j/de = s_j^T (2 B_j psidot + I_j psiddot)                 for j of b or below
-    dtau_j/de = s_j^T (2 B_b psidot + I_b psiddot + e x* f_b)      for j above b
+    dtau_j/de = s_j^T (2 B_j psidot + I_j psiddot)                 for j of b or of a descendant
+    dtau_j/de = s_j^T (2 B_b psidot + I_b psiddot + e x* f_b)      for j of an ancestor
 
 The first formula is the product of e with the force
 

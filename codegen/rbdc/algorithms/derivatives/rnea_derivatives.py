@@ -23,8 +23,9 @@ A change of v_k by u and of a_k by y - v_k x u changes f_k by I y + 2 B u, with 
 
     2 B u = v x* (I u) + u x* (I v) - I (v x u)
 
-I and B add up over a subtree. If j is i or above i, a step of j moves the subtree of i and s_i together. If j
-is strictly above i, a step of i turns the subtree of i but not s_j. With I, B and f of the subtree of i,
+I and B add up over a subtree. If j is i or an ancestor of i, a step of j moves the subtree of i and s_i
+together. If j is an ancestor of i, a step of i turns the subtree of i but not s_j. With I, B and f of the
+subtree of i,
 
     dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
     dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)

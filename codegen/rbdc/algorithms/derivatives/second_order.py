@@ -26,8 +26,9 @@ i, u9 of the paper and the angular parts of u8 and u11, whose linear parts are n
     u8 = w_j x b - (2 f x u'_j + L w'_j + n x w'_j)
 
 The three indices of a tensor's entry are degrees of freedom on one path to the root. Let d be the deepest. If
-the row x (the torque) is above d, the entry is s_x times a force that depends on d and the third index y. If
-the row is d, the entry is a product of u8, u9 or u11 of d and one other index with a motion of the third.
+the row x (the torque) belongs to an ancestor of d, the entry is s_x times a force that depends on d and the
+third index y. If the row is d, the entry is a product of u8, u9 or u11 of d and one other index with a motion
+of the third.
 
 The frame is that of the root body if the tree hangs on one free body, otherwise that of the world.
 """
@@ -262,13 +263,13 @@ def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
 
 class Above(NamedTuple):
     """Forces that depend on a degree of freedom d and on a direction m of d's joint or of an ancestor. Times
-    s_x, they are entries of tensors in the row x above d (the torque of x).
+    s_x, they are entries of tensors in the row x of an ancestor of d (the torque of x).
 
     qq: A3 psidot_m + A1 psiddot_m.
-    qq_above: qq + s_m x* by_q, for x above m.
+    qq_above: qq + s_m x* by_q, for x of an ancestor of m.
     moved: A3 s_m + A1 sigma_m.
     crossed: B(I, s_d) psidot_m.
-    crossed_above: crossed + s_m x* by_v, for x above m.
+    crossed_above: crossed + s_m x* by_v, for x of an ancestor of m.
     a1, a0: A1 s_m and A0 s_m.
     """
 
@@ -284,7 +285,7 @@ class Above(NamedTuple):
 def _rows_above(
     tree: TreeInMotion, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tensor, mq: Tensor
 ) -> None:
-    """Set the entries whose deepest index is d, in all rows x above the joint of d."""
+    """Set the entries whose deepest index is d, in the rows of all ancestors of the joint of d."""
     directions, first, inertia = tree.directions, tree.first[d], tree.subtrees[tree.joints[d]].inertia
     for y in tree.paths[d]:
         m = directions[y]

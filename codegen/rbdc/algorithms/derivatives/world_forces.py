@@ -1,14 +1,14 @@
 """Terms that forces constant in the world add to the derivatives of inverse dynamics.
 
 In one frame, the forces add -S_i^T F_i to the torque of joint i, where F_i is the sum of the forces on its
-subtree. F_i is constant, while a step along S_j of joint i or of a joint above turns S_i by S_j x S_i. So
-with y_i = S_i x* F_i, for j at or above i,
+subtree. F_i is constant, while a step along S_j of joint i or of an ancestor turns S_i by S_j x S_i. So with
+y_i = S_i x* F_i, for j of joint i or of an ancestor,
 
     dtau_i/dq_j       = -(S_j x S_i)^T F_i = -S_j^T y_i
-    d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k at or above j
+    d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k of joint j or of an ancestor
 
 The second formula is symmetric in j and k unless j and k belong to the same joint. The entries dtau_j/dq_i
-for j above i are 0: neither S_j nor the force moves. For forces that are fixed in the bodies, dtau_i/dq_j is
+for an ancestor j of i are 0: neither S_j nor the force moves. For forces fixed in the bodies, dtau_i/dq_j is
 0 instead; the recursions of inverse dynamics include those forces.
 """
 

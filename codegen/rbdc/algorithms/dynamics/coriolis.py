@@ -171,11 +171,11 @@ class ClimbingForces:
         return ClimbingForces(*(placement.act_force(f) for f in (self.c_q, self.c_v, self.r_b, self.r)))
 
     def above(self, s: Motion) -> CoriolisEntries:
-        """Return the entries in the column of this degree of freedom. s: the row's direction, at or above."""
+        """Return the entries in the column of this degree of freedom and the row of the direction s."""
         return CoriolisEntries(s.dot(self.c_q), s.dot(self.c_v), s.dot(self.r))
 
     def itself(self, d: Direction) -> CoriolisEntries:
-        """Return the entries in the row of this degree of freedom. d: the column's direction, above."""
+        """Return the entries in the row of this degree of freedom and the column of the direction d."""
         by_q = d.psi_rate.dot(self.r_b) + d.psi_second.dot(self.r)
         return CoriolisEntries(by_q, d.s.dot(self.r_b) + d.sigma.dot(self.r), d.s.dot(self.r))
 
