@@ -20,7 +20,7 @@ from rbdc.spatial import Force, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
-"""A pivot of A is zero up to rounding if it is below this fraction of its diagonal entry."""
+"""A pivot of A counts as zero if it is below this fraction of the diagonal entry of A in the same row."""
 
 
 def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:

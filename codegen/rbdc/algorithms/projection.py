@@ -22,7 +22,8 @@ from rbdc.spatial.scalars import sqrt
 
 
 def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
-    """Return the configuration (nq), and the remaining error of the loops (rows of the loops; m, rad).
+    """Return the projected configuration (nq), and the remaining error of the loops (rows of the loops; m,
+    rad).
     Checked: the error is zero if q is near a closed configuration; closed configurations are unchanged.
     """
     loops, reached = _loops(model), list(q)

@@ -11,8 +11,8 @@ section III-D):
 
     psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
 
-A contact holds point p1 of body 1 to point p2 of the world or of body 2. Its residual r must be zero. A
-contact that holds points uses their classical accelerations alpha and their velocities nu:
+A contact holds point p1 of body 1 to point p2 of the world or of body 2. The residual r of a contact must be
+zero. A contact that holds points uses their classical accelerations alpha and their velocities nu:
 
     r = alpha_1 - alpha_2 + Kd (nu_1 - nu_2) + Kp (p1 - p2)
 
@@ -90,7 +90,7 @@ class ContactMotion:
         *,
         local: bool,
     ) -> ContactMotion:
-        """Return a contact. placements: of its first and second frame. local: see the module's docstring."""
+        """Return a contact. placements: `first` and `second`. local: see the module's docstring."""
         along_the_world = local and contact.whole and tree.model.world_aligned
         axes: AnyRotation = placements[0].rotation if local or not contact.whole else Rotation.identity()
         axes = tree.frame.inverse().rotation if along_the_world else axes

@@ -32,8 +32,8 @@ from rbdc.spatial.vectors import motion_sum
 
 
 class ResidualStep(NamedTuple):
-    """Effect of a degree of freedom k on a body, at the origin of the common frame. It is zero if k does not
-    carry the body.
+    """Effect of a degree of freedom k on a body, at the origin of the common frame. The effect is zero if k
+    does not carry the body.
 
     s: J_k.
     velocity, acceleration: derivatives of the body's velocity and acceleration with respect to q_k.
@@ -65,8 +65,8 @@ def _rows(
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
-    """Return the derivatives of a quantity (rows, nv). moved: returns the contact over dual numbers, from the
-    effects of a degree of freedom on body 1 and on body 2.
+    """Return the derivatives of a quantity (rows, nv). moved: (contact, effect of a degree of freedom on body
+    1, effect on body 2) -> the contact over dual numbers.
     """
     columns: dict[int, list[Motion]] = {}
     for index, carried in contact.supports().items():

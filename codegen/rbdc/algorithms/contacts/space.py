@@ -32,7 +32,8 @@ def contact_space(
     model: Problem, q: Scalars, v: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> TaskDynamics:
     """Return Lambda (nc, nc), the dynamically consistent inverse of J (nv, nc), and the bias and gravity
-    forces (nc). Checked: bias + gravity are the forces of `constrained_dynamics` at zero torques.
+    forces (nc). Checked: Lambda is the inverse of J M^-1 J^T + mu 1; bias + gravity are the forces of
+    `constrained_dynamics` at zero torques.
     """
     task = contact_jacobian(model, q, trace), contact_drift(model, q, v)
     forces = velocity_forces(model, q, v, trace), gravity_torque(model, q, trace)

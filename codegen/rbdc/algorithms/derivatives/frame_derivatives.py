@@ -1,10 +1,10 @@
 """Derivatives of a frame's velocity and acceleration with respect to q, v and a, in the form of Carpentier
 and Mansard, section III-D.
 
-In the coordinates of the frame, a step of degree of freedom k moves everything on the root's side of its
-joint by -s_k x, where s_k = X^-1 S_k. It moves nothing between the joint and the frame. Let v_l and a_l be
-the velocity and acceleration of the joint's parent body, d the velocity of the frame relative to the parent
-body, and b the velocity of the frame relative to the joint's body (d = S_k qdot + b):
+In the coordinates of the frame, a step of degree of freedom k changes every motion m on the root's side of
+the joint by -s_k x m, where s_k = X^-1 S_k. It changes nothing between the joint and the frame. Let v_l and
+a_l be the velocity and acceleration of the joint's parent body, d the velocity of the frame relative to the
+parent body, and b the velocity of the frame relative to the joint's body (d = S_k qdot + b):
 
     dv/dq_k = v_l x s_k                        dv/dv_k = s_k
     da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k

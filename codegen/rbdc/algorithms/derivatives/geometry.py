@@ -1,5 +1,4 @@
-"""Derivatives of inverse dynamics with respect to the placements of joints on their parents: design
-sensitivity.
+"""Derivatives of inverse dynamics with respect to the placements of joints on their parents.
 
 Derivation, with spatial vectors in one frame. A step e of the placement of joint b, in the joint's frame,
 moves the subtree of b like an additional joint at rest between b and its parent. The parent has the velocity
@@ -117,7 +116,7 @@ def geometry_derivatives(
         b.add_to_parent(factor, factor[b])
         b.add_to_parent(force, force[b])
     entries = m.by_bodies(name, Force)
-    for b in m.down("entries for the joints above, for the joint itself and for the joints below"):
+    for b in m.down("derivatives of the torques of ancestors, of this joint and of its descendants"):
         for k in b.above():
             entries[k, b] = Force.of([k.s.dot(x) for x in steps[b]])
         for columns in (b.columns(), b.below()):

@@ -1,9 +1,9 @@
 """Christoffel symbols of the first kind of M, from composite inertias alone.
 
 They are the coefficients of the Coriolis matrix, C(q, v)_ij = sum_k G_ijk v_k (`dynamics.coriolis`).
-Take three degrees of freedom l, u and t with their directions s in one frame: l belongs to the deepest joint,
-u to the same joint or an ancestor, and t to the joint of u or an ancestor of it. I is the composite inertia
-of the body of l. With
+Take three degrees of freedom l, u and t with the directions s_l, s_u and s_t in one frame. l belongs to the
+deepest joint, u to the same joint or an ancestor, and t to the joint of u or an ancestor of that joint. I is
+the composite inertia of the body of l. With
 
     a = s_t . (s_u x* I s_l) / 2                        (antisymmetric in u and t)
     b = s_t . (s_l x* I s_u - I (s_l x s_u)) / 2        (symmetric in u and t)

@@ -1,4 +1,4 @@
-"""The inverse of the joint-space inertia from its factors. Checked: its product with M is the identity."""
+"""The inverse of the joint-space inertia from its factors. Checked: M times the inverse is the identity."""
 
 from __future__ import annotations
 

@@ -115,8 +115,8 @@ def step(
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
     """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model, and with contacts
-    also the contact forces at the start (nc). Checked against MuJoCo's `mj_step`; for rk4, halved steps show
-    order 4.
+    also the contact forces at the start (nc). Checked against MuJoCo's `mj_step`, and by the order of each
+    rule.
     """
     q, v, tau, dt = inputs
     law = law_of(model, tau, fext, options, trace)
