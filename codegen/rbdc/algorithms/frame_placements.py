@@ -75,8 +75,8 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
     """Return dJ/dq of `frame_jacobian` (6 * nv, nv; row nv * k + a, column b for entry [k, a] of J).
 
     In WORLD a joint b that carries joint a changes column a by s_b x s_a. In LOCAL a joint b between joint a
-    and the frame moves the frame, which changes column a by s_a x s_b. In LOCAL_WORLD_ALIGNED the first term
-    is without the linear part of s_b, and of the second only the linear part w_a x v_b remains.
+    and the frame moves the frame, which changes column a by s_a x s_b. LOCAL_WORLD_ALIGNED has both terms:
+    the first without the linear part of s_b, the second with only the linear part w_a x v_b.
     """
     return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 

@@ -38,7 +38,7 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
     """Return the transpose of `rate_of_exponential` applied to a force, using ad(e)^T = -(e x*).
 
-    Its product with any step equals that of `force` with the rate.
+    The result times a step equals `force` times the rate along this step.
     """
     a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)
@@ -64,8 +64,9 @@ def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
 
 
 def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
-    """Return the transpose of `rate_of_logarithm`: the force whose product with any step equals that of
-    `force` with the rate, because ad(e)^T = -(e x*).
+    """Return the transpose of `rate_of_logarithm` applied to a force, using ad(e)^T = -(e x*).
+
+    The result times a step equals `force` times the rate along this step.
     """
     alpha, beta = _ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)

@@ -72,7 +72,7 @@ def parent_poses(m: Numbers) -> list[Placement]:
 
 
 def total_mass(model: JointSpaceModel, *, with_base: bool = True) -> Scalar:
-    """Return the mass (kg); `with_base` includes the links fixed to the world."""
+    """Return the mass of the moving links and, if `with_base`, of the links fixed to the world (kg)."""
     moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
     return moving + model.base_inertia.mass if with_base else moving
 
@@ -189,8 +189,8 @@ def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matri
 
 
 def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return y (10 * nbodies): y . parameters is the kinetic energy of the moving links (J), without their
-    motors. Checked against Pinocchio.
+    """Return y (10 * nbodies): y . parameters is the kinetic energy of the moving links (J), without motors.
+    Checked against Pinocchio.
     """
     m, result = Numbers(model, q, v, trace=trace), list[Scalar]()
     velocity = body_velocities(m)

@@ -119,7 +119,7 @@ def felt(factors: Factorisation, jacobian: Matrix, options: ContactOptions) -> t
 
 
 def switched(matrix: Matrix, rows: Scalars) -> Matrix:
-    """Return a square matrix with zeros in the rows and columns that are off."""
+    """Return a square matrix with zeros in the rows and columns whose entry of `rows` is 0."""
     return [
         [x * y * entry for y, entry in zip(rows, row, strict=True)]
         for x, row in zip(rows, matrix, strict=True)
@@ -136,7 +136,7 @@ def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silen
 
 def rows_above(model: Model) -> list[list[int]]:
     """Return, for each row of M, the rows above it that the elimination of this row changes. Without
-    couplings they are its ancestors.
+    couplings, these rows are the row's ancestors.
     """
     table, pairs = dof_table(model), set[tuple[int, int]]()
     of = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}

@@ -14,7 +14,7 @@ T_dx is the derivative of inverse dynamics under external forces that are consta
 bodies, plus two terms in T_dq. First, a loop exerts F on body 1 and -F on body 2, and -F turns with body 1
 instead of body 2. For each degree of freedom j that carries body 2, T_dq[j, k] has the further term
 
-    J_j . (J_k x* F) if k carries only body 1,     -J_j . (J_k x* F) if k carries only body 2
+    J_j^T (J_k x* F) if k carries only body 1,     -J_j^T (J_k x* F) if k carries only body 2
 
 If the loop joins points, only the direction of F turns with body 1, and -F acts at the point of body 2.
 Second, a force F that is constant along the world's axes does not turn with body 1: column k of T_dq has the

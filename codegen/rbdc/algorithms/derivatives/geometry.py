@@ -14,7 +14,7 @@ The first formula is the product of e with the force
 
     v x* (v x* r - r_b) - a x* r,     r = I_j s_j,     r_b = 2 B_j^T s_j
 
-The force F_j on the subtree of j that is constant in the world does not move with e: e . (s_j x* F_j) is
+The force F_j on the subtree of j that is constant in the world does not move with e: e^T (s_j x* F_j) is
 subtracted from the first formula, and f_b excludes such forces.
 
 Zhakatayev, Rogovchenko and Paetzold (2023), section VI, leave derivatives of torques with respect to lengths

@@ -140,9 +140,9 @@ class Direction:
 class CoriolisEntries(NamedTuple):
     """Entries of three matrices in the same row and column.
 
-    by_q: of dtau/dq.
-    by_v: of dtau/dv, or of a Coriolis matrix.
-    by_a: of M.
+    by_q: entry of dtau/dq.
+    by_v: entry of dtau/dv, or of a Coriolis matrix.
+    by_a: entry of M.
     """
 
     by_q: Scalar
