@@ -26,7 +26,7 @@ SINGULAR = 2.0**-46
 def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
     """Return J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of
     the frame's reference. Joints that carry both frames have zero columns.
-    Checked against the difference of both Jacobians in WORLD.
+    Checked against the difference of the two frames' Jacobians in WORLD.
     """
     one, two = (PathToRoot.of(model, q, k, reference) for k in (frame, other))
     between = one.world.inverse().compose(two.world)

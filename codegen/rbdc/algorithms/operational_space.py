@@ -128,7 +128,7 @@ def switched(matrix: Matrix, rows: Scalars) -> Matrix:
 
 def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """Return C(q, v) v (nv), without the resistance of drives.
-    Checked against the product with the Coriolis matrix.
+    Checked against the Coriolis matrix times v.
     """
     still = replace(model, drive_terms=(), gravity=Vector3.zero())
     return newton_euler(still, q, v, [0.0] * model.nv, trace=trace)

@@ -8,9 +8,9 @@ The factors L^T D L of the matrix keep the zeros of M between branches. A row of
 bodies that carry its contact. The block that remains for the contacts is -(J M^-1 J^T + E). Active contacts
 have the switch s = 1. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
 
-For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. Its
-error is of second order in mu. Each step satisfies the equations of motion. Derivatives are those of the
-computed steps.
+For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. The
+second step has an error of second order in mu. Each step satisfies the equations of motion. Derivatives are
+those of the computed steps.
 
 h and gamma are computed at reference accelerations, to which the solution is added, as in
 `rbdc.algorithms.dynamics.forward_dynamics`.
@@ -98,7 +98,8 @@ class Constraints:
             hold(matrix, rows, switch, mu, ((Index(k), switch, entries) for k, entries in columns))
         factors = Factorisation(matrix.entries)
         for k, row in enumerate(factors.lower):
-            trace("contacts", f"row {k} of L, then of 1 / D", f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
+            title = f"row {k} of L, then entry {k} of 1 / D"
+            trace("contacts", title, f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:

@@ -100,8 +100,8 @@ def root_columns_are_known(model: Problem) -> bool:
 
 
 def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
-    """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. They are in the root's rows:
-    in inverse dynamics, these columns of a free root are M times minus the parts.
+    """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. They are in the rows and
+    columns of free roots. In inverse dynamics, these columns are -M times the parts.
 
     Let g be the world's acceleration in the root's frame, (v, w) the root's velocity and e_k a unit vector.
     The parts are e_k x g for the root's orientation and e_k x w for its linear velocity. For its angular

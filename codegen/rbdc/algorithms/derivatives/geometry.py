@@ -65,7 +65,7 @@ class Seat:
         return forces
 
     def row(self, r: Force, r_b: Force, follows: Force) -> Force:
-        """Return the six entries dtau/de of a degree of freedom of this joint or below. follows: s x* F."""
+        """Return the six entries dtau_j/de for j of this joint or of a descendant. follows: s_j x* F_j."""
         felt = self.v.cross_force(self.v.cross_force(r) - r_b) - self.a.cross_force(r) - follows
         return self.placement.act_inverse_force(felt)
 
@@ -97,8 +97,8 @@ def rnea_geometry_derivatives(
 def geometry_derivatives(
     m: Machine, turned: Array[Force] | None = None, name: str = "dtau_dplacement"
 ) -> Array[Force]:
-    """Return the six entries dtau/de of each degree of freedom and each body, as a force. turned: s x* F of
-    each degree of freedom.
+    """Return the six entries dtau_j/de of each degree of freedom j and each body, as a force. turned: s_j x*
+    F_j.
     """
     seat, force, factor = m.array("seat", Seat), m.array("f", Force), m.array("B", CoriolisFactor)
     composite, steps = m.array("IC", RigidInertia), m.array("steps", tuple)

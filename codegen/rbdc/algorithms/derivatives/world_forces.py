@@ -66,7 +66,8 @@ def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
     for b in m.bodies:
         for k in b.columns():
             row, turned = matrix[k.at], directions[k.at].cross_force(totals[b.at])
-            m.trace(b.own.name, "S x* F, F: world-frame force on the subtree", f"y{k.at}", turned.scalars())
+            title = "S x* F with the world-frame force F on the subtree"
+            m.trace(b.own.name, title, f"y{k.at}", turned.scalars())
             for j in (*b.above(), *b.columns()):
                 row[j.at] = row[j.at] - directions[j.at].dot(turned)
 

@@ -54,7 +54,7 @@ def aba_time_derivatives(
     for order, pushed in enumerate(rates, 1):
         known = _torques(model, q, v, [*accelerations, [0.0] * model.nv], fext, trace)
         moving = [x - y for x, y in zip(pushed, _derivatives(known, order), strict=True)]
-        title = f"time derivative {order} of tau - inverse dynamics, if that of qddot is zero"
+        title = f"time derivative {order} of tau - inverse dynamics, with derivative {order} of qddot = 0"
         trace("forward dynamics", title, f"moving{order}", moving)
         accelerations.append(solve(moving))
     return tuple(accelerations)
