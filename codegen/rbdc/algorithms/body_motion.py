@@ -267,7 +267,7 @@ def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
     """Return first * above - second * below for the entries above = product + alpha and below = product -
-    alpha of U. If both moments are nonzero, use their sum and difference, which are constants.
+    alpha of U.
     """
     if is_zero(first) or is_zero(second):
         return first * above - second * below

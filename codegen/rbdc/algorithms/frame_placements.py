@@ -132,9 +132,8 @@ def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]
 
 
 def _pairs(climb: PathToRoot) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
-    """Yield, for each pair of degrees of freedom that carry the frame: their entries in v, the product of
-    their factors, their columns, and whether the joint of the second is that of the first or nearer to the
-    root.
+    """Yield, for each pair of degrees of freedom: their entries in v, the product of their factors, their
+    columns, and whether the second's joint is the first's or nearer to the root.
     """
     table, first = dof_table(climb.model), first_dofs(climb.model)
     directions = [

@@ -16,8 +16,8 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 
 def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the placement of every frame (link) in the world, one row for each: the 16 entries of its 4x4
-    matrix, row-major. Checked against finite differences of velocity.
+    """Return the placement of every frame (link) in the world, a row-major 4x4 matrix in each row. Checked
+    against finite differences of velocity.
     """
     world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
     return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]

@@ -119,8 +119,8 @@ def _blocks(
     formulas: tuple[str, str],
     trace: Trace,
 ) -> tuple[Matrix, Matrix]:
-    """Return two block-diagonal matrices. rates: returns, for a direction of a joint that turns, a column of
-    both blocks. added: diagonal entries for joints whose coordinates are simply added.
+    """Return two block-diagonal matrices. rates: returns a column of both blocks of a joint that turns.
+    added: diagonal entries for other joints.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     matrices: tuple[Matrix, Matrix] = (first, second)

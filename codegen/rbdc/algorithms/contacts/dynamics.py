@@ -290,8 +290,6 @@ def contact_error(
 
 
 def contact_placements(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the placements of the contacts' first frames in the world, each as the 16 entries of a 4x4
-    matrix, row-major.
-    """
+    """Return the placements of the contacts' first frames in the world, one row-major 4x4 matrix a row."""
     contacts = contacts_at(model, q, trace=trace)
     return [homogeneous(contacts.tree.frame.compose(contact.first)) for contact in contacts.each]

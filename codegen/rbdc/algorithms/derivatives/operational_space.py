@@ -10,7 +10,7 @@ the momentum of all bodies that joint k carries:
 
     x_a^T dM/dq_k x_b = -(S_k x V_a) . P_b - (S_k x V_b) . P_a
 
-Other terms of these bodies cancel: a step of q_k turns their motions and inertias together.
+Other terms cancel, because a step of q_k turns motions and inertias together.
 """
 
 from __future__ import annotations

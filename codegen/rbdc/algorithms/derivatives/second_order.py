@@ -1,5 +1,5 @@
 """Second derivatives of inverse dynamics by compact operators: IDSVA-SO of Singh, Russell and Wensing, in
-one frame.
+the common frame of `RootFrame`.
 
 Derivation. Vectors are [linear; angular]. A degree of freedom i has the direction s = (u, w), and its subtree
 the inertia I with the mass m, the first moment h and the rotational inertia J. Let (f, n) = I s. With the
@@ -29,8 +29,6 @@ The three indices of a tensor's entry are degrees of freedom on one path to the 
 the row x (the torque) belongs to an ancestor of d, the entry is s_x times a force that depends on d and the
 third index y. If the row is d, the entry is a product of u8, u9 or u11 of d and one other index with a motion
 of the third.
-
-The frame is that of the root body if the tree hangs on one free body, otherwise that of the world.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ the last two indices:
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R),   dM^-1/dq = -M^-1 dM/dq M^-1
 
-These formulas serve models of a few degrees of freedom. `rbdc.planning.paths.forward` serves larger models
-and does not need the tensors of inverse dynamics.
+These formulas serve models of a few degrees of freedom. `rbdc.planning.paths.forward` serves larger models.
 """
 
 from __future__ import annotations
