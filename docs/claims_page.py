@@ -29,12 +29,12 @@ Terms in the evidence:
 
 - N: the number of bodies, or of degrees of freedom for robots
 - serial, binary: chains, and binary trees
-- the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies
+- the article's algorithms as loops, `loops-<name>`: an algorithm of the literature in C, as loops over the bodies
 - generated code, generated: C from rbdc by its own choice of algorithm
-- unrolled-NAME: an algorithm as straight-line code, compiled by rbdc
+- `unrolled-<name>`: an algorithm as straight-line code, compiled by rbdc
 - the fastest of each at every N: the methods that are named are those at the largest N
 - casadi, ad-casadi: C from CasADi, of the paper's algorithm and by automatic differentiation
-- pinocchio-native-COMPILER: Pinocchio in C++, compiled by this compiler
+- `pinocchio-native-<compiler>`: Pinocchio in C++, compiled by this compiler
 
 ```text
 rbdc experiment all --out paper
