@@ -29,7 +29,7 @@ Terms in the evidence:
 
 - N: the number of bodies, or of degrees of freedom for robots
 - serial, binary: chains, and binary trees
-- the article's algorithms as loops, `loops-<name>`: an algorithm of the literature in C, as loops over the bodies
+- the article's algorithms as loops, `loops-<name>`: an algorithm of the literature, as loops over the bodies
 - generated code, generated: C from rbdc by its own choice of algorithm
 - `unrolled-<name>`: an algorithm as straight-line code, compiled by rbdc
 - the fastest of each at every N: the methods that are named are those at the largest N

@@ -12,8 +12,8 @@ SMALL = 0.1
 
 def logarithm_of(placement: Placement) -> Motion:
     """Return the motion that in unit time leads from the identity to a placement (m, rad). Its entries are
-    the same in the coordinates of the identity and of the placement. At half a turn, this is
-    one of two solutions.
+    the same in the coordinates of the identity and of the placement. At half a turn it is one of two
+    solutions.
     """
     turn = logarithm(quaternion_of(placement.rotation.rows()))
     return Motion(differentiate_translation(turn, placement.translation), turn.w)
