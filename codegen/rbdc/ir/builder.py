@@ -28,8 +28,8 @@ not apply.
 """
 Replacement: TypeAlias = Callable[["Builder", Sequence[int], int], int | None]
 """replacement(builder, new, index) returns the value that replaces value `index` of a program. None keeps the
-value; `LEFT_OUT` omits it, and the values that use it compute it. `new`: index in the builder of each earlier
-value of the program.
+value. `LEFT_OUT` omits the value; the replacements of its users must then compute it. `new`: index in the
+builder of each earlier value of the program.
 """
 LEFT_OUT = -1
 
@@ -104,7 +104,7 @@ class Builder:
         return self._intern(Value(EXTRACT, (index,), lane=lane))
 
     def rotate(self, index: int, lane: int, width: int) -> int:
-        """Return `width` lanes; lane m is lane m + `lane` of the value, cyclically."""
+        """Return a value of `width` lanes: its lane m is lane m + `lane` of the argument, cyclically."""
         value = self.values[index]
         if value.width == 1 or (lane == 0 and width == value.width):
             return index
@@ -121,23 +121,20 @@ class Builder:
 
     def reduce(self, index: int, lanes: int) -> int:
         """Return the sum of all lanes. A scalar stands for the same number in all lanes, so its sum is the
-        scalar times their number.
+        scalar times the number of lanes.
         """
         if self.values[index].width == 1:
             return self.apply(MUL, (self.constant(lanes), index))
         return self._intern(Value(REDUCE, (index,), lane=lanes))
 
     def exchange(self, first: int, second: int, block: int) -> int:
-        """Return the even blocks of `block` lanes of two vectors, alternating; the odd blocks of `-block`
-        lanes if `block` is negative.
+        """Return a vector of the even blocks of two vectors, alternating between the vectors; of the odd
+        blocks if `block` is negative. A block has |`block`| lanes.
         """
         return self._intern(Value(EXCHANGE, (first, second), width=self.values[first].width, lane=block))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
-        """Return `width` lanes; lane m is the sum of lanes m, m + `width` and so on.
-
-        Halves are added until `width` lanes are left.
-        """
+        """Return a value of `width` lanes: lane m is the sum of lanes m, m + `width`, ... of the argument."""
         if width == 1:
             return self.reduce(index, lanes)
         if self.values[index].width == 1:

@@ -28,7 +28,7 @@ _OF_CASADI = {
     if hasattr(ca, f"OP_{name.upper()}")
 }
 _CALLS = {operations[0].arity: operations for operations in JOINT_CALLS.values()}
-"""Operations by number of arguments: CasADi does not say which function an instruction calls."""
+"""Operations that a call computes, by its number of arguments: CasADi does not say which function it is."""
 
 
 @dataclass
@@ -94,7 +94,6 @@ def from_casadi(
 
 
 def _column(values: Sequence[Scalar]) -> Any:
-    """Return a dense column; structural zeros become the constant 0."""
     return ca.densify(ca.vertcat(*(expression(x) for x in values))) if values else ca.SX(0, 1)
 
 

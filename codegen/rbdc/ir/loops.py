@@ -1,7 +1,7 @@
-"""Loops over rows of constant tables, whose bodies are programs.
+"""Loops over rows of constant tables.
 
-The body of a loop is traced from the algorithms, simplified, counted and printed like every program. A
-`LoopNest` is a whole function: tables of constants, arrays that pass values from one loop to the next, and
+The body of a loop consists of programs, which are traced from the algorithms, simplified, counted and printed
+like all others. A `LoopNest` is a whole function: tables of constants, arrays between the loops, and
 statements in order. All sizes and distances count numbers, also in arrays of vectors.
 """
 
@@ -50,7 +50,7 @@ class Place:
     pitch: distance of consecutive entries; 0 if they are contiguous.
     lane_stride: distance of the lanes of a stored entry.
     count: number of stored lanes, from the first on; None stores all.
-    once: whether repeated uses load the value once, whatever the compiler would choose.
+    once: whether the C loads the value once for all uses; otherwise the compiler decides.
     """
 
     array: str
@@ -99,7 +99,6 @@ class Step:
 
     @cached_property
     def _sums(self) -> list[tuple[ArgumentArray, int]]:
-        """Outputs that are added to stored numbers, with the number of their nonzero entries."""
         program = self.program
         return [
             (array, sum(program.values[index].constant != 0.0 for index in result))
@@ -216,8 +215,8 @@ class Call:
     """A call of a routine.
 
     routine: the routine.
-    places: places of its arguments by name; written arguments must not overlap.
-    indices: values of its variables, by name.
+    places: places of the routine's arguments by name; written arguments must not overlap.
+    indices: values of the routine's variables, by name.
     """
 
     routine: Routine
@@ -304,7 +303,7 @@ Columns: TypeAlias = Mapping[str, Sequence[int]]
 
 
 def names_in(statements: Sequence[Statement]) -> Iterator[str]:
-    """Yield the arrays and tables that statements use, in order, except the arrays of routines."""
+    """Yield the arrays and tables that statements use, in order, except local arrays of routines."""
     for statement in every(statements):
         match statement:
             case Step() | Call():

@@ -13,7 +13,7 @@ from rbdc.ir.verify import verify
 def exchanged_lanes(lanes: int, block: int) -> list[int]:
     """Return the lanes that `EXCHANGE` selects from two vectors; lanes of the second vector count from
     `lanes` on. If `block` is positive, these are the even blocks of both vectors, alternating; otherwise the
-    odd blocks.
+    odd blocks. A block has |`block`| lanes.
     """
     if block > 0:
         return [(k ^ block) + lanes if k & block else k for k in range(lanes)]
@@ -57,9 +57,10 @@ def records(name: str, lanes: int, entries: Mapping[str, int]) -> Program:
 
 
 def pieces_of_columns(name: str, lanes: int, pieces: Sequence[tuple[int, int, int]]) -> Program:
-    """Return the program that copies entries of lanes of `row`, a square of vectors, to `piece0` and so on.
+    """Return the program that copies pieces of `row`, a square of vectors, to `piece0` and so on. A piece is
+    one lane of consecutive vectors.
 
-    pieces: lane, first entry and number of consecutive entries of each piece.
+    pieces: for each piece, its lane, its first vector and its number of vectors.
     """
     builder = Builder()
     columns = _turned(builder, [builder.vector("row", k, lanes) for k in range(lanes)])

@@ -49,12 +49,12 @@ class Operation:
     numeric: function from one lane of each argument to one lane of the result; None for leaves and lane
         operations.
     is_defined: function that returns whether the result exists for these arguments; None: always. Undefined
-        results are not folded. Results on vectors of constants are folded only if this is None.
+        results are not folded. Operations on vectors of constants are folded only if this is None.
     is_trigonometric: whether it is a sine or cosine.
     is_condition: whether its result is a truth value, which only choices use.
     is_commutative: whether its arguments can be exchanged.
     signs: for sums, +1 or -1 for each argument; empty otherwise.
-    parity: f(-x) / f(x), or 0 if that is not always 1 or -1.
+    parity: f(-x) / f(x), or 0 if this ratio is not always 1 or always -1.
     counted_as: field of `rbdc.ir.cost.Cost` that counts it on scalars.
     latency: approximate number of cycles until its result can be used.
     form, spelling, precedence: how it is written in C.
@@ -166,7 +166,9 @@ ATAN2 = _function("atan2", 2, math.atan2, latency=100)
 
 
 def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
-    """Return a ratio that exponentials or logarithms of rotations use; see `rbdc.spatial.quaternions`."""
+    """Return the operation of a ratio that exponentials or logarithms of rotations use; see
+    `rbdc.spatial.quaternions`.
+    """
     return Operation(
         name,
         arity,
@@ -198,7 +200,9 @@ def _angle_ratio(c: float, s2: float) -> float:
 
 
 def _cotangent_ratio(c: float, s2: float) -> float:
-    """Return (1 - (t/2) cot(t/2)) / t^2 for c and s2; a power series where the difference would cancel."""
+    """Return (1 - (t/2) cot(t/2)) / t^2 for c = cos(t/2) and s2 = sin(t/2)^2; a power series where the
+    difference would cancel.
+    """
     x = math.atan2(math.sqrt(s2), c)
     if x < 0.1:
         coefficients = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
@@ -226,14 +230,14 @@ GATHER = Operation("gather", None, latency=0, form=Form.LANES)
 EXTRACT = Operation("extract", 1, latency=0, form=Form.LANES)
 """Lane `lane` of the argument."""
 ROTATE = Operation("rotate", 1, form=Form.LANES)
-"""Lane m is lane m + `lane` of the argument, cyclically. The result may be narrower than the argument, or
-wider: then lanes of the argument are repeated.
+"""Lane m of the result is lane m + `lane` of the argument, cyclically. The result may be narrower than the
+argument, or wider: then lanes of the argument are repeated.
 """
 REDUCE = Operation("reduce", 1, form=Form.LANES, precedence=Precedence.SUM)
 """The sum of all lanes."""
 EXCHANGE = Operation("exchange", 2, form=Form.LANES)
-"""The even blocks of two vectors, alternating; blocks have `lane` lanes. If `lane` is negative, the odd
-blocks.
+"""The even blocks of two vectors, alternating; the odd blocks if `lane` is negative. A block has |`lane`|
+lanes.
 """
 
 OPERATIONS: dict[str, Operation] = {

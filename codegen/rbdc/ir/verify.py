@@ -23,17 +23,17 @@ def verify(program: Program) -> Program:
         if OPERATIONS.get(operation.name) is not operation:
             raise MalformedProgram(f"{here}: {operation} is none of `rbdc.ir.operations`")
         if operation.arity not in (len(arguments), None):
-            raise MalformedProgram(f"{here}: {operation} of {len(arguments)} arguments")
+            raise MalformedProgram(f"{here}: {operation} has {len(arguments)} arguments")
         for argument in arguments:
             if not 0 <= argument < index:
-                raise MalformedProgram(f"{here} is used before it is defined")
+                raise MalformedProgram(f"{here} uses value {argument} before its definition")
             if widths[argument] not in (1, value.width) and operation.form is not Form.LANES:
-                raise MalformedProgram(f"{here}: {operation} of different widths")
+                raise MalformedProgram(f"{here}: {operation} of vectors of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):
-            raise MalformedProgram(f"{here}: no input {value.source}")
+            raise MalformedProgram(f"{here}: the program has no input {value.source}")
         if value.section >= len(program.sections):
-            raise MalformedProgram(f"{here}: no section {value.section}")
+            raise MalformedProgram(f"{here}: the program has no section {value.section}")
     for array, result in zip(program.outputs, program.results, strict=True):
         if len(result) != array.size or any(not 0 <= k < len(program.values) for k in result):
-            raise MalformedProgram(f"{program.name}: output {array.name}")
+            raise MalformedProgram(f"{program.name}: output {array.name} has a wrong size or unknown values")
     return program

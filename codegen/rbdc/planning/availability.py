@@ -20,13 +20,13 @@ from rbdc.runtime._arrays import random_configuration
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
-"""Largest eigenvalue of M, scaled to a unit diagonal, that counts as zero. It is above the rounding errors of
-eigenvalues.
+"""Eigenvalues up to this number count as zero, if M is scaled to a unit diagonal. It is above the rounding
+errors of eigenvalues.
 """
 
 
 def random_placements(rng: np.random.Generator, samples: int, size: int) -> NDArray[np.float64]:
-    """Return random placements (samples, size), seven numbers each: a position and a unit quaternion."""
+    """Return random placements (samples, size): seven columns for each, a position and a unit quaternion."""
     drawn = rng.normal(size=(samples, size // 7, 7))
     drawn[..., 3:] /= np.linalg.norm(drawn[..., 3:], axis=-1, keepdims=True)
     return drawn.reshape(samples, size)
@@ -93,7 +93,7 @@ def _undefined(model: Problem, names: Sequence[str]) -> Iterator[tuple[Sequence[
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
     if model.clusters:
-        why = "in reduced loops the placements of joints also determine how the joints follow their motor"
+        why = "joints of reduced loops follow their motor by a law that depends on the joints' placements"
         yield requiring(Requirement.OPEN_LOOPS, model), why, "leave out `loops`"
     of_moving = requiring(Requirement.MOVING_MASS, model)
     if model.moving_mass + model.base_inertia.mass == 0.0:

@@ -27,10 +27,10 @@ from rbdc.planning.policy import (
 from rbdc.planning.tracing import frame_step_programs
 
 FOUR_LIMBS = frozenset({1, 4})
-"""Numbers of lanes of the values in a single call's program in which only four limbs run side by side.
+"""Numbers of lanes of the values in a program of a single call whose only vectors hold four limbs.
 
 Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed if samples
-run side by side: time of a sample one by one, divided by its time side by side.
+run side by side: time of a sample computed alone, divided by its time side by side with others.
 
     processor         robot    clang 19       gcc 12
     Zen 3 (AVX2)      Solo12   0.61 to 0.67   0.51 to 0.58
@@ -38,19 +38,19 @@ run side by side: time of a sample one by one, divided by its time side by side.
     Zen 4 (AVX-512)   Solo12   0.56 to 1.0 with both
     Zen 4 (AVX-512)   HyQ      0.87 to 1.1 with both
 
-On a Xeon HyQ's single call takes 258 ns with clang, 367 ns with gcc; a sample in blocks, which are not
-transposed, takes 475 and 395 ns. Other functions of quadrupeds run side by side, although
-their ratios on the Zen 3 core are 0.6 to 1.1 (rnea_jvp, coriolis, aba_jvp). They are faster side by side
-elsewhere: on the Xeon with gcc HyQ's rnea_jvp takes 81 ns instead of 134 ns, its aba_jvp 158 ns instead of
-315 ns.
+On a Xeon HyQ's single call takes 258 ns with clang, 367 ns with gcc. A sample in blocks (batches in lane
+layout), which are not transposed, takes 475 ns with clang, 395 ns with gcc. For other functions of quadrupeds
+samples run side by side, although their ratios on the Zen 3 core are 0.6 to 1.1 (rnea_jvp, coriolis,
+aba_jvp). Other processors are faster side by side: on the Xeon with gcc HyQ's rnea_jvp takes 81 ns instead of
+134 ns, its aba_jvp 158 ns instead of 315 ns.
 """
 
 
 def batch_plan(subject: Subject, plan: Plan, choice: FormChoice = UNTOLD) -> BatchPlan:
-    """Return how several samples are computed. As many run side by side as the choice says; without a choice,
-    thresholds decide.
+    """Return how several samples are computed. The choice sets the number of samples side by side; without a
+    choice, thresholds decide.
 
-    Raises OptionError for a number of lanes that the function does not have.
+    Raises OptionError if the choice names a number of lanes for which the function has no batch.
     """
     small = plan.form == ROLLED and choice.form is None
     function, samples = subject.function, () if small else side_by_side_programs(subject, plan)
@@ -78,8 +78,8 @@ def kernel_widths(
 ) -> dict[int, int]:
     """Return the number of samples side by side in a function's kernels, by register size (bytes).
 
-    Without a chosen number a block runs side by side, or one register if the function has more operations
-    than `ONE_REGISTER_BEYOND`.
+    Without a chosen number it is a block (as many as the longest register holds), or as many as one register
+    holds if the function has more operations than `ONE_REGISTER_BEYOND`.
     """
     if chosen is not None:
         return dict.fromkeys(REGISTERS, chosen)
@@ -114,9 +114,10 @@ def _most(subject: Subject) -> int:
 
 
 def goes_one_by_one(function: Function, plan: Plan, samples: Sequence[Program]) -> bool:
-    """Return whether samples of doubles are faster one by one, on processors of both makers and with both
-    compilers: if the function mostly copies (`MOSTLY_COPIED`), or if four limbs run in lanes in a single call
-    (`FOUR_LIMBS`) and the function's policy has `one_by_one_in_limbs`.
+    """Return whether samples of doubles are faster one by one on Intel and AMD, with clang and gcc.
+
+    They are if the function mostly copies (`MOSTLY_COPIED`). For functions whose policy has
+    `one_by_one_in_limbs`, they are if four limbs run in lanes in a single call (`FOUR_LIMBS`).
     """
     declaration = function.declaration
     if not samples or not plan.kernels or declaration.scalar != DOUBLE:

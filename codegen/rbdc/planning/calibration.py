@@ -20,7 +20,7 @@ class Rate:
     bytes: code per operation (bytes); 0 for loops, whose code does not grow.
     call: time of a call without operations.
     looped: time of an operation in a loop that solves M X = B by columns or multiplies matrices.
-    moved: time to clear an entry of the columns first, and to copy it to the results at the end.
+    moved: time for each entry of X, which is cleared before the loops and copied to the results after them.
     """
 
     near: float
@@ -42,11 +42,11 @@ Derivatives of forward dynamics in straight-line code, in ns an operation:
     Zen 5                           0.08 to 0.1    0.16 to 0.17
     other Xeon (as in `RATES`)      0.08           0.11 to 0.12
 
-On the other Xeon HyQ's derivatives under contact forces take 0.11 to 0.13 ns with 89 KB, 0.17 to 0.21 ns with
-96 KB. TIAGo's derivatives of inverse dynamics (7,750 operations, some 110 KB) take 0.25 ns. TIAGo's inverse
-of M in the form `columns` is an exception: 0.26 ns with 50 KB. For the derivatives of quadrupeds this form
-takes 0.62 to 0.9 of the time of straight-line code on the Xeon of 2023, 0.89 on Zen 4 with clang, 1.3 on the
-other Xeon.
+On the other Xeon HyQ's derivatives under contact forces take 0.11 to 0.13 ns with 89 KB of code, 0.17 to 0.21
+ns with 96 KB. TIAGo's derivatives of inverse dynamics (7,750 operations, some 110 KB) take 0.25 ns. TIAGo's
+inverse of M in the form `columns` is an exception: 0.26 ns with 50 KB. For the derivatives of quadrupeds the
+form `columns` takes 0.62 to 0.9 of the time of straight-line code on the Xeon of 2023, 0.89 on Zen 4 with
+clang, 1.3 on the other Xeon.
 """
 
 STRAIGHT_LINE = "straight line"
@@ -73,23 +73,23 @@ Measured times of an operation (ns). The Xeon has AVX-512; registers of Zen 3 ar
                     Zen 3          0.24 to 0.33
                     Zen 5          0.08 to 0.18
     columns         Zen 5          0.08 to 0.18   TIAGo's inverse of M with clang 0.26
-    windows         Xeon           0.15 to 0.22   0.15 to 0.43 with gcc, inverses of M of quadrupeds most
+    windows         Xeon           0.15 to 0.22   0.15 to 0.43 with gcc (quadrupeds' inverses of M: longest)
                     Zen 3          0.19 to 0.39
                     Zen 5          0.09 to 0.17
     rolled          Zen 4          0.09 to 0.2
 
-Columns whose code is in far caches take less time than straight-line code there: panda's derivatives of
-forward dynamics on a free root 0.1 ns on the Xeon and 0.16 ns on Zen 4, those of humanoids on a fixed root
-0.18 to 0.2 ns on both.
+In far caches code of the form `columns` takes less time an operation than straight-line code. Derivatives of
+forward dynamics of panda on a free root take 0.1 ns on the Xeon and 0.16 ns on Zen 4; those of humanoids on a
+fixed root take 0.18 to 0.2 ns on both.
 
-Times of columns besides those of the operations: laying out the blocks takes some nanoseconds, so an arm's
-inverse of M takes at least the time of straight-line code of as many operations (on Zen 4 with gcc 1.17 of
-it). In large systems each number of the columns takes 0.1 to 0.38 ns on Zen 3, up to 0.4 on Zen 4, up to 0.14
+The form `columns` takes more time than its operations. Laying out the blocks takes some nanoseconds: an arm's
+inverse of M takes at least the time of straight-line code of as many operations (1.17 of it on Zen 4 with
+gcc). In large systems each entry of the columns takes 0.1 to 0.38 ns on Zen 3, up to 0.4 on Zen 4, up to 0.14
 on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long as straight-line code of
 as many operations.
 
 An operation of the loop that solves for the columns takes 0.09 ns on Zen 3 (two multiply-adds a cycle), 0.055
-ns on a Xeon. On the Xeon products with M^-1 in windows take 0.08 to 0.1 ns.
+ns on a Xeon. In the form `windows` an operation of products with M^-1 takes 0.08 to 0.1 ns on the Xeon.
 
 The form `climb` is compared with no other form.
 
@@ -108,7 +108,7 @@ and added results, which are 3 to 13 % of the executed operations. The rate appl
 def nanoseconds(form: str, operations: float, looped: float = 0.0, moved: float = 0.0) -> float:
     """Return the time of a call (ns).
 
-    operations: operations outside the loops below.
+    operations: operations outside the loops of `looped`.
     looped: operations of loops that solve in columns or multiply matrices.
     moved: number of entries of the columns.
     """

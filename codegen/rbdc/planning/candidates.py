@@ -122,8 +122,8 @@ def programs(model: Problem, function: Function, method: str) -> list[Program]:
 
 
 def finished(kernels: Sequence[Program]) -> list[Program]:
-    """Return kernels in their final form: sums as chains, neighbours in one vector, sines and cosines of
-    joint angles first.
+    """Return kernels in their final form: sums as chains, neighbouring outputs computed in one vector, sines
+    and cosines of joint angles first.
     """
     ordered = (order_sections(join_neighbours(chain_sums(kernel))) for kernel in kernels)
     return [verify(gather_labels(gather_angles(kernel))) for kernel in ordered]

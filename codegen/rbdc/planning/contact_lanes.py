@@ -25,8 +25,8 @@ def contacts_of(model: Problem, index: int) -> list[Placement]:
 def contact_moves(
     model: Problem, step: Mapping[int, int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
-    """Return the permutation of entries of contact inputs and of the solution (contact forces, accelerations)
-    under a permutation of bodies. It is empty if the contacts of the limbs differ.
+    """Return how a permutation of bodies (`step`) permutes the entries of contact inputs and of the solution
+    (contact forces, accelerations). The result is empty if the contacts of the limbs differ.
     """
     contacts, every = _moved(model, step), range(total_rows(model))
 
@@ -46,7 +46,7 @@ def contact_moves(
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
-    """Return the permutation of contacts under a permutation of bodies; empty if contacts of limbs differ."""
+    """Return how a permutation of bodies permutes contacts; empty if the contacts of the limbs differ."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
     alike = all(here == there for here, there in kinds)
@@ -56,9 +56,9 @@ def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
 
 
 def _moved_solution(model: Problem, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Return the permutation of contact forces, accelerations and weights under a permutation of bodies.
+    """Return how a permutation of bodies permutes contact forces, accelerations and weights.
 
-    The program's operations do not show it, because contacts are eliminated one after the other.
+    The program's operations do not show this symmetry, because contacts are eliminated one after the other.
     """
     if not rows:
         return {}

@@ -62,9 +62,8 @@ class Subject:
 
 
 def straight_line(subject: Subject) -> Plan | None:
-    """Return straight-line code by the method with the least work, with limbs in lanes if there are limbs.
-
-    Return None for functions of a frame, and if a threshold leaves straight-line code out.
+    """Return the plan of straight-line code. It has the method with the least work, and limbs in lanes if
+    there are limbs. Return None for functions of a frame, and if a threshold leaves straight-line code out.
     """
     model, function = subject.model, subject.function
     if function.declaration.framed or is_left_to_others(model, function):
@@ -90,8 +89,9 @@ def is_left_to_others(model: Problem, function: Function) -> bool:
 
 
 def columns(subject: Subject) -> Plan | None:
-    """Return the form that computes the factors of M and the right-hand sides in straight-line code, and then
-    solves for blocks of columns side by side. Return None for functions that do not solve with M.
+    """Return the plan whose straight-line code computes the factors of M and right-hand sides B, and whose
+    loops then solve M X = B for several columns side by side. Return None for functions without `to_solve`,
+    and for models with more than `MAXIMUM_DOF` degrees of freedom.
     """
     model, function = subject.model, subject.function
     solved = None if model.nv > MAXIMUM_DOF else left_to_solve(model, function)
@@ -102,8 +102,9 @@ def columns(subject: Subject) -> Plan | None:
 
 
 def windows(subject: Subject) -> Plan | None:
-    """Return first derivatives or M^-1 of a tree with limbs (legs, arms, fingers). Limbs run side by side,
-    and so do the columns of a window (`rbdc.planning.windows`). Return None without such a kernel.
+    """Return the plan of a kernel for first derivatives or M^-1 of a tree with limbs (legs, arms, fingers).
+    Limbs run side by side, and so do the columns of a window (`rbdc.planning.windows`). Return None if the
+    function has no such kernel for the model.
     """
     model, function = subject.model, subject.function
     if not has_windows(model, function):
@@ -114,8 +115,9 @@ def windows(subject: Subject) -> Plan | None:
 
 
 def paths(subject: Subject) -> Plan | None:
-    """Return second derivatives as straight-line code, then loops over the degrees of freedom on each path of
-    the tree (`rbdc.planning.paths`). Return None for other functions, and models without this form.
+    """Return the plan of second derivatives in straight-line code, followed by loops over the degrees of
+    freedom on each path of the tree (`rbdc.planning.paths`). Return None if the function cannot have this
+    form for the model.
     """
     model, function = subject.model, subject.function
     start = path_start(model, function)
@@ -136,8 +138,8 @@ def _called(subject: Subject, name: str) -> Plan:
 
 
 def climb(subject: Subject) -> Plan | None:
-    """Return the plan of a function of a frame: straight-line steps from body to body, from the frame, which
-    is chosen at run time, to the root. Return None for other functions.
+    """Return the plan of a function of a frame, which the caller chooses at run time: straight-line steps
+    from body to body, from the frame to the root. Return None for other functions.
     """
     model, function = subject.model, subject.function
     if not function.declaration.framed:
@@ -151,8 +153,8 @@ def climb(subject: Subject) -> Plan | None:
 
 
 def rolled(subject: Subject) -> Plan | None:
-    """Return loops over tables of the model's constants, by the method with the fewest operations. Return
-    None for functions without such loops, and for models with springs or dry friction.
+    """Return the plan of loops over the bodies, whose constants are in tables, with the method of the fewest
+    operations. Return None for functions without such loops, and for models with springs or dry friction.
     """
     if not subject.function.policy.rolled or not subject.model.only_damped:
         return None
@@ -229,8 +231,8 @@ def least_time(plans: Iterable[Plan]) -> Plan | None:
 def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = UNTOLD) -> Plan:
     """Return the plan in the chosen form; without a choice, the fastest plan that the style allows.
 
-    Style `rolled` takes loops over bodies where the function has them. Style `auto` takes loops if the model
-    has more than `MAXIMUM_DOF` degrees of freedom, if the fastest other plan has more than `WORTH_ROLLING`
+    Style `rolled` takes loops over bodies if the function has them. Style `auto` takes them if the model has
+    more than `MAXIMUM_DOF` degrees of freedom, if the fastest other plan has more than `WORTH_ROLLING`
     operations, or if there is no other plan.
     """
     if choice.form is not None:
@@ -244,7 +246,9 @@ def chosen_plan(subject: Subject, style: str = "unrolled", choice: FormChoice = 
     if best is None or (style == "auto" and best.cost.operations > WORTH_ROLLING):
         best = rolled(subject) or best
     if best is None:
-        raise UnsupportedError(f"{subject.function.name}: no form for {subject.model.nv} degrees of freedom")
+        raise UnsupportedError(
+            f"{subject.function.name} cannot be written in C for {subject.model.nv} degrees of freedom"
+        )
     return best
 
 

@@ -22,9 +22,7 @@ from rbdc.spatial import Scalar
 
 
 def _one_after_the_other(takes: Sequence[Sequence[str]], evaluates: Sequence[Evaluate]) -> Evaluate:
-    """Return a function that evaluates several functions in order, each with the inputs that `takes` names.
-    It has a version for limbs in lanes if all of them have one.
-    """
+    """Return a function that evaluates several functions in order, each with inputs that `takes` names."""
     scalar, in_lanes = [*map(alone, evaluates)], [e.for_lanes for e in evaluates if isinstance(e, InLanes)]
     if len(in_lanes) == len(evaluates):
         return InLanes(_one_after_the_other(takes, scalar), _one_after_the_other(takes, in_lanes))
@@ -42,8 +40,8 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
 
     names: functions; a function of a frame as `function@frame` or `function@frame@reference` (default LOCAL).
 
-    The methods of the fused function are all combinations of the methods of its parts. Outputs whose name
-    occurs twice are prefixed with their function's name.
+    The methods of the fused function are all combinations of the methods of its parts. If several outputs, or
+    an output and an input, have the same name, these outputs are prefixed with the names of their functions.
 
     Raises OptionError for fewer than two functions, for unknown or repeated functions, and for frames that
     are missing or unknown.
@@ -63,25 +61,27 @@ def fused(model: Problem, names: Sequence[str]) -> Function:
         " + ".join(method for method, _ in chosen): _one_after_the_other(takes, [each for _, each in chosen])
         for chosen in itertools.product(*(part.methods.items() for part in parts))
     }
-    # Other policies of a part do not apply: its loops and kernels return only the outputs of this part.
+    # Other fields of a part's policy do not apply: its loops and kernels return only the part's outputs.
     policy = Policy(dense_right_sides=parts[-1].policy.dense_right_sides)
     return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=policy)
 
 
 def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str, Function]:
-    """Return the fused function of each group of functions that option `fuse` names, by its name.
+    """Return the fused functions, by name, of all groups of functions that option `fuse` names.
 
     Raises OptionError for two fused functions with the same name, and the errors of `fused`.
     """
     functions = [fused(model, group) for group in groups]
     by_name = {function.name: function for function in functions}
     if len(by_name) < len(functions):
-        raise OptionError(f"`fuse`: two groups of the same functions, {', '.join(by_name)}: give each once")
+        raise OptionError(f"`fuse`: two groups have the same functions; give {', '.join(by_name)} once each")
     return by_name
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """Return the common solve if the parts are a function and its derivatives, in this order."""
+    """Return `with_values` of the derivatives if the parts are a function and its derivatives, in this order.
+    Return None for other parts.
+    """
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values
@@ -92,8 +92,8 @@ def _asked(model: Problem, text: str) -> EntryPart:
     """Return the function that a part of option `fuse` names, with frame and reference frame for a function
     of a frame.
 
-    Raises OptionError for an unknown name, for a missing or unexpected frame, and for a frame fixed to the
-    world if the function needs a moving frame.
+    Raises OptionError for an unknown name, for a missing or unexpected frame, for a function of two frames,
+    and for a frame fixed to the world if the function needs a moving frame.
     """
     catalogue, (name, *at) = functions_of(model), text.split("@")
     if name not in catalogue:
@@ -146,7 +146,6 @@ def _frame(model: Problem, text: str, name: str) -> int:
 
 
 def _inputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...]:
-    """Return each input once, in the order of first use, the optional one last."""
     every = {p.name: p for declaration in declarations for p in declaration.inputs}
     return tuple(sorted(every.values(), key=lambda p: p.optional))
 

@@ -1,5 +1,5 @@
-"""Signs of joints. Limbs share lanes after the directions of their joints are aligned. A reversed joint has
-the sign -1, by which inputs and outputs that the joint indexes are multiplied.
+"""Signs of joints. Limbs share lanes after the directions of their joints are aligned. A joint that was
+reversed has the sign -1: entries of inputs and outputs that its coordinate indexes are multiplied by it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rbdc.spatial import Scalar
 
 
 def signs_of(bodies: Sequence[Body], signs: Mapping[int, Scalar]) -> dict[str, dict[int, Scalar]]:
-    """Return the signs other than +1 for "q" and for "v", by index of the entry. `signs`: signs of joints, by
-    body.
+    """Return the signs other than +1 of the entries of "q" and of "v", by index of the entry. `signs`: signs
+    of joints, by index of the body.
     """
     other = {index: sign for index, sign in signs.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {

@@ -1,6 +1,6 @@
-"""Programs whose identical limbs (legs, arms, fingers) share vector lanes. Functions are traced with the
-limbs' constants as inputs; `rbdc.ir.passes.vectorise.lanes` then packs corresponding values of limbs into
-lanes.
+"""Programs in which identical limbs (legs, arms, fingers) share vectors, one limb in each lane. Functions are
+traced with the limbs' constants as inputs; `rbdc.ir.passes.vectorise.lanes` then packs corresponding values
+of the limbs into vectors.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class LaneBody(JointSpaceBody):
     contacts: tuple[tuple[Placement, Placement], ...] = ()
 
     def own_placement(self, placement: Placement) -> Placement:
-        """Return the scalars of a contact's frame that is described by this placement."""
+        """Return the scalar frame of the contact whose described frame is this placement."""
         return next(symbolic for described, symbolic in self.contacts if described == placement)
 
 
@@ -61,9 +61,9 @@ class LaneBody(JointSpaceBody):
 class LaneModel:
     """The model with aligned limbs.
 
-    model: the model.
+    model: the reduced model.
     groups: groups of limbs.
-    numbers: sign of the joint, then the constants, by body of a limb.
+    numbers: for each body of a limb, by its index: the sign of its joint, then its constants.
     slots: index in the array `CONSTANTS` of each constant that differs between limbs, by (body, index in
         `numbers[body]`).
     """
@@ -77,12 +77,12 @@ class LaneModel:
 @lru_cache(maxsize=8)
 def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
     """Return the limbs of a model and the groups within them (fingers of arms), with aligned frames. Return
-    None without limbs, or if only some of them have run-time inertial parameters.
+    None without limbs, if only some of them have run-time inertial parameters, or if one carries a payload.
 
     space: the passes that reduce the model, as in `reduced`.
 
-    Lanes for groups within limbs take 0.69 to 0.95 of the work on TIAGo, and 0.57 to 1.0 of the work on hands
-    with two to four fingers.
+    If groups within limbs have lanes, functions take 0.69 to 0.95 of the work on TIAGo, and 0.57 to 1.0 of
+    the work on hands with two to four fingers.
     """
     small = reduced(constant_part(model), space)
     whole = groups(small)
@@ -106,8 +106,8 @@ def lane_model(model: Problem, space: Space = "regrouped") -> LaneModel | None:
 
 
 def _take_the_same(model: Problem, groups: Sequence[LimbGroup]) -> bool:
-    """Return whether all or none of the bodies that correspond have run-time inertial parameters. Return
-    False for a payload on one of them.
+    """Return whether all or none of the corresponding bodies have run-time inertial parameters, and none
+    carries a payload.
     """
     for bodies in (bodies for group in groups for bodies in group.lanes()):
         rows = [[row for row in model.parameters if row.body == index] for index in bodies]
@@ -117,9 +117,7 @@ def _take_the_same(model: Problem, groups: Sequence[LimbGroup]) -> bool:
 
 
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
-    """Return the constants of a body of the aligned model: the sign of its joint, the constants of its link,
-    its chosen frame, the numbers of its joint's drive, and the frames of its contacts in the chosen frame.
-    """
+    """Return the sign and the constants of a body of the aligned model, see `LaneModel.numbers`."""
     body = model.bodies[index]
     frames = [body.own_placement(placement) for placement in contacts_of(model, index)]
     # rest position along the joint's own direction
@@ -159,7 +157,7 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     outputs = evaluated(limbs, scalars, declaration, evaluate, inputs, recorder.record)
     differing = [(CONSTANTS, table)] if table else []  # all constants of the limbs may be equal
     program = from_casadi(declaration.name, [*inputs.items(), *differing], outputs, recorder)
-    # a + b and b + a are one value: a counterpart must be unique.
+    # a + b and b + a become one value, so that a value has only one counterpart in another lane
     program = remove_dead_code(rewrite(program, (order_operands,)))
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
         program = pack(program, _exchange(limbs, size, declaration.required))
@@ -210,7 +208,6 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
 
 
 def _exchange(limbs: LaneModel, size: int, inputs: Sequence[Parameter]) -> Exchange:
-    """Return the permutation that moves every limb of the groups of one size to the next limb."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}

@@ -128,7 +128,7 @@ class Plan:
 
     @property
     def lanes(self) -> int:
-        """Largest number of SIMD lanes of a value in these programs."""
+        """Largest number of SIMD lanes of a value in `kernels`."""
         return max((value.width for program in self.kernels for value in program.values), default=1)
 
     @property
@@ -140,7 +140,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """The computation of several samples; by default a plain loop over samples.
+    """How several samples are computed; by default, in a plain loop over single calls.
 
     samples: scalar programs of a kernel with one sample in each lane; if there are two, the first takes no
         optional inputs. For functions of a frame: the steps of the climb.

@@ -33,8 +33,8 @@ with the square of the rows: `constrained_dynamics` of an arm has 24,000 operati
 """
 
 WORTH_A_KERNEL = 0.03
-"""A function gets a second kernel, without its optional input, if this kernel saves more than this fraction
-of the operations.
+"""A function gets a second kernel, without its optional inputs, if the second kernel saves more than this
+fraction of the operations.
 """
 
 WORTH_A_FORM = 0.05
@@ -83,7 +83,7 @@ with a sample in each lane, if it has no more than `WORTH_A_BATCH` operations. F
 derivatives loop over samples.
 
 Measured with 512 samples, clang 19, a Zen 4 core: time of a sample in the loop, divided by its time in lanes
-(operations). UR5 reaches 4.7 in single precision. Compiling takes 10 to 30 s.
+(operations). The ratio of UR5 reaches 4.7 in single precision. Compiling takes 10 to 30 s.
 
     function                       UR5            iiwa
     inverse dynamics, tensors      2.7 (5,700)    2.1 (14,700)
@@ -95,8 +95,8 @@ WORTH_TWO_STARTS = 10_000
 """The loops of the form `paths` start after straight-line code. The form has a second version of this code,
 without external forces, if the version with external forces has no more operations than this.
 
-For a humanoid with a free root (35 degrees of freedom) the second version is a third of the code of both
-tensors (582 KB with it, 382 KB without), and saves less than a hundredth of their time. On smaller robots the
+For a humanoid with a free root (35 degrees of freedom) the functions of both tensors have 582 KB of code with
+the second version and 382 KB without it; it saves less than a hundredth of their time. On smaller robots the
 second version is 20 to 39 % of the C, and saves this part of the operations:
 
     tensors (UR5, iiwa, panda, quadrupeds)       0.3 to 3.5 %
@@ -112,9 +112,9 @@ ALWAYS_IN_COLUMNS = 24
 """Number of degrees of freedom plus rows of contacts above which functions that solve with M are always in
 the form `columns`: loops that solve for several columns side by side.
 
-Straight-line solves are then not even traced, which takes longest: on most tested robots columns took less
-time. A batch is then a loop, because single calls fill the lanes. The exception is M^-1 with limbs in lanes,
-which is still compared: on TIAGo it takes 0.71 of the time (Zen 5).
+Straight-line solves are then not even traced (tracing takes longest), because columns took less time on most
+tested robots. A batch is then a loop, because single calls fill the lanes. The exception is straight-line
+M^-1 with limbs in lanes, which is still compared: on TIAGo it takes 0.71 of the time of columns (Zen 5).
 """
 
 WORTH_A_BATCH = 40_000
@@ -163,8 +163,9 @@ Registers of 16 bytes hold two doubles (code for SSE2): four functions of iiwa t
 
 WORK_OF_METHODS = {"articulated_bodies": 1.05}
 """Work of an operation in a method, relative to an operation in the other methods, in single calls.
-Articulated bodies wait for one another, up the tree and down again. Samples side by side hide this latency:
-when the factor applied to batches too, aba_jvp and aba_vjp of HyQ took 1.16 to 1.21 of the time.
+In the articulated-body recursions each body waits for the one before it, up the tree and down again. Samples
+side by side hide this latency: when the factor applied to batches too, aba_jvp and aba_vjp of HyQ took 1.16
+to 1.21 of the time.
 
 Measured on a Xeon: time and work of the method L^T D L, each divided by those of articulated bodies.
 
@@ -185,14 +186,14 @@ Measured on a Xeon: time and work of the method L^T D L, each divided by those o
 """
 
 MOSTLY_COPIED = 2.0
-"""Number of operations of a sample per number that the sample reads or writes. Functions below it without
-sines of joint angles spend their time moving numbers, and samples side by side are moved twice more: they are
-transposed on input and on output. Examples are `integrate` and `difference` of most robots.
+"""Number of operations of a sample per number that the sample reads or writes. Functions below this ratio
+and without sines of joint angles spend their time moving numbers. Samples side by side are moved twice more:
+they are transposed on input and on output. Examples are `integrate` and `difference` of most robots.
 
-Measured with batches of 64 and 512 on a Zen 3 core (AVX2): time of a sample one by one, divided by its time
-side by side, by operations per number.
+Measured with batches of 64 and 512 on a Zen 3 core (AVX2): time of a sample computed alone, divided by its
+time side by side with others.
 
-    robot                                   operations   clang 19       gcc 12
+    robot                                   ops/number   clang 19       gcc 12
     iiwa, UR5, panda                        0.3          0.55 to 0.80   0.11 to 0.48
     cart and pole                                        0.74 to 0.86   0.33 to 0.69
     humanoid with a free root               1.4          0.74 to 0.78   0.18 to 0.34

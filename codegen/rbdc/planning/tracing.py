@@ -47,8 +47,8 @@ def frame_step_programs(model: Problem) -> list[Program]:
     """Return, for each body, the program (q, x) -> (J, up) of one step from a frame towards the root.
 
     x: placement of the frame in the body (twelve numbers).
-    J: columns of the body's joint in the frame's Jacobian. A mimic joint along a curve has these columns
-        times the curve's slope, then times its curvature, then times its jerk.
+    J: columns of the body's joint in the frame's Jacobian. A mimic joint along a curve has three sets of
+        these columns: times the curve's slope, times its curvature, times its jerk.
     up: placement of the frame in the body's parent (twelve numbers).
     """
     programs = []

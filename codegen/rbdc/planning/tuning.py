@@ -25,7 +25,7 @@ FILE = "tuning.json"
 """The name of the file in a package."""
 SINGLE, BATCH, BLOCKS = "single", "batch", "blocks"
 KINDS = {SINGLE: "form", BATCH: "lanes", BLOCKS: "lanes"}
-"""Kinds of calls, and the name of the choice for each.
+"""Kinds of calls, and the key in the file under which the choice for each kind stands.
 
 single: one sample; the form of the C.
 batch: a batch in row layout; the number of samples in SIMD lanes (1: no SIMD).
@@ -94,7 +94,7 @@ class Decision:
 
 
 class Used(NamedTuple):
-    """A compiler with which times were measured."""
+    """Version and flags of a compiler with which times were measured."""
 
     version: str
     flags: tuple[str, ...]
@@ -104,7 +104,7 @@ class Used(NamedTuple):
 class Tuning:
     """The decisions for functions.
 
-    compilers: compilers by name.
+    compilers: compilers that were used, by name.
     decisions: decisions by `SINGLE`, `BATCH` or `BLOCKS`, then by name of the function.
     """
 
@@ -144,9 +144,7 @@ class Tuning:
         return next((decision.way.compiler for decision in named), None)
 
     def remarks(self, functions: Iterable[str], processor: str) -> list[str]:
-        """Return remarks on a build of these functions for a processor. An empty name stands for any
-        processor.
-        """
+        """Return remarks on a build of these functions for a processor ("" stands for any processor)."""
         remarks = []
         if processor and self.processors and processor not in self.processors:
             remarks.append(f"measured on {', '.join(self.processors)}; this processor is {processor}")
@@ -205,7 +203,7 @@ def geometric_mean(numbers: Sequence[float]) -> float:
 
 
 def read_tuning(value: Any) -> Tuning:
-    """Return the tuning in the file of this path, or the given `Tuning`.
+    """Return the tuning that the file of this path holds, or the value itself if it is a `Tuning`.
 
     Raises ValueError for a path that cannot be read, and DescriptionError, with the line, for content that is
     not a tuning.

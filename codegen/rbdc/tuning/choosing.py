@@ -41,7 +41,7 @@ def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
 
 def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decision]:
     """Return the decisions on batches in row layout and in lane layout, with the same kernel unless samples
-    in row layout are computed one by one. `decided` chooses it as if the layouts were two processors.
+    in row layout are computed one by one. `decided` chooses the kernel as if each layout were a processor.
     """
     if rows.way.what == 1:
         return rows, blocks
@@ -58,8 +58,8 @@ def _with_one_kernel(rows: Decision, blocks: Decision) -> tuple[Decision, Decisi
 def merged(tunings: Mapping[str, Tuning]) -> Tuning:
     """Return one tuning for several processors, with the choices of `decided`. `tunings`: tunings by file.
 
-    Raises OptionError if two files are of one processor, or if no choice of a function was measured in all
-    files that have it.
+    Raises OptionError for a file without measurements, if two files were measured on the same processor, or
+    if no choice of a function was measured in all files with this function.
     """
     _refuse_same_processors(tunings)
     decisions: dict[str, dict[str, Decision]] = {kind: {} for kind in KINDS}

@@ -1,4 +1,4 @@
-"""Measurement of a tuning: every form of each function, by every compiler, timed as in comparisons."""
+"""Measurement of a tuning: every form of each function with every compiler is timed as in comparisons."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def measure(model: Problem, options: BuildOptions, progress: Progress) -> Tuning
     batch_register = register if "batch" in options.targets else 0
     work = partial(ways_of, model, SCALARS[options.dtype], register=batch_register)
     processes = options.jobs or cpu_count() or 1
-    # longest first: a catalogue ends with derivatives
+    # backwards: a catalogue ends with derivatives, which take longest
     ways = spread(work, drawn[::-1], processes, lambda name: progress(f"{name}: all forms generated"))[::-1]
     return _Timing(model, inputs, asked, tools, progress).tuning(ways)
 
@@ -151,9 +151,6 @@ class _Timing:
         return _Candidates(ways.name, sources, TunedWay(ways.default, self.usual), a_pass)
 
     def _batch(self, ways: Ways, single: TunedWay) -> _Candidates:
-        """Return the candidates for a batch: samples one after the other, in the default form and in the form
-        chosen for single calls, and samples side by side.
-        """
         sources = {TunedWay(1, self.usual): ways.loops[ways.default]}
         sources |= {TunedWay(1, single.compiler): ways.loops[str(single.what)]}
         sources |= {

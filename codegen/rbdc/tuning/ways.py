@@ -50,8 +50,8 @@ class Ways:
 
 
 def ways_of(model: Problem, scalar: ScalarType, name: str, *, register: int = 0) -> Ways:
-    """Return the forms of a function and of its batch. Kernels compute side by side between one register (of
-    at most 32 bytes) and one block of samples.
+    """Return the forms of a function and of its batch. There is a kernel for each number of samples side by
+    side, from those of one register (of at most 32 bytes) to a block.
 
     register: size of the processor's registers (bytes); 0: no batches.
     """

@@ -1,6 +1,5 @@
 """Passes from program to program that keep the outputs' values. The docstring of each module says what it
 removes.
 
-A rule looks at one operation whose arguments are already simplified. `rbdc.ir.passes.simplify.optimise` runs
-all rules in one sweep, then removes unused values.
+A rule looks at one operation whose arguments are already simplified.
 """

@@ -16,8 +16,8 @@ class Counterparts:
     """The counterpart of each value, if it has one.
 
     image: index of the counterpart of each value; None without a counterpart.
-    sums: values that are sums whose terms are only exchanged with each other.
-    told: counterparts of values that `moves` names by symbol, like inputs.
+    sums: sums whose terms the permutation only exchanges with each other.
+    told: counterparts that `moves` states for values that are no inputs, by symbol.
     """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:
@@ -62,7 +62,6 @@ class Counterparts:
         return value.operation, arguments, source, value.constant
 
     def _as_invariant_sum(self, index: int) -> int | None:
-        """Return the value itself if it is a sum whose terms are only exchanged with each other."""
         value = self.program.values[index]
         if not value.operation.is_sum or value.width > 1:
             return None

@@ -139,7 +139,6 @@ def _product(builder: Builder, operation: Operation, x: int, y: int) -> int | No
 
 
 def _positive(builder: Builder, index: int) -> int | None:
-    """Return the negated value if value `index` is a negation or a negative constant, else None."""
     value = builder.values[index]
     if value.operation is NEG:
         return value.arguments[0]

@@ -89,9 +89,7 @@ class _Schedule:
         return max(self._ready.values(), default=0.0)
 
     def rank(self, unit: int) -> tuple[float, float]:
-        """Return the rank of a unit; smaller ranks come first.
-
-        The rank has two numbers: the time that the unit waits for its operands, and minus the length of its
+        """Return the rank of a unit: the time that it waits for its operands, then minus the length of its
         path to the end.
         """
         ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
@@ -114,10 +112,10 @@ def _runs(program: Program, label: Callable[[int], object]) -> list[list[int]]:
 def gather_labels(program: Program) -> Program:
     """Move values to the section that uses them; order and operations are unchanged.
 
-    Before: a value has the section of the label that needed it first, or for which a pass created it. So a
-        value that one section uses may split that section. After: a run of values between two runs of another
-        section belongs to that section, if its own section does not use the run. The pass is repeated for the
-        joined runs.
+    Before: a value has the section of the label that needed it first, or for which a pass created it. Values
+        of another section may therefore stand between the values of one section. After: a run of values
+        between two runs of another section belongs to that other section, unless the run's own section uses
+        it. The pass is repeated for the joined runs.
     """
     gathered = _gathered(program)
     return program if gathered == program else gather_labels(gathered)

@@ -112,7 +112,6 @@ def gather_like_terms(program: Program) -> Program:
                 sums[index] = alike
 
     def gathered(builder: Builder, new: Sequence[int], index: int) -> int | None:
-        """Return the sum in the form of the old sum, with the multiples of each value joined to one term."""
         if index not in sums:
             return None
         left: dict[int, int] = {}

@@ -58,8 +58,8 @@ class _Chains:
         return max(self._ready[new[k]] for k in parts)
 
     def _sum(self, builder: Builder, new: Sequence[int], index: int) -> int:
-        """Return the chain of one sum. Its constants form one term. The chain starts from this term, or from
-        another value that is not a product.
+        """Return the chain of one sum. Its constants form one term, from which the chain starts. Without
+        constants the chain starts from an added term if there is one, preferably not a product.
         """
         constants, terms = self._split(list(self._program.terms(index, self._is_inner)))
         when = {term: self._when(builder, new, term[0]) for term in terms}

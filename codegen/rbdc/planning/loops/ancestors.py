@@ -16,7 +16,7 @@ class Ancestors:
 
     start: index in `entries` of the number's first ancestor, by number.
     own: index in `entries` of the number itself, by number.
-    end: end of the number's descendants, which follow the number, by number.
+    end: 1 + the largest descendant of the number (descendants follow the number), by number.
     entries: the lists of all leaves, joined. The list of a number is the beginning of a leaf's list.
     """
 
@@ -54,10 +54,10 @@ class Ancestors:
 
 def elimination_parents(model: Model, paths: Ancestors, paths_of_rows: Sequence[int] = ()) -> list[int]:
     """Return the parent of each row of M in the elimination tree. Eliminating a row fills in the entries
-    between all rows that it couples. Without mimic joints the tree is that of the robot.
+    between all rows that it couples. Without mimic joints the elimination tree is the robot's tree.
 
-    paths_of_rows: for each row of contacts, which precede those of M, the last degree of freedom of the path
-        along which the row has entries.
+    paths_of_rows: for each row of contacts, the last degree of freedom of the path along which the row has
+        entries. Rows of contacts precede the rows of M.
     """
     before = len(paths_of_rows)
     columns = [before + column for column, _, _ in dof_table(model)]

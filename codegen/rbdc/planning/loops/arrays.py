@@ -23,18 +23,18 @@ from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 Place = TypeVar("Place", bound=Index)
 
 SAME = ("j", "s")
-"""Row indices of the columns of the current joint."""
+"""Keys of `COLUMNS` for columns of the current joint: in an inner loop, and in a loop inside it."""
 BODIES = ("i", "parent", "b", "held", "held_root", *(f"{name}_body" for name in COLUMNS))
-"""Row indices of bodies; all other row indices are of columns."""
+"""Names (`Where.row`) of the indices of bodies. All other names are indices of columns."""
 
 
 class Where(NamedTuple):
     """Indices of a body or a column in the C, by their names in `rbdc.planning.loops.recording`.
 
-    row: name of the index of its row in an array of bodies or columns.
+    row: name of its index in arrays of bodies or columns.
     offset: number to add to the index.
     entry: name of its index in a vector over v.
-    counts_all: whether `entry` counts all rows, including rows of contacts before those of v.
+    counts_all: whether `entry` counts all rows, including the rows of contacts that precede v.
     """
 
     row: str
@@ -51,7 +51,8 @@ class KnownArray:
     of: function that builds a quantity from its numbers.
     size: count of the numbers of a quantity.
     kept: indices of the stored numbers, which are not structurally zero.
-    cleared: number of entries to clear first, because values are added to entries that two indices select.
+    cleared: count of numbers to clear first, because a text adds to entries at pairs of indices; 0 if it adds
+        to none.
     """
 
     kind: Any
@@ -64,7 +65,7 @@ class KnownArray:
 def laid_out(parts: Sequence[tuple[str, int, int]], width: int) -> tuple[dict[str, int], int, int]:
     """Return strides by index (summed for equal indices), offset and size of a row-major array.
 
-    parts: index, offset and number of values along each axis.
+    parts: for each axis, the name of the index, the offset, and the number of values of the index.
     width: numbers in an entry.
     """
     strides, offset = dict[str, int](), 0
@@ -93,7 +94,9 @@ class Stepped(NamedTuple):
 
 
 class Arrays:
-    """The arrays of `Loops`, which explains the options, and the loops around the current place of a text."""
+    """The arrays of `Loops`, and the loops around the current place of a text. Its options are those of
+    `Loops`.
+    """
 
     def __init__(self, tree: TreeTables) -> None:
         self.tree = tree
@@ -135,7 +138,7 @@ class Arrays:
         rate: Callable[[list[Any], list[Scalar]], Sequence[Scalar]] = lambda _, unit: unit,
     ) -> list[Any]:
         """Return entries of an input as dual numbers if `steps` has directions of this input. `units` reads
-        the array of a direction; `rate` computes the rates of the entries from it.
+        the array of a direction; `rate` computes the rates of the entries from the direction.
         """
         for step in self.steps:
             if step.name == name:
@@ -143,8 +146,8 @@ class Arrays:
         return values
 
     def packed(self, x: Any) -> tuple[list[Scalar], Callable[[Sequence[Scalar]], Any]]:
-        """Return the numbers of a quantity, with values and rates separated, and a function that builds the
-        quantity from other numbers.
+        """Return the numbers of a quantity, and a function that builds the quantity from other numbers. Dual
+        numbers are split into values and rates.
         """
         numbers, of = packed(x)
         if not self.steps:
@@ -197,8 +200,8 @@ class Arrays:
         return self.named(name, kind)[at]
 
     def inner(self, loop: Loop, at: Place, carried: Quantity) -> Iterator[tuple[Place, Quantity]]:
-        """Yield the place and the carried quantity within an inner loop over columns or rows. The current
-        loop passes the quantity `carried` to it.
+        """Yield the place and the quantity within an inner loop over columns or rows. The current loop passes
+        the quantity `carried` to the inner loop.
         """
         numbers, of = packed(carried)
         outer = self.scope
@@ -220,7 +223,7 @@ def _tangent(kind: type[Tangent], value: Scalar, rate: Scalar) -> Scalar:
 
 
 class LoopArray(Array[Quantity]):
-    """An array of the C, with a quantity for each body or column, or for each pair of them."""
+    """An array of the C, with a quantity for each body or column, or for each pair of bodies or columns."""
 
     def __init__(self, m: Arrays, name: str, known: KnownArray, world: Quantity | None) -> None:
         self.m, self.name, self.known, self.world = m, name, known, world
@@ -259,7 +262,7 @@ class LoopArray(Array[Quantity]):
         if adds and isinstance(at, tuple):
             self.known.cleared = self.m.sizes[self.name]
         self.m.growing |= before != (len(self.known.kept), self.known.cleared)
-        # If the text runs again, the sum is not needed: entries that this run has read had another layout.
+        # If the text must run again, do not trace the sum: this run has read entries in another layout.
         put = self.m.scope.add if adds and not self.m.growing else self.m.scope.write
         put(self.name, [numbers[k] for k in sorted(self.known.kept)], offset, **strides)
 
@@ -274,7 +277,7 @@ class LoopArray(Array[Quantity]):
 
 
 class LoopResult(Array[Scalar]):
-    """A vector, a matrix or a tensor of the C, over v; without a name nothing is stored.
+    """A vector, a matrix or a tensor of the C, indexed by entries of v; without a name nothing is stored.
 
     adds: whether stores add to the entries, because mimic joints share entries of v.
     """
@@ -321,7 +324,7 @@ class LoopTable(Array[Quantity]):
         self.m, self.name, self.width = m, name, len(kind.zero().scalars())
 
     def __getitem__(self, at: At) -> Quantity:
-        raise UnsupportedError(f"loops store to {self.name} and do not read it")
+        raise UnsupportedError(f"loops only store to {self.name}: they cannot read it")
 
     def __setitem__(self, at: At, value: Quantity) -> None:
         self.add(at, value) if self.m.tree.coupled else self._store(self.m.scope.write, at, value)

@@ -20,8 +20,8 @@ from rbdc.spatial.scalars import is_number
 
 
 class Angle:
-    """A joint's angle with known cosine and sine. Placements need no other functions of the angle, except
-    sums and products.
+    """A joint's angle with known cosine and sine. Besides these, placements need only products of the
+    angle.
     """
 
     def __init__(self, angle: Scalar, cosine: Scalar, sine: Scalar) -> None:
@@ -38,7 +38,7 @@ class Angle:
 
 
 class LoopBody(Body):
-    """All bodies of a kind. Their constants are symbols, or numbers if all bodies have the same ones."""
+    """All bodies of a kind. A constant is a symbol, or a number if it is equal for all these bodies."""
 
     def __init__(self, m: Arrays, kind: BodyKind, *, placing: bool) -> None:
         super().__init__(Where("i"))
@@ -51,7 +51,9 @@ class LoopBody(Body):
         return self.m.constants(table, "i", self.m.tree.kind_of.index(self.kind))
 
     def keep(self) -> None:
-        """In the first loop, store placement, columns, inertia and root's origin if later loops need them."""
+        """In the first loop, store the placement, columns, inertia and origin of a root if later loops need
+        them.
+        """
         if self.placing:
             first = self.m.first
             for name in ("I", "O", "S", "X"):
@@ -134,10 +136,11 @@ class LoopBody(Body):
     def below(self) -> Iterator[Column]:
         end = TableEntry("dof_end", BODY)
         stop = TableEntry("up_end", plus(end, -1))
-        return self._onwards(end, stop, "columns that it carries") if _branches(self.m) else iter(())
+        return self._onwards(end, stop, "columns of the joints below") if _branches(self.m) else iter(())
 
     def onwards(self) -> Iterator[Column]:
-        return self._onwards(TableEntry("dof_of", BODY), len(self.m.tree.dofs), "columns from its own on")
+        first, about = TableEntry("dof_of", BODY), "columns from this body's first column on"
+        return self._onwards(first, len(self.m.tree.dofs), about)
 
     def _onwards(self, first: indices.Index, stop: indices.Index, about: str) -> Iterator[Column]:
         loop, column = Loop("k", first, stop, (), about), LoopColumn(self.m, Where("k", 0, "column"))
@@ -192,7 +195,7 @@ class LoopColumn(Column):
 
     @property
     def number(self) -> indices.Index:
-        """Index of the column."""
+        """Index of the degree of freedom, as an expression of the C."""
         return plus(INDICES.get(self.at.row, Variable(self.at.row)), self.at.offset)
 
     def _joint(self, table: str) -> TableEntry:
@@ -207,7 +210,8 @@ class LoopColumn(Column):
         return self._path(stop, about, carried) if _branches(self.m) else iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        return self._path(TableEntry("up_own", self.number), "columns before it", carried)
+        stop, about = TableEntry("up_own", self.number), "columns of joints above, earlier ones of this joint"
+        return self._path(stop, about, carried)
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         end, about = self._joint("dof_end"), "rows and columns of the joints below"
@@ -216,17 +220,17 @@ class LoopColumn(Column):
 
     def _path(self, stop: TableEntry, about: str, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         if not (self.m.one_frame or is_number(carried)):
-            raise UnsupportedError("loops carry quantities up a path in one frame alone")
+            raise UnsupportedError("loops carry quantities up a path only if all are in one frame")
         if any(self.m.tree.paths.above(k) for k in range(len(self.m.tree.dofs))):
             yield from self._inner(ABOVE, TableEntry("up_start", self.number), stop, about, carried)
 
     def _inner(
         self, rows: Sequence[str], first: indices.Index, stop: TableEntry, about: str, carried: Quantity
     ) -> Iterator[tuple[Column, Quantity]]:
-        """Yield a loop over columns, indexed by one of these rows; each surrounding loop uses another row."""
+        """Yield the columns of an inner loop. `rows`: names of its index, by depth of the loop."""
         depth = len(self.m.scopes)
         if depth > len(rows):
-            raise UnsupportedError(f"loops have columns within columns {len(rows)} deep at most")
+            raise UnsupportedError(f"at most {len(rows)} loops over columns can be inside a loop")
         row = rows[depth - 1]
         loop = Loop(VARIABLES.get(row, row), first, stop, (), about)
         yield from self.m.inner(loop, LoopColumn(self.m, Where(row, 0, f"{row}_column")), carried)
@@ -237,8 +241,8 @@ def _branches(m: Arrays) -> bool:
 
 
 ABOVE = ("up", "top")
-"""Row indices of the columns above the current one, by depth of the loop."""
+"""Keys of `COLUMNS` for columns above the current one: in an inner loop, and in a loop inside it."""
 BELOW = ("p", "t")
-"""Row indices of the columns below the current one, by depth of the loop."""
+"""Keys of `COLUMNS` for columns below the current one: in an inner loop, and in a loop inside it."""
 VARIABLES = {"up": "d", "top": "e"}
-"""Variables of the loops over these rows."""
+"""Variables of the loops with the indices up and top; other loops have their index as variable."""

@@ -1,5 +1,5 @@
 """Contacts with the world as loops. Contacts that hold the same components (of translation and rotation) are
-traced once. Their rows have entries along the path from the root to the contact's body.
+traced once. Rows of a contact have entries in the columns on the path from the root to the contact's body.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from rbdc.planning.loops.tree import kind_of
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 
 SWITCHES, MU, TARGETS = "switches", "mu_or_0", "targets"
-"""Arrays of optional inputs of contacts: `active`, `mu`, `target`. Omitted inputs are filled with defaults.
+"""Local arrays of the optional inputs `active`, `mu` and `target` of contacts. The array of an omitted input
+holds defaults.
 """
 
 
@@ -91,7 +92,9 @@ def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:
-    """Set -E, -J and gamma, the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`."""
+    """Set the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`: -E (the diagonal), -J
+    and the right-hand side gamma.
+    """
     h, gamma = LoopResult(m, matrix, adds=m.tree.coupled), m.result(x)
     count = len(m.tree.model.contacts)
     _fill(m, "active", SWITCHES, count, [1.0])

@@ -22,7 +22,7 @@ def sines(m: Loops, lanes: int) -> None:
     if statement.whole > count:
         m.statements.append(Clear("angle", statement.whole))
     for joint in m.over(count, Index(Where("n", 0, "n")), "joint angles"):
-        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # of the joint or its leader
+        angle = m.result("q")[Index(Where("entry", 0, "entry"))]  # angle of the joint or of its leader
         if m.tree.coupled:
             multiplier, offset = m.read("turning_coupling", 2, n=2)
             angle = multiplier * angle + offset
@@ -31,7 +31,7 @@ def sines(m: Loops, lanes: int) -> None:
 
 
 def drives(m: Loops, out: str, *, accelerating: bool = False) -> None:
-    """Add damping times v, and armature times a if joints accelerate, to the entries of an array."""
+    """Add damping times v, and armature times a if `accelerating`, to the entries of an array."""
     terms = [("damping", "v"), *([("armature", "a")] if accelerating else [])]
     terms = [(table, name) for table, name in terms if any(getattr(m.tree.model, table))]
     for at in m.over(m.tree.nv, ENTRY, "motors and damping") if terms else ():

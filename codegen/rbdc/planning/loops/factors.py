@@ -78,7 +78,7 @@ def invert(m: Loops, inverse: str) -> None:
     Row k of L M^-1 = D^-1 L^-T is zero before the diagonal, and 1 / D_k on it.
     """
     h, saved = m.result(inverse), m.result(SAVED)
-    for k in LoopRows(m).rows("row k of M^-1 from those above"):
+    for k in LoopRows(m).rows("row k of M^-1 from the rows above it"):
         for j in k.above():
             saved[j] = h[k, j]
         for c in k.before():
@@ -104,7 +104,7 @@ class ColumnBlock:
         return self.m.scope.read(self.matrix, self.size, self.offset, **self._place(row))
 
     def reduce(self, k: Index, row: list[Scalar], others: Iterable[tuple[Index, Scalar]]) -> None:
-        """Replace row k by `row` minus multiples of other rows. `SUMS` is small enough for registers."""
+        """Replace row k by `row` minus multiples of other rows. The array `SUMS` fits into registers."""
         scope = self.m.scope
         scope.write(SUMS, row)
         for other, factor in others:

@@ -74,7 +74,8 @@ class Loops(Arrays, ComposedMachine):
         self.placed = True
 
     def by_kind(self, loop: Loop, on: TableEntry, places: Sequence[tuple[str, Kind]]) -> Iterator[Kind]:
-        """Yield each place. Its statements become one case of a switch on the index `on` inside the loop.
+        """Yield each place. The statements that the caller records for a place become one case of a switch on
+        the index `on` inside the loop.
 
         places: title of the case and place.
         """
@@ -173,7 +174,7 @@ class Loops(Arrays, ComposedMachine):
         prefix = f"{first[0]}_{then[0]}_"
         with self._as(steps=tuple(steps), first=prefix, prefix=prefix, placed=False, one_frame=False):
             parts = text(self, *map(self.result, names))
-            for k in self.columns("the last part"):
+            for k in self.columns("mixed second derivatives"):
                 mixture[k] = scheme.last(parts[k])
         return mixture
 

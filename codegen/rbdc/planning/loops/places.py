@@ -73,8 +73,8 @@ class PlaceRecorder:
         return Step(self._trace.program(), self._places)
 
     def _name(self, place: Place, *, wide: bool = True, adds: bool = False) -> str:
-        """Return a name for an argument, from the array and its indices. The names of the argument's entries
-        end in numbers.
+        """Return a name for an argument, from the array and its indices. A letter tells equal names apart:
+        the names of the argument's entries end in numbers.
         """
         stem = "_".join([place.array, *(_word(index) for index, _ in place.strides)])
         used = {*self._places, *([place.array] if place != Place(place.array) else [])}

@@ -1,5 +1,5 @@
-"""Recorders of steps (straight-line programs in loops) and of bodies in lanes. They trace algorithms; the
-entries of arrays that an algorithm reads and writes become the arguments of a program.
+"""Recorders of the programs of steps (straight-line code in loops) and of bodies in lanes. They trace
+algorithms; the entries of arrays that an algorithm reads and writes become the arguments of a program.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ COLUMNS: Mapping[str, Index] = {
     "up": TableEntry("up", UP),
     "top": TableEntry("up", ABOVE),
 }
-"""Indices of columns (degrees of freedom) in inner loops: j of the same joint, p below the current column, up
-above it. Loops within these loops have s, t and top instead.
+"""Indices of columns (degrees of freedom) in inner loops: j for columns of the same joint, p for columns
+below the current one, up for columns above it. Loops inside these loops have s, t and top instead.
 """
 INDICES: Mapping[str, Index] = {
     "parent": TableEntry("parent_of", BODY),
@@ -54,8 +54,8 @@ INDICES: Mapping[str, Index] = {
 i: bodies; in eliminations: rows below row k.
 k: degrees of freedom of the tree; in eliminations: rows of M.
 j, s: degrees of freedom of a joint.
-p, t: degrees of freedom below.
-d, e: positions, in the table `up`, of degrees of freedom above.
+p, t: degrees of freedom below the current one.
+d, e: positions, in the table `up`, of degrees of freedom above the current one.
 e in eliminations: positions, in the table `row_up` or `held_up`, of rows above row k.
 n: angles.
 c: contacts.
@@ -227,7 +227,6 @@ def _name(target: _Target, offset: int) -> str:
 
 
 def _place(target: _Target, offset: int) -> Place:
-    """Return the place of a target; its index names become indices."""
     indices = ((INDICES.get(name, Variable(name)), stride) for name, stride in target.strides)
     return Place(target.array, tuple(indices), offset)
 

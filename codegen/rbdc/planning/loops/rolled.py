@@ -1,4 +1,4 @@
-"""Rolled functions: recursions as loops over bodies. Function records name them
+"""Rolled functions: recursions as loops over bodies. Records of functions name the recursions of `RECURSIONS`
 (`rbdc.functions.record.Policy.rolled`).
 """
 
@@ -33,7 +33,9 @@ _LARGEST_ON_STACK = 48
 """Largest nv for which forward dynamics may keep the factors of M on the stack."""
 
 _ARTICULATED = "articulated_bodies"
-"""Forward dynamics without an array of the size of M. It does not support mimic joints."""
+"""Name of the recursion of forward dynamics without an array of the size of M. It does not support mimic
+joints.
+"""
 
 
 def _inverse_dynamics(m: Loops, tau: str, *, v: str = "", a: str = "", external: bool = False) -> None:
@@ -73,7 +75,6 @@ def _accelerations(m: Loops, ddq: str, h: str = "H") -> None:
 
 
 def _moving(m: Loops, ddq: str) -> None:
-    """Store tau minus the bias forces (those for zero joint accelerations)."""
     m.v, m.a, m.external = "v", "", True
     inverse_dynamics(m, SpatialMotion.of_world(m.gravity), ddq)
     drives.drives(m, ddq)
@@ -156,8 +157,8 @@ RECURSIONS: Mapping[str, Callable[..., None]] = {
 
 
 def rolled(model: Problem, function: Function) -> tuple[str, LoopNest]:
-    """Return the rolled method of a function with the fewest operations for this model, and its loops. The
-    function's record must name rolled methods.
+    """Return the name and the loops of that rolled method of a function which has the fewest operations for
+    this model. The function's record must name rolled methods.
     """
     named, tree = function.policy.rolled, TreeTables(model)
     nests = {

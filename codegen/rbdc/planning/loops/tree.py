@@ -1,4 +1,4 @@
-"""A model as tables of numbers by body and by degree of freedom, and of the paths from the root to them."""
+"""A model as tables: numbers of each body and each degree of freedom, and the path from the root to each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BodyKind:
     @property
     def title(self) -> str:
         """The name of the kind for readers of the C."""
-        return "on the world" if self.rooted else f"{self.joint.kind} joint"
+        return "joint on the world" if self.rooted else f"{self.joint.kind} joint"
 
 
 class TreeTables:
@@ -99,7 +99,7 @@ class TreeTables:
 
     @cached_property
     def indices(self) -> dict[str, Sequence[int]]:
-        """Columns of integers by their names in the C."""
+        """Tables with one integer in a row, by their names in the C."""
         bodies, starts = self.model.bodies, first_dofs(self.model)
         above, rows = self.paths, self.rows
         return {
@@ -125,11 +125,11 @@ class TreeTables:
 
     @cached_property
     def contact_indices(self) -> dict[str, Sequence[int]]:
-        """Columns of integers by their names in the C.
+        """Tables with one integer in a row, by their names in the C.
 
-        contact_*: one entry for each contact with the world.
+        contact_*: one row for each contact with the world.
         held_*: the `Ancestors` of each row in the elimination tree, with rows of contacts numbered before
-        those of M.
+            rows of M.
         """
         contacts, rows = self.model.contacts, row_slices(self.model)
         bodies = [contact.first.body for contact in contacts]

@@ -1,8 +1,8 @@
 """Samples side by side: one run of a program computes several samples, each in its own lane.
 
 Before: a scalar program. After: every value except the constants is as wide as the number of samples.
-    `widened` keeps the outputs. `side_by_side` merges them into one output that holds each distinct value
-    once, and returns the places of the entries there. `in_blocks` selects the samples from a larger block.
+    `widened` keeps the outputs. `side_by_side` merges the outputs into one that holds each distinct value
+    once, and returns the places of the old entries in it. `in_blocks` reads the samples from a larger block.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def widened(program: Program, width: int) -> Program:
 
 def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program], list[tuple[int, ...]]]:
     """Return the programs with all outputs merged into one output `RESULTS`, and for each old output the
-    places of its entries there. The programs must have the same outputs; they keep these outputs if no value
+    places of its entries in `RESULTS`. The programs must have the same outputs, and keep them if no value
     occurs twice.
     """
     wide = [widened(program, width) for program in programs]

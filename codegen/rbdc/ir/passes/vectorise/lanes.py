@@ -46,7 +46,7 @@ def pack(program: Program, exchange: Exchange) -> Program:
 
 
 class _Reduction(NamedTuple):
-    """The addition of terms of limbs.
+    """How terms of limbs are added over the limbs.
 
     lanes: number of lanes of the terms.
     lane: lane of the sum to which lane 0 of the terms belongs.
@@ -95,7 +95,6 @@ class _Packer:
         return Program(program.name, tuple(inputs), program.outputs, values, results, sections, symbols)
 
     def _sections(self) -> list[Section]:
-        """Return the sections; counterparts share one section, whose title names all of them."""
         titles = [dict.fromkeys([section.title]) for section in self.program.sections]
         for index in self.wide:
             together = sorted({self.program.values[k].section for k in self.orbit[index] or ()})
@@ -129,7 +128,6 @@ class _Packer:
         return index if source is None else source[1]
 
     def _leave_what_has_no_operands(self) -> None:
-        """Remove the lanes of values with an operand that is not in lanes."""
         for index in range(len(self.program.values)):
             orbit = self.orbit[index]
             if orbit is None or min(orbit) != index or index in self.told:
@@ -213,7 +211,6 @@ class _Packer:
         return self.builder.rotate(*self._lane(index), width)
 
     def _as_scalar(self, index: int) -> int:
-        """Return a value as a scalar: a lane of the vector that holds it, or computed separately."""
         if index in self.scalar:
             return self.scalar[index]
         orbit, value = self.orbit[index], self.program.values[index]
@@ -261,7 +258,7 @@ class _Packer:
         return total
 
     def _exchanged(self, leaf: int, width: int) -> tuple[int, ...]:
-        """Return the counterparts of a term that belong to the same lane of `width`: every `width`-th."""
+        """Return the counterparts of a term that the same lane of a sum adds: every `width`-th one."""
         orbit = self.orbit[leaf]
         if orbit is None or len(orbit) <= width:
             return (leaf,)

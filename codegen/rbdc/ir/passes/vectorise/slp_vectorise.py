@@ -28,7 +28,6 @@ def join_neighbours(program: Program) -> Program:
 
 
 def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return runs of four, or else two, neighbours among the entries of an output."""
     runs, start = list[tuple[int, ...]](), 0
     while start < len(result):
         widest = (tuple(result[start : start + width]) for width in LANES if start + width <= len(result))
