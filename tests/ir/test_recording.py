@@ -108,5 +108,5 @@ def test_columns_are_three_deep_at_most() -> None:
                     for h, _ in i.above(0.0):
                         total[h] = 1.0
 
-    with pytest.raises(UnsupportedError, match="at most 2 loops over columns can be inside a loop"):
+    with pytest.raises(UnsupportedError, match="at most 2 loops over columns can be nested in a loop"):
         m.run(text)

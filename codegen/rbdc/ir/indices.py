@@ -53,7 +53,7 @@ def plus(index: Index, number: int) -> Index:
 
 
 def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, Sequence[int]]) -> int:
-    """Return the value of an index for values of the variables and tables of integers."""
+    """Return the value of an index for given variables and tables of integers."""
     match index:
         case Variable(name):
             return variables[name]
@@ -68,9 +68,7 @@ def value_of(index: Index, variables: Mapping[str, int], columns: Mapping[str, S
 
 
 def tables_in(index: Index) -> Iterator[str]:
-    """Yield the tables from which an index is read; a table comes before the tables that its row is read
-    from.
-    """
+    """Yield the tables from which an index is read."""
     match index:
         case TableEntry(table, row):
             yield table

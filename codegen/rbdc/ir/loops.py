@@ -68,9 +68,9 @@ class Step:
 
     places: place of each input and output, by name.
 
-    Arguments in arrays with a `width` are vectors, which may begin at any number of the array. An input and
-    an output either coincide or do not overlap. If they coincide, all vectors are read before any is written.
-    An output of scalars that are added to stored numbers must not be an input too.
+    Arguments with several lanes (`ArgumentArray.width`) are vectors, which may begin at any number of the
+    array. An input and an output either coincide or do not overlap. If they coincide, all vectors are read
+    before any is written. An output whose scalars are added to stored numbers must not be an input too.
     """
 
     program: Program

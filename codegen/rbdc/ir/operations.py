@@ -135,9 +135,7 @@ def _function(name: str, arity: int | None, numeric: Callable[..., float], **oth
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
-    """Return the sine or cosine of an angle. After angles are gathered, a constant offset is a second
-    argument.
-    """
+    """Return the sine or cosine. After angles are gathered, a constant offset is a second argument."""
 
     def of_sum(angle: float, offset: float = 0.0) -> float:
         return numeric(angle + offset)

@@ -30,7 +30,7 @@ FOUR_LIMBS = frozenset({1, 4})
 """Numbers of lanes of the values in a program of a single call whose only vectors hold four limbs.
 
 Measured for the derivatives of inverse dynamics of quadrupeds, whose 972 results are transposed if samples
-run side by side: time of a sample computed alone, divided by its time side by side with others.
+run side by side: time of a sample one by one, divided by its time side by side.
 
     processor         robot    clang 19       gcc 12
     Zen 3 (AVX2)      Solo12   0.61 to 0.67   0.51 to 0.58

@@ -82,11 +82,10 @@ In far caches code of the form `columns` takes less time an operation than strai
 forward dynamics of panda on a free root take 0.1 ns on the Xeon and 0.16 ns on Zen 4; those of humanoids on a
 fixed root take 0.18 to 0.2 ns on both.
 
-The form `columns` takes more time than its operations. Laying out the blocks takes some nanoseconds: an arm's
-inverse of M takes at least the time of straight-line code of as many operations (1.17 of it on Zen 4 with
-gcc). In large systems each entry of the columns takes 0.1 to 0.38 ns on Zen 3, up to 0.4 on Zen 4, up to 0.14
-on Zen 5: inverses of M of humanoids with a fixed root took 1.4 to 1.6 times as long as straight-line code of
-as many operations.
+Laying out the blocks of `columns` takes some nanoseconds: an arm's inverse of M takes at least the time of
+straight-line code of as many operations (1.17 of it on Zen 4 with gcc). In large systems each entry of the
+columns takes 0.1 to 0.38 ns on Zen 3, up to 0.4 on Zen 4, up to 0.14 on Zen 5: inverses of M of humanoids
+with a fixed root took 1.4 to 1.6 times as long as straight-line code of as many operations.
 
 An operation of the loop that solves for the columns takes 0.09 ns on Zen 3 (two multiply-adds a cycle), 0.055
 ns on a Xeon. In the form `windows` an operation of products with M^-1 takes 0.08 to 0.1 ns on the Xeon.

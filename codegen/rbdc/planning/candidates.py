@@ -166,8 +166,8 @@ def has_paths(model: Problem, function: Function) -> bool:
         if model.coupled:
             what, remedy = "coupled joints", "`mimic='independent'`"
         raise UnsupportedError(
-            f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
-            f"here {model.nv}; build with {remedy}"
+            f"{function.name} with {what} supports at most {STRAIGHT_TENSORS} degrees of freedom, "
+            f"and the model has {model.nv}; build with {remedy}"
         )
     return False
 

@@ -46,7 +46,6 @@ def contact_moves(
 
 
 def _moved(model: Problem, step: Mapping[int, int]) -> dict[int, int]:
-    """Return how a permutation of bodies permutes contacts; empty if the contacts of the limbs differ."""
     described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
     kinds = ([[(c.kind, c.held) for c, _ in _on(model, k)] for k in pair] for pair in step.items())
     alike = all(here == there for here, there in kinds)

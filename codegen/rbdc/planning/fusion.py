@@ -79,9 +79,7 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """Return `with_values` of the derivatives if the parts are a function and its derivatives, in this order.
-    Return None for other parts.
-    """
+    """Return `with_values` of the derivatives if the parts are a function and then its derivatives."""
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values

@@ -1,5 +1,5 @@
-"""Signs of joints. Limbs share lanes after the directions of their joints are aligned. A joint that was
-reversed has the sign -1: entries of inputs and outputs that its coordinate indexes are multiplied by it.
+"""Signs of joints. Limbs share lanes after the directions of their joints are aligned. A reversed joint has
+the sign -1. Entries of inputs and outputs that its coordinate indexes are multiplied by the sign.
 """
 
 from __future__ import annotations

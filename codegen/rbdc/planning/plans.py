@@ -39,8 +39,8 @@ class Columns:
 
 @dataclass(frozen=True)
 class Windows:
-    """A kernel that loops over rows of limbs and over windows (columns side by side in a register), see
-    `rbdc.planning.windows`.
+    """A kernel that loops over rows (one body of each of four limbs) and over windows (columns side by side
+    in registers), see `rbdc.planning.windows`.
 
     layout: schedule, constants and programs of the kernel.
     nest: its loops for the longest registers.

@@ -82,8 +82,8 @@ SECOND_ORDER_IN_LANES = 8
 with a sample in each lane, if it has no more than `WORTH_A_BATCH` operations. For other models second
 derivatives loop over samples.
 
-Measured with 512 samples, clang 19, a Zen 4 core: time of a sample in the loop, divided by its time in lanes
-(operations). The ratio of UR5 reaches 4.7 in single precision. Compiling takes 10 to 30 s.
+Measured with 512 samples, clang 19, a Zen 4 core: time of a sample in the loop, divided by its time in lanes;
+in parentheses the operations. The ratio of UR5 reaches 4.7 in single precision. Compiling takes 10 to 30 s.
 
     function                       UR5            iiwa
     inverse dynamics, tensors      2.7 (5,700)    2.1 (14,700)
@@ -153,9 +153,9 @@ by its time with one register. Registers of 32 bytes hold four doubles (code for
     HyQ               nle                  1,289         1.44      1.29
     simple humanoid   rnea                 1,983         1.33      1.38
 
-HyQ's `gravity_torque`, `com_jacobian` and `crba` take 0.94 to 1.04, its larger functions 1.02 to 1.65, those
-of the humanoid 1.16 to 1.38. Kernels of eight doubles have 2.3 times the code; more than 28 KB do not fit
-into the first-level instruction cache.
+The ratio is 0.94 to 1.04 for HyQ's `gravity_torque`, `com_jacobian` and `crba`, 1.02 to 1.65 for its larger
+functions, and 1.16 to 1.38 for those of the humanoid. Kernels of eight doubles have 2.3 times the code; more
+than 28 KB do not fit into the first-level instruction cache.
 
 Registers of 16 bytes hold two doubles (code for SSE2): four functions of iiwa take 1.22 to 1.54. Registers of
 64 bytes hold eight: kernels of four take 1.08 to 1.19 of the time, and kernels of sixteen 0.98 to 1.38.
@@ -190,8 +190,8 @@ MOSTLY_COPIED = 2.0
 and without sines of joint angles spend their time moving numbers. Samples side by side are moved twice more:
 they are transposed on input and on output. Examples are `integrate` and `difference` of most robots.
 
-Measured with batches of 64 and 512 on a Zen 3 core (AVX2): time of a sample computed alone, divided by its
-time side by side with others.
+Measured with batches of 64 and 512 on a Zen 3 core (AVX2): time of a sample one by one, divided by its time
+side by side.
 
     robot                                   ops/number   clang 19       gcc 12
     iiwa, UR5, panda                        0.3          0.55 to 0.80   0.11 to 0.48
@@ -201,5 +201,5 @@ time side by side with others.
     joints with three degrees of freedom    3.7, 4.2     1.25 to 2.0    0.6 to 0.66
     M of a cart and pole (with a cosine)    0.3          1.25 to 2.1    1.0 to 1.1
 
-On a Zen 4 core with AVX-512 `integrate` took 0.3 to 0.4 on arms, 0.7 to 1.0 on quadrupeds.
+On a Zen 4 core with AVX-512 the ratio of `integrate` was 0.3 to 0.4 on arms, 0.7 to 1.0 on quadrupeds.
 """

@@ -33,7 +33,7 @@ def build(
         description: a path, the name of a robot that ships with rbdc, the text of a description, or a
             `rbdc.Model`.
         progress: False shows no progress, True shows it at once. By default, terminals and notebooks show it
-            at once; if standard error is neither, lines of progress begin after 10 seconds.
+            at once; elsewhere lines on standard error begin after 10 seconds.
         options: the options below, by name, with the values of the command line: `functions="rnea,aba"` or
             `functions=["rnea", "aba"]`.
 

@@ -20,9 +20,9 @@ within the noise.
 def decided(default: TunedWay, measured: Iterable[Timing]) -> Decision:
     """Return the decision by times.
 
-    On each processor, the ratio of a choice is its time divided by the best time there. The decision is the
-    choice whose largest ratio is smallest, among the choices that were measured on all processors. The
-    default is kept if its largest ratio is larger by a factor of at most `TIE`.
+    On each processor, the ratio of a choice is its time divided by the shortest time on this processor. The
+    decision is the choice whose largest ratio is smallest, among the choices that were measured on all
+    processors. The default is kept if its largest ratio is larger by a factor of at most `TIE`.
 
     Raises ValueError if no choice was measured on all processors.
     """

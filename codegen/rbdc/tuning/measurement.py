@@ -88,8 +88,7 @@ def _is_drawn(model: Problem, name: str, inputs: Mapping[str, Array]) -> bool:
 class _Candidates:
     """The C of a function for all choices of form (or lanes) and compiler.
 
-    name: name of the function.
-    sources: its C by choice.
+    sources: C of the function by choice.
     default: choice without a tuning.
     a_pass: approximate time of one pass of each choice (ns).
     """
@@ -114,11 +113,8 @@ class _Candidates:
 class _Timing:
     """A measurement of functions.
 
-    model: the problem.
     inputs: values of all inputs.
-    options: options of the comparison.
     tools: compilers by name, the usual one first.
-    progress: receives messages.
     """
 
     model: Problem
@@ -165,9 +161,7 @@ class _Timing:
     def _decided(
         self, candidates: Sequence[_Candidates], seconds: float, sizes: Sequence[int] = ()
     ) -> dict[str, Decision]:
-        """Return the decisions by function. Time is divided so that every function gets the same number of
-        passes.
-        """
+        """Return the decisions by function. Every function gets the same number of passes."""
         if not candidates:
             return {}
         total = sum(one.weight for one in candidates)

@@ -48,9 +48,6 @@ class _Chains:
         return bool(user.operation.signs) and user.section == values[index].section
 
     def _when(self, builder: Builder, new: Sequence[int], index: int) -> int:
-        """Return when a term is ready; a product that is computed in the sum is ready when its factors
-        are.
-        """
         for value in builder.values[len(self._ready) :]:
             before = max((self._ready[k] for k in value.arguments), default=0)
             self._ready.append(before + value.operation.latency)

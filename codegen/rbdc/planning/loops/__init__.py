@@ -6,6 +6,6 @@ to unroll.
 `machine.py` runs the recursions of `rbdc.algorithms` with the constants of a body as symbols (`bodies.py`,
 `tree.py`), once for each kind of joint. Arrays pass quantities from loop to loop (`arrays.py`). The result is
 a `rbdc.ir.loops.LoopNest`, which is counted and printed like every program. All functions except inverse
-dynamics work in one frame: the axes of the world about the origin of the root body. Quantities are then not
-transformed from frame to frame, and do not depend on the robot's position in the world.
+dynamics work in one frame, which has the axes of the world and the origin of the root body. Their quantities
+are not transformed from frame to frame, and do not depend on the robot's position in the world.
 """

@@ -51,8 +51,7 @@ class KnownArray:
     of: function that builds a quantity from its numbers.
     size: count of the numbers of a quantity.
     kept: indices of the stored numbers, which are not structurally zero.
-    cleared: count of numbers to clear first, because a text adds to entries at pairs of indices; 0 if it adds
-        to none.
+    cleared: count of numbers to clear first, because a text adds to entries at pairs of indices.
     """
 
     kind: Any

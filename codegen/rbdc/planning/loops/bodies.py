@@ -87,7 +87,6 @@ class LoopBody(Body):
         return Placement.of(self.constants("placement")).compose(self.joint.placement(q))
 
     def _rate(self, q: list[Any], unit: list[Scalar]) -> Sequence[Scalar]:
-        """Return the rate of the entries of q along a direction of the tangent space."""
         return unit if self.joint.rotation == "angle" else self.joint.rate(q, unit)
 
     def _position(self) -> list[Any]:
@@ -210,8 +209,8 @@ class LoopColumn(Column):
         return self._path(stop, about, carried) if _branches(self.m) else iter(())
 
     def earlier(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
-        stop, about = TableEntry("up_own", self.number), "columns of joints above, earlier ones of this joint"
-        return self._path(stop, about, carried)
+        about = "columns of joints above, and earlier columns of this joint"
+        return self._path(TableEntry("up_own", self.number), about, carried)
 
     def below(self, carried: Quantity) -> Iterator[tuple[Column, Quantity]]:
         end, about = self._joint("dof_end"), "rows and columns of the joints below"
@@ -230,7 +229,7 @@ class LoopColumn(Column):
         """Yield the columns of an inner loop. `rows`: names of its index, by depth of the loop."""
         depth = len(self.m.scopes)
         if depth > len(rows):
-            raise UnsupportedError(f"at most {len(rows)} loops over columns can be inside a loop")
+            raise UnsupportedError(f"at most {len(rows)} loops over columns can be nested in a loop")
         row = rows[depth - 1]
         loop = Loop(VARIABLES.get(row, row), first, stop, (), about)
         yield from self.m.inner(loop, LoopColumn(self.m, Where(row, 0, f"{row}_column")), carried)
@@ -241,8 +240,8 @@ def _branches(m: Arrays) -> bool:
 
 
 ABOVE = ("up", "top")
-"""Keys of `COLUMNS` for columns above the current one: in an inner loop, and in a loop inside it."""
+"""Keys of `recording.COLUMNS` for columns above the current one: in an inner loop, in a loop inside it."""
 BELOW = ("p", "t")
-"""Keys of `COLUMNS` for columns below the current one: in an inner loop, and in a loop inside it."""
+"""Keys of `recording.COLUMNS` for columns below the current one: in an inner loop, in a loop inside it."""
 VARIABLES = {"up": "d", "top": "e"}
 """Variables of the loops with the indices up and top; other loops have their index as variable."""

@@ -92,8 +92,8 @@ def contacts(m: Loops, about: str) -> Iterator[LoopContact]:
 
 
 def hold(m: Loops, matrix: str, x: str) -> None:
-    """Set the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`: -E (the diagonal), -J
-    and the right-hand side gamma.
+    """Set the rows of contacts in the system of `rbdc.algorithms.contacts.dynamics`: the diagonal -E, -J and
+    the right-hand side gamma.
     """
     h, gamma = LoopResult(m, matrix, adds=m.tree.coupled), m.result(x)
     count = len(m.tree.model.contacts)

@@ -23,8 +23,8 @@ Kind = TypeVar("Kind")
 class Loops(Arrays, ComposedMachine):
     """Loops over bodies and over columns.
 
-    By default all quantities are in one frame, the axes of the world about the origin of the root body;
-    otherwise the quantities of a body are in the body's own frame.
+    By default all quantities are in one frame, with the axes of the world and the origin of the root body.
+    Otherwise the quantities of a body are in the body's own frame.
 
     v, a: names of the inputs or arrays of joint velocities and accelerations; "": they are zero.
     external: whether there are external forces.
@@ -211,9 +211,9 @@ class Loops(Arrays, ComposedMachine):
     def _products(
         self, at: str, factors: Sequence[Factor], fixed: dict[str, Index]
     ) -> Iterator[tuple[At, Scalar]]:
-        """Yield places and products in loops over the first letter of `at`, the summed letters, then the
-        other letters of `at`. A factor is multiplied in the outermost loop in which all its indices are
-        known.
+        """Yield places and products in nested loops, one for each letter (index): the first letter of `at`,
+        the summed letters, then the other letters of `at`. A factor is multiplied in the outermost loop in
+        which all its indices are known.
         """
         first, *others = [letter for letter in at if letter not in fixed]
         letters = dict.fromkeys("".join(axes for _, axes in factors))

@@ -65,10 +65,8 @@ CARRIED = "row"
 
 
 class _Argument(NamedTuple):
-    """An argument of a step.
+    """An argument of a step, which begins at `place`.
 
-    place: where the argument begins.
-    values: its entries.
     entries: offset of each entry, if the entries are not contiguous.
     adds: whether the entries are added to the stored ones.
     """
@@ -82,9 +80,6 @@ class _Argument(NamedTuple):
 class _Target(NamedTuple):
     """The target of stores of a step.
 
-    array: the array.
-    strides: the indices of the place, with their strides.
-    adds: whether the step adds to the stored values.
     scattered: whether the entries form one argument although they are not contiguous.
     """
 
@@ -237,7 +232,7 @@ class Scope:
     Statements after an inner loop move before the loop, unless they read arrays that the loop stores, or
     store to arrays that the loop reads or stores.
 
-    title: subject of the steps.
+    title: title of the steps in the C.
     depth: number of surrounding loops that pass numbers inwards.
     """
 

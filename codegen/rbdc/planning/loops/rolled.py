@@ -117,7 +117,7 @@ def _inverse_dynamics_derivatives(m: Loops, *outputs: str, v: str = "v", a: str 
 
 
 def _derivatives_at_rest(m: Loops, *outputs: str, v: str = "") -> None:
-    """Compute the derivatives of inverse dynamics with respect to q, and to v if it has a name, for zero
+    """Compute the derivatives of inverse dynamics with respect to q, and to v unless `v` is "", for zero
     accelerations and external forces.
     """
     _inverse_dynamics_derivatives(m, *[*outputs, "", ""][:3], v=v, a="")

@@ -2,7 +2,7 @@
 
 Before: a scalar program. After: every value except the constants is as wide as the number of samples.
     `widened` keeps the outputs. `side_by_side` merges the outputs into one that holds each distinct value
-    once, and returns the places of the old entries in it. `in_blocks` reads the samples from a larger block.
+    once, and returns the places of the old entries in it. `in_blocks` takes the samples from a larger block.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def side_by_side(programs: Sequence[Program], width: int) -> tuple[list[Program]
 
 
 def in_blocks(program: Program, pitch: int) -> Program:
-    """Before: the entries of an array are consecutive vectors. After: each entry is one of `pitch` vectors,
-    one for each group of samples of a block; entries are `pitch` vectors apart.
+    """Before: the entries of an array are consecutive vectors. After: entries are `pitch` vectors apart,
+    because arrays have `pitch` vectors for each entry, one for each group of samples of a block.
     """
     if pitch == 1:
         return program

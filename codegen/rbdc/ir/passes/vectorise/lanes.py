@@ -160,9 +160,7 @@ class _Packer:
         return self.orbit[index] is not None or self.image[index] == index
 
     def _lane(self, index: int) -> tuple[int, int]:
-        """Return the value in lanes that holds a value and its counterparts, and the lane of the value. It is
-        created on first use.
-        """
+        """Return the value in lanes that holds a value and its counterparts, and the lane of the value."""
         first, section = min(self.orbit[index] or ()), self.builder.section
         if first not in self.wide:
             self.builder.section = self.program.values[first].section
