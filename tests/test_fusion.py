@@ -120,7 +120,7 @@ def test_groups_of_the_same_functions_are_refused() -> None:
     """The entry point of one group would replace that of the other."""
     model = Problem.from_urdf(resolve("kuka_iiwa"))
     groups = [("crba", f"frame_velocity@lbr_iiwa_link_{k}") for k in (3, 5)]
-    with pytest.raises(OptionError, match="crba_and_frame_velocity: give each once"):
+    with pytest.raises(OptionError, match="give each of crba_and_frame_velocity once"):
         fused_functions(model, groups)
 
 

@@ -74,7 +74,8 @@ def fused_functions(model: Problem, groups: Sequence[Sequence[str]]) -> dict[str
     functions = [fused(model, group) for group in groups]
     by_name = {function.name: function for function in functions}
     if len(by_name) < len(functions):
-        raise OptionError(f"`fuse`: two groups have the same functions; give {', '.join(by_name)} once each")
+        problem = "two groups have the same functions (frames do not count)"
+        raise OptionError(f"`fuse`: {problem}; give each of {', '.join(by_name)} once")
     return by_name
 
 

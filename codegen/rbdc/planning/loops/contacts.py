@@ -99,7 +99,7 @@ def hold(m: Loops, matrix: str, x: str) -> None:
     count = len(m.tree.model.contacts)
     _fill(m, "active", SWITCHES, count, [1.0])
     _fill(m, "mu", MU, 1, [0.0])
-    for contact in contacts(m, "rows of contacts: -E, -J and gamma"):
+    for contact in contacts(m, "rows of contacts: diagonal -(mu + 1 - active), -J, and gamma"):
         motion, switch, (mu,) = contact.motion(), contact.switch, m.read(MU, 1)
         dynamics.hold(h, contact.rows, switch, mu, contact.columns())
         for r, residual in zip(contact.rows, motion.rows(motion.residual()), strict=True):
